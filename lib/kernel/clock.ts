@@ -1,0 +1,35 @@
+/**
+ * The time, injected: everything that is timed asks a `Clock`, so that a test moves it by hand.
+ * Durations come from `monotonic()`, never from `now()`, which jumps when the machine's time is set.
+ */
+
+/** A timer that can be called off; calling it off twice, or late, does nothing. */
+export interface Timer {
+  cancel(): void;
+}
+
+export abstract class Clock {
+  /** Milliseconds since the Unix epoch. */
+  abstract now(): number;
+  /** Milliseconds, with fractions, from an arbitrary start; never goes back. */
+  abstract monotonic(): number;
+  /** Calls `callback` once after at least `delayMs` milliseconds. `background` timers do not keep the process alive. */
+  abstract setTimeout(callback: () => void, delayMs: number, options?: { readonly background?: boolean }): Timer;
+}
+
+/** The machine's clock. */
+export class SystemClock extends Clock {
+  override now(): number {
+    return Date.now();
+  }
+
+  override monotonic(): number {
+    return performance.now();
+  }
+
+  override setTimeout(callback: () => void, delayMs: number, options?: { readonly background?: boolean }): Timer {
+    const timer = setTimeout(callback, delayMs);
+    if (options?.background === true) timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * The one kind of extension there is: `handle(ctx, next)`. A Koa function `(ctx, next)` is accepted wherever a middleware is.
+ *
+ * A `Layer` is the framework's own kind of middleware: it is composed once, when the application is built, and may stay synchronous
+ * from end to end, so that a request that waits for nothing pays for no promise. Write a `Middleware` unless that matters.
+ */
+import type { Context } from "./context.js";
+
+/** Runs everything further in. Resolves to `undefined`; calling it twice rejects. */
+export type Next = () => Promise<void>;
+
+export interface Middleware {
+  /** Whatever it returns but `undefined` is the answer, as from a handler. */
+  handle(ctx: Context, next: Next): unknown;
+}
+
+/** A middleware written for Koa; called with the framework's context, which is one of Koa's. */
+// The parameters are Koa's own open-ended ones; `any` is the only type both sides assign to.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type KoaMiddleware = (ctx: any, next: Next) => unknown;
+
+/** The rest of the chain as one call: `undefined` when it is done at once, a promise when it is not. */
+export type Run = (ctx: Context) => void | Promise<void>;
+
+/** A stage of the framework. `wrap` is called once, at `build()`; what it returns is called once a request. */
+export abstract class Layer implements Middleware {
+  /** Puts this layer around `inner`. The result calls `inner` at most once. */
+  abstract wrap(inner: Run): Run;
+
+  /** The layer as a plain middleware, for use by hand. */
+  handle(ctx: Context, next: Next): unknown {
+    return this.wrap(next)(ctx);
+  }
+}
+
+/** Whether a step of the chain has to be waited for. */
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

@@ -1,0 +1,113 @@
+/**
+ * The RFC 9457 problem document: media type `application/problem+json`, members `type title status detail? instance?` and then
+ * extensions in name order. Built from an error, or from a bare status.
+ *
+ * @example
+ * return Reply.problem(Problem.of(409, "that slug is taken"));
+ */
+import { STATUS_CODES } from "node:http";
+import { FrameworkError } from "./errors.js";
+
+export const PROBLEM_CONTENT_TYPE = "application/problem+json";
+
+const MEMBERS: ReadonlySet<string> = new Set(["type", "title", "status", "detail", "instance"]);
+
+const BY_SLUG: ReadonlyMap<string, string> = new Map([
+  ["bad-request", "Bad request"],
+  ["malformed-json", "Malformed JSON request body"],
+  ["authentication", "Authentication required"],
+  ["authorization", "Access denied"],
+  ["csrf", "CSRF check failed"],
+  ["not-found", "Resource not found"],
+  ["method-not-allowed", "Method not allowed"],
+  ["timeout", "Request timed out"],
+  ["conflict", "Request conflicts with current state"],
+  ["payload-too-large", "Request body too large"],
+  ["unsupported-media-type", "Unsupported media type"],
+  ["validation", "Validation failed"],
+  ["rate-limit", "Rate limit exceeded"],
+  ["internal", "Internal server error"],
+  ["unavailable", "Service unavailable"],
+]);
+
+const SLUG_OF_STATUS: ReadonlyMap<number, string> = new Map([
+  [400, "bad-request"],
+  [401, "authentication"],
+  [403, "authorization"],
+  [404, "not-found"],
+  [405, "method-not-allowed"],
+  [408, "timeout"],
+  [409, "conflict"],
+  [413, "payload-too-large"],
+  [415, "unsupported-media-type"],
+  [422, "validation"],
+  [429, "rate-limit"],
+  [500, "internal"],
+  [503, "unavailable"],
+]);
+
+export interface ProblemOptions {
+  readonly slug?: string | undefined;
+  readonly detail?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export class Problem {
+  readonly type: string;
+  readonly title: string;
+
+  constructor(
+    readonly status: number,
+    private readonly options: ProblemOptions = {},
+  ) {
+    const slug = options.slug ?? SLUG_OF_STATUS.get(status);
+    this.type = slug === undefined ? "about:blank" : `urn:framework:problem:${slug}`;
+    this.title = (slug === undefined ? undefined : BY_SLUG.get(slug)) ?? STATUS_CODES[status] ?? "Unknown status";
+  }
+
+  static of(status: number, detail?: string): Problem {
+    return new Problem(status, { detail });
+  }
+
+  /** The document of an error; `withDetail` false leaves the detail out. Code and cause are never in it. */
+  static from(error: FrameworkError, withDetail = true): Problem {
+    const { slug, extensions } = error;
+    return new Problem(error.status, { slug, extensions, detail: withDetail ? error.detail : undefined });
+  }
+
+  get detail(): string | undefined {
+    return this.options.detail;
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { detail, instance, extensions = {} } = this.options;
+    const document: Record<string, unknown> = { type: this.type, title: this.title, status: this.status };
+    if (detail !== undefined && detail !== "") document["detail"] = detail;
+    if (instance !== undefined) document["instance"] = instance;
+    for (const name of Object.keys(extensions).sort()) {
+      const value = extensions[name];
+      if (!MEMBERS.has(name) && isSerialisable(value)) define(document, name, value);
+    }
+    return document;
+  }
+
+  /** The document as it is sent. */
+  text(): string {
+    return JSON.stringify(this);
+  }
+}
+
+function isSerialisable(value: unknown): boolean {
+  if (value === null) return false;
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Plain assignment would drop a member named `__proto__`. */
+function define(document: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(document, name, { value, enumerable: true, configurable: true, writable: true });
+}
