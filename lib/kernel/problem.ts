@@ -85,7 +85,7 @@ export class Problem {
     const document: Record<string, unknown> = { type: this.type, title: this.title, status: this.status };
     if (detail !== undefined && detail !== "") document["detail"] = detail;
     if (instance !== undefined) document["instance"] = instance;
-    for (const name of Object.keys(extensions).sort()) {
+    for (const name of Object.keys(extensions).toSorted()) {
       const value = extensions[name];
       if (!MEMBERS.has(name) && isSerialisable(value)) define(document, name, value);
     }
