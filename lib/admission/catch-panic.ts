@@ -1,0 +1,35 @@
+/**
+ * Stage layer: a panic becomes a 500 that every stage further out sees as an answer, with its headers and its line in the log.
+ * Errors with a status (`FrameworkError`, Koa's `HttpError`) never get here; they became answers further in.
+ * Without it a panic still gets a 500 from the backstop, but log and metrics learn of it only as an exception passing by.
+ */
+import type { Context } from "../kernel/context.js";
+import { Layer, type Run } from "../kernel/middleware.js";
+import { answerPanic, type PanicAnswer } from "../kernel/panic.js";
+import { tracing } from "../kernel/tracing.js";
+
+const log = tracing.target("framework::http::catch_panic");
+
+export class CatchPanicLayer extends Layer {
+  /** @param answer asked first, with status 500 already set; for error pages of the application's own. */
+  constructor(private readonly answer?: PanicAnswer) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => {
+      const head = ctx.headSnapshot();
+      try {
+        const result = inner(ctx);
+        if (result !== undefined) return result.then(undefined, (thrown: unknown) => this.caught(ctx, thrown, head));
+      } catch (thrown) {
+        this.caught(ctx, thrown, head);
+      }
+      return undefined;
+    };
+  }
+
+  private caught(ctx: Context, thrown: unknown, head: ReturnType<Context["headSnapshot"]>): void {
+    answerPanic(ctx, thrown, head, log, this.answer);
+  }
+}

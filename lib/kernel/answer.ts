@@ -1,0 +1,153 @@
+/**
+ * From what a handler or a middleware returned to an answer on the context; and from an error to one.
+ * Text stays text and bytes stay bytes; everything else becomes JSON here, inside the pipeline, so that a `toJSON` that throws is
+ * caught where errors are caught.
+ */
+import { Readable } from "node:stream";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { HttpError } from "koa";
+import type { Context } from "./context.js";
+import { FrameworkError } from "./errors.js";
+import { JSON_TYPE } from "./media-type.js";
+import { PROBLEM_CONTENT_TYPE, Problem } from "./problem.js";
+import { Reply } from "./reply.js";
+import { isStream } from "./stream.js";
+
+/** A returned value that an outer stage turns into the answer: a redirect, a page. */
+export abstract class Deferred {
+  /** What it is, for the message of a stage that is missing. */
+  abstract readonly kind: string;
+}
+
+/** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
+export function answerWith(ctx: Context, value: unknown): void {
+  if (ctx.sealed) {
+    if (isStream(value)) value.destroy();
+    return;
+  }
+  if (typeof value === "string") {
+    ctx.answerBody(value);
+  } else if (value === undefined || value === null) {
+    if (!ctx.isAnswered) ctx.answerStatus(204);
+  } else if (typeof value === "object") {
+    answerWithObject(ctx, value);
+  } else {
+    answerJson(ctx, value);
+  }
+}
+
+function answerWithObject(ctx: Context, value: object): void {
+  if (value instanceof Reply) applyReply(ctx, value);
+  else if (value instanceof Deferred) ctx.deferred = value;
+  else if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream || value instanceof Blob)
+    ctx.answerBody(value);
+  else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) ctx.answerBody(bytesOf(value));
+  else if (value instanceof Response) answerFetchResponse(ctx, value);
+  else answerJson(ctx, value);
+}
+
+function answerJson(ctx: Context, value: unknown): void {
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
+  ctx.answerBody(text);
+  ctx.naturalType = JSON_TYPE;
+  if (ctx.mirrored) ctx.mirror();
+}
+
+function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
+  return ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
+}
+
+/** Puts a reply in place of what was there; headers of the same name are replaced, others stay. @internal */
+export function applyReply(ctx: Context, reply: Reply): void {
+  const { raw } = ctx;
+  ctx.answerNothing();
+  ctx.answerStatus(reply.statusCode);
+  raw.statusMessage = "";
+  for (const name in reply.headers) raw.setHeader(name, reply.headers[name] ?? "");
+  if (reply.body === undefined) return;
+  ctx.answerBody(reply.body);
+  ctx.naturalType = reply.type;
+  if (ctx.mirrored) ctx.mirror();
+}
+
+function answerFetchResponse(ctx: Context, response: Response): void {
+  ctx.answerStatus(response.status);
+  for (const [name, value] of response.headers) {
+    if (name === "set-cookie") ctx.raw.appendHeader(name, value);
+    else ctx.raw.setHeader(name, value);
+  }
+  if (response.body !== null) ctx.answerBody(response.body);
+}
+
+/** Turns what `ctx.body` may hold into what can be sent: text, bytes or a Node stream. @internal */
+export function settleBody(ctx: Context): void {
+  const { payload } = ctx;
+  if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array || isStream(payload))
+    return;
+  if (payload instanceof ReadableStream) {
+    // Node's and the DOM's declarations of the same class differ.
+    ctx.payload = Readable.fromWeb(payload as NodeReadableStream);
+  } else if (payload instanceof Blob) {
+    const { size } = payload;
+    ctx.payload = Readable.fromWeb(payload.stream() as NodeReadableStream);
+    if (!ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
+  } else if (payload instanceof Response) {
+    ctx.payload = undefined;
+    answerFetchResponse(ctx, payload);
+    settleBody(ctx);
+  } else if (ArrayBuffer.isView(payload) || payload instanceof ArrayBuffer) {
+    ctx.payload = bytesOf(payload);
+  } else {
+    answerJson(ctx, payload);
+  }
+}
+
+/** Headers that describe the body or its freshness, and mean nothing for the error that takes its place. */
+const OF_THE_BODY =
+  /^(?:content-|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
+
+/** The answer to an error with a status; the caller has made sure that the head is not sent. @internal */
+export function answerError(ctx: Context, error: FrameworkError, withDetail: boolean): void {
+  const { raw } = ctx;
+  for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
+  const headers = error.headers ?? {};
+  for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
+  answerProblem(ctx, Problem.from(error, withDetail));
+}
+
+/** @internal */
+export function answerProblem(ctx: Context, problem: Problem): void {
+  ctx.deferred = undefined;
+  ctx.answerNothing();
+  ctx.answerStatus(problem.status);
+  ctx.raw.statusMessage = "";
+  ctx.answerBody(problem.text());
+  ctx.naturalType = PROBLEM_CONTENT_TYPE;
+  if (ctx.mirrored) ctx.mirror();
+}
+
+/** The error with a status behind something thrown; `undefined` for a panic. @internal */
+export function asFrameworkError(thrown: unknown): FrameworkError | undefined {
+  if (thrown instanceof FrameworkError) return thrown;
+  if (!isKoaHttpError(thrown)) return undefined;
+  const { status, expose, message, headers } = thrown;
+  return new FrameworkError(expose ? message : undefined, {
+    code: "E_HTTP",
+    status,
+    cause: thrown,
+    ...(headers !== undefined && { headers }),
+  });
+}
+
+interface KoaHttpError {
+  readonly status: number;
+  readonly expose: boolean;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Koa widens `instanceof HttpError` to look-alikes; an upstream client's error with a status must stay a panic. */
+function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
+  return thrown instanceof HttpError && Object.hasOwn(thrown, "expose");
+}

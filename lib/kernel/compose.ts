@@ -1,0 +1,34 @@
+/**
+ * From a list of layers and middlewares to one call, once, when the application is built.
+ */
+import { answerWith } from "./answer.js";
+import type { Context } from "./context.js";
+import { isPromise, Layer, type KoaMiddleware, type Middleware, type Next, type Run } from "./middleware.js";
+
+/** Puts `outer` around `inner`; the first of the list is the outermost. @internal */
+export function compose(outer: readonly (Middleware | KoaMiddleware)[], inner: Run): Run {
+  return outer.reduceRight<Run>((rest, each) => around(each, rest), inner);
+}
+
+function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
+  if (middleware instanceof Layer) return middleware.wrap(inner);
+  const handle = typeof middleware === "function" ? middleware : middleware.handle.bind(middleware);
+  return (ctx) => {
+    const result: unknown = handle(ctx, nextOnce(ctx, inner));
+    return isPromise(result) ? result.then((value) => answerOf(ctx, value)) : answerOf(ctx, result);
+  };
+}
+
+function answerOf(ctx: Context, value: unknown): void {
+  if (value !== undefined) answerWith(ctx, value);
+}
+
+/** The rest of the chain for a middleware: a real promise, and only once. */
+function nextOnce(ctx: Context, inner: Run): Next {
+  let called = false;
+  return async () => {
+    if (called) throw new Error("next() was called twice by one middleware");
+    called = true;
+    await inner(ctx);
+  };
+}

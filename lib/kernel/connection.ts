@@ -1,0 +1,98 @@
+/**
+ * One client connection and what is in flight on it. The socket's `close` is listened to once a connection, not once a request,
+ * so that noticing a client that leaves costs a request next to nothing.
+ */
+import type { Socket } from "node:net";
+
+/** A request that was accepted and whose answer is not yet handed over. */
+export interface Flight {
+  clientGone(): void;
+  abort(reason: Error): void;
+}
+
+/** Every connection of one server, for the drain. */
+export class Connections {
+  private readonly open = new Set<Connection>();
+  /** Set by the drain: every answer from now on carries `Connection: close`. */
+  closing = false;
+
+  add(connection: Connection): void {
+    this.open.add(connection);
+  }
+
+  delete(connection: Connection): void {
+    this.open.delete(connection);
+  }
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  get inFlight(): number {
+    let sum = 0;
+    for (const connection of this.open) sum += connection.inFlight;
+    return sum;
+  }
+
+  *flights(): IterableIterator<Flight> {
+    for (const connection of this.open) yield* connection.flights();
+  }
+
+  /** Destroys whatever is still open and says how many that were. */
+  destroyAll(): number {
+    const { size } = this.open;
+    for (const connection of this.open) connection.socket.destroy();
+    return size;
+  }
+}
+
+const connectionOf = Symbol("connection");
+
+interface ConnectedSocket extends Socket {
+  [connectionOf]?: Connection;
+}
+
+export class Connection {
+  // Nearly always there is one request at a time; only pipelining needs the set.
+  private current: Flight | undefined;
+  private readonly others = new Set<Flight>();
+
+  private constructor(
+    readonly socket: Socket,
+    readonly registry: Connections,
+  ) {
+    registry.add(this);
+    socket.once("close", () => this.closed());
+  }
+
+  /** The connection of a socket; made at first sight. */
+  static of(socket: Socket, registry: Connections): Connection {
+    const holder: ConnectedSocket = socket;
+    return (holder[connectionOf] ??= new Connection(socket, registry));
+  }
+
+  begin(flight: Flight): void {
+    if (this.current === undefined) this.current = flight;
+    else this.others.add(flight);
+  }
+
+  end(flight: Flight): void {
+    if (this.current === flight) this.current = undefined;
+    else this.others.delete(flight);
+  }
+
+  get inFlight(): number {
+    return (this.current === undefined ? 0 : 1) + this.others.size;
+  }
+
+  flights(): Flight[] {
+    return this.current === undefined ? [...this.others] : [this.current, ...this.others];
+  }
+
+  private closed(): void {
+    this.registry.delete(this);
+    for (const flight of this.flights()) flight.clientGone();
+    this.current = undefined;
+    this.others.clear();
+  }
+}

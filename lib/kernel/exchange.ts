@@ -1,0 +1,219 @@
+/**
+ * One request and its answer, below the surface: what has been decided, what is to be sent, and who must be told. Stages work on
+ * these members; applications see `Context`, which is an `Exchange` with Koa's face on it.
+ *
+ * The answer is kept here and becomes a head and bytes at the very end (`send`), so that an answer costs one write. As soon as
+ * someone asks for Node's own response, or for Koa's, what is kept so far is written onto it, and from then on both stay equal.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "./clock.js";
+import type { Connection, Flight } from "./connection.js";
+import { ClientGoneError } from "./abort.js";
+import type { Extensible, Extension } from "./extension.js";
+import type { Head, HeadCompleter } from "./head.js";
+import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
+import { isStream } from "./stream.js";
+
+/** Who the client is, by the trusted-proxy rules. */
+interface TrustedProxies {
+  clientIp(peer: string | undefined, forwardedFor: readonly string[] | undefined): string;
+  protocol(peer: string | undefined, forwardedProto: readonly string[] | undefined, fallback: "http" | "https"): string;
+}
+
+/** The head as it was at some moment, to be put back. */
+export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
+
+export abstract class Exchange implements Extensible, Flight {
+  /** Set once an application, on the prototype of its contexts. @internal */
+  declare readonly clock: Clock;
+  /** @internal */
+  declare readonly proxies: TrustedProxies;
+  /** @internal */
+  declare readonly readLimit: number;
+
+  /** @internal */
+  extensions: Map<Extension<unknown>, unknown> | undefined = undefined;
+  /** What is to be sent, before it is bytes. @internal */
+  payload: unknown = undefined;
+  /** The media type that follows from the body, used where none was set. @internal */
+  naturalType: string | undefined = undefined;
+  /** @internal */
+  statusIsExplicit = false;
+  /** A stage has answered for good: what a late handler writes is ignored. @internal */
+  sealed = false;
+  /** Node's response was handed out: its head must be completed even if it is written by hand. @internal */
+  exposed = false;
+  /** Koa's response was handed out: what is kept here is written through at once. @internal */
+  mirrored = false;
+  /** The client left before the answer was handed over. @internal */
+  gone = false;
+  /** The framework no longer holds the request in flight. @internal */
+  finished = false;
+  /** A value that an outer stage turns into the answer: a redirect, a page. @internal */
+  deferred: unknown = undefined;
+  /** What a callback reported through Koa's `onerror`; thrown where the walk ends. @internal */
+  lateError: { readonly error: unknown } | undefined = undefined;
+  /** @internal */
+  completers: HeadCompleter[] | undefined = undefined;
+  /** `100 Continue` is owed to the client as soon as someone reads. @internal */
+  owesContinue = false;
+  /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */
+  bodyLimit: number | undefined = undefined;
+
+  private controller: AbortController | undefined = undefined;
+  private abortReason: Error | undefined = undefined;
+  private goneListeners: (() => void)[] | undefined = undefined;
+
+  constructor(
+    /** @internal */
+    readonly incoming: IncomingMessage,
+    /** @internal */
+    readonly raw: ServerResponse,
+    /** @internal */
+    readonly connection: Connection,
+  ) {
+    raw.statusCode = 404;
+    connection.begin(this);
+  }
+
+  // --- the answer ---
+
+  /** @internal */
+  answerStatus(code: number): void {
+    this.raw.statusCode = code;
+    this.statusIsExplicit = true;
+  }
+
+  /** Puts a body in place of the one before, which is destroyed where it was a stream. @internal */
+  answerBody(value: unknown): void {
+    const { raw } = this;
+    const before = this.payload;
+    if (before !== undefined && before !== value) discard(before, value);
+    this.payload = value;
+    if (raw.hasHeader("Content-Length")) raw.removeHeader("Content-Length");
+    if (!this.statusIsExplicit) raw.statusCode = 200;
+    this.naturalType = naturalTypeOf(value);
+    if (this.mirrored) this.mirror();
+  }
+
+  /** No body and no type. The status is left alone. @internal */
+  answerNothing(): void {
+    const before = this.payload;
+    if (before !== undefined) discard(before, undefined);
+    this.payload = undefined;
+    this.naturalType = undefined;
+    const { raw } = this;
+    for (const name of BODY_HEADERS) if (raw.hasHeader(name)) raw.removeHeader(name);
+  }
+
+  /** Whether someone has said anything: a body, a status, a header written by hand. @internal */
+  get isAnswered(): boolean {
+    return this.statusIsExplicit || this.payload !== undefined || this.deferred !== undefined || this.raw.headersSent;
+  }
+
+  /** Writes type and length onto Node's response, where Koa's accessors look for them. @internal */
+  mirror(): void {
+    this.mirrored = true;
+    const { raw, payload } = this;
+    if (raw.headersSent) return;
+    if (this.naturalType !== undefined && !raw.hasHeader("Content-Type"))
+      raw.setHeader("Content-Type", this.naturalType);
+    if (raw.hasHeader("Content-Length") || raw.hasHeader("Transfer-Encoding")) return;
+    const length = lengthOf(payload);
+    if (length !== undefined) raw.setHeader("Content-Length", length);
+  }
+
+  // --- the head ---
+
+  /** Has `completer` add to the head at the moment it is sent, whoever answers. @internal */
+  completeHeadWith(completer: HeadCompleter): void {
+    (this.completers ??= []).push(completer);
+  }
+
+  /** @internal */
+  completeHead(head: Head): void {
+    const { completers } = this;
+    if (completers === undefined) return;
+    // The innermost stage speaks first, as it would on the way out.
+    for (let at = completers.length - 1; at >= 0; at--) completers[at]?.complete(this, head);
+  }
+
+  /** @internal */
+  headSnapshot(): HeadSnapshot {
+    const { raw } = this;
+    return raw.getHeaderNames().length === 0 ? undefined : { ...raw.getHeaders() };
+  }
+
+  /** @internal */
+  restoreHead(snapshot: HeadSnapshot): void {
+    const { raw } = this;
+    for (const name of raw.getHeaderNames()) raw.removeHeader(name);
+    for (const name in snapshot) {
+      const value = snapshot[name];
+      if (value !== undefined) raw.setHeader(name, value);
+    }
+    raw.statusMessage = "";
+  }
+
+  // --- the end of it, early or late ---
+
+  /** The signal behind `ctx.signal`, made when first asked for. @internal */
+  get abortSignal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
+    }
+    return this.controller.signal;
+  }
+
+  /** @internal */
+  abort(reason: Error): void {
+    if (this.abortReason !== undefined || this.finished) return;
+    this.abortReason = reason;
+    this.controller?.abort(reason);
+  }
+
+  /** @internal */
+  clientGone(): void {
+    if (this.finished) return;
+    this.gone = true;
+    this.abort(new ClientGoneError());
+    for (const listener of this.goneListeners ?? []) listener();
+  }
+
+  /** @internal */
+  whenGone(listener: () => void): void {
+    (this.goneListeners ??= []).push(listener);
+  }
+
+  /** The answer is handed over, or will never be. @internal */
+  finish(): void {
+    this.finished = true;
+    this.connection.end(this);
+  }
+}
+
+const BODY_HEADERS = ["Content-Type", "Content-Length", "Transfer-Encoding"] as const;
+
+function discard(before: unknown, after: unknown): void {
+  if (!isStream(before)) return;
+  before.once("error", () => {});
+  if (!isStream(after)) before.destroy();
+}
+
+function naturalTypeOf(value: unknown): string | undefined {
+  if (typeof value === "string") return TEXT;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "object") {
+    if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream) return BYTES;
+    if (value instanceof Blob) return value.type === "" ? BYTES : value.type;
+  }
+  return JSON_TYPE;
+}
+
+/** The length of a body that is text or bytes already. @internal */
+export function lengthOf(payload: unknown): number | undefined {
+  if (typeof payload === "string") return Buffer.byteLength(payload);
+  if (payload instanceof Uint8Array) return payload.byteLength;
+  return payload instanceof Blob ? payload.size : undefined;
+}

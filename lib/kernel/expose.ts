@@ -1,0 +1,34 @@
+/**
+ * Handing out Node's response. From then on anyone may write the head by hand, so the stages' headers are added in the moment
+ * Node writes it (the promise that they are on every answer holds for those too).
+ */
+import type { ServerResponse } from "node:http";
+import type { Exchange } from "./exchange.js";
+import { WrittenHead } from "./head.js";
+
+export function exposeResponse(exchange: Exchange): void {
+  const { raw } = exchange;
+  exchange.exposed = true;
+  exchange.mirror();
+  const writeHead = raw.writeHead.bind(raw);
+  // The overloads of writeHead are passed through as they come.
+  raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
+    const [status, ...rest] = args;
+    if (!raw.headersSent) {
+      setAll(raw, rest.at(-1));
+      exchange.completeHead(new WrittenHead(raw));
+    }
+    return typeof rest[0] === "string" ? writeHead(status, rest[0]) : writeHead(status);
+  }) as ServerResponse["writeHead"];
+}
+
+function setAll(raw: ServerResponse, headers: unknown): void {
+  if (typeof headers !== "object" || headers === null) return;
+  if (!Array.isArray(headers)) {
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) raw.setHeader(name, value);
+    return;
+  }
+  const flat: unknown[] = headers.flat();
+  for (let at = 0; at < flat.length; at += 2) raw.removeHeader(String(flat[at]));
+  for (let at = 0; at < flat.length; at += 2) raw.appendHeader(String(flat[at]), String(flat[at + 1]));
+}

@@ -1,0 +1,13 @@
+/** Koa's prototypes, which its typings leave out. */
+declare module "koa/lib/context.js" {
+  const prototype: object;
+  export default prototype;
+}
+declare module "koa/lib/request.js" {
+  const prototype: object;
+  export default prototype;
+}
+declare module "koa/lib/response.js" {
+  const prototype: object;
+  export default prototype;
+}

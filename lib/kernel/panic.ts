@@ -1,0 +1,43 @@
+/**
+ * What becomes of a panic, whoever catches it: one ERROR event with the stack, and a 500 with nothing of the error in it, on the head
+ * as it was when the request came to the stage that answers. After the head was sent only the connection can be ended, so that
+ * the client sees a cut body.
+ */
+import { answerProblem } from "./answer.js";
+import type { Context } from "./context.js";
+import type { HeadSnapshot } from "./exchange.js";
+import { Problem } from "./problem.js";
+import type { Target } from "./tracing.js";
+
+/** Answers instead of the generic problem; returns whether it did. */
+export type PanicAnswer = (ctx: Context) => boolean;
+
+/** @internal */
+export function answerPanic(
+  ctx: Context,
+  thrown: unknown,
+  head: HeadSnapshot,
+  log: Target,
+  answer?: PanicAnswer,
+): void {
+  if (ctx.raw.headersSent) {
+    log.error("response failed", describe(thrown));
+    ctx.raw.destroy();
+    return;
+  }
+  log.error("panic", describe(thrown));
+  ctx.deferred = undefined;
+  ctx.answerNothing();
+  ctx.restoreHead(head);
+  ctx.answerStatus(500);
+  if (answer?.(ctx) !== true) answerProblem(ctx, new Problem(500));
+}
+
+/** Anything can be thrown, and looking at it may throw again. */
+function describe(thrown: unknown): Record<string, unknown> {
+  try {
+    return thrown instanceof Error ? { error: thrown, stack: thrown.stack } : { error: thrown };
+  } catch {
+    return { error: "a value that cannot be looked at" };
+  }
+}

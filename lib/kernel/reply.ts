@@ -1,0 +1,79 @@
+/**
+ * An answer as a value: status, headers and body, made by a handler, a middleware or a stage and applied to the context by the
+ * framework. Return one where a plain string or object does not say enough.
+ *
+ * @example
+ * return Reply.created(links.show.url(link.id), link);
+ * return Reply.html("<h1>Hello</h1>").status(202).header("Cache-Control", "no-store");
+ */
+import type { Readable } from "node:stream";
+import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
+import { PROBLEM_CONTENT_TYPE, type Problem } from "./problem.js";
+
+/** What can be sent; an object has become JSON text before it gets here. */
+export type Payload = string | Uint8Array | Readable;
+
+export class Reply {
+  private constructor(
+    readonly statusCode: number,
+    readonly type: string | undefined,
+    readonly body: Payload | undefined,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+
+  /** `application/json`; a value that cannot be serialised throws here, in the handler. */
+  static json(value: unknown, status = 200): Reply {
+    return new Reply(status, JSON_TYPE, JSON.stringify(value) ?? "null");
+  }
+
+  static text(text: string, status = 200): Reply {
+    return new Reply(status, TEXT, text);
+  }
+
+  static html(html: string, status = 200): Reply {
+    return new Reply(status, HTML, html);
+  }
+
+  /** Bytes or a stream under a media type of your own. */
+  static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
+    return new Reply(status, type, body);
+  }
+
+  /** 201, with `Location` when one is given; a control character in it is a programming error and throws. */
+  static created(location?: string, body?: unknown): Reply {
+    const made = body === undefined ? new Reply(201, undefined, undefined) : Reply.json(body, 201);
+    return location === undefined ? made : made.header("Location", location);
+  }
+
+  /** 204. */
+  static noContent(): Reply {
+    return new Reply(204, undefined, undefined);
+  }
+
+  /** An RFC 9457 problem, with its own status. */
+  static problem(problem: Problem): Reply {
+    return new Reply(problem.status, PROBLEM_CONTENT_TYPE, problem.text());
+  }
+
+  /** A status and nothing else. */
+  static empty(status: number): Reply {
+    return new Reply(status, undefined, undefined);
+  }
+
+  status(code: number): Reply {
+    return new Reply(code, this.type, this.body, this.headers);
+  }
+
+  header(name: string, value: string): Reply {
+    if (hasControlCharacter(value)) throw new TypeError(`the value of ${name} contains a control character`);
+    return new Reply(this.statusCode, this.type, this.body, { ...this.headers, [name]: value });
+  }
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if ((code < 0x20 && code !== 0x09) || code === 0x7f) return true;
+  }
+  return false;
+}

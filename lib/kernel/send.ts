@@ -1,0 +1,132 @@
+/**
+ * The very end of the walk: the answer kept on the context becomes a head and bytes. Called once a request, by the backstop, after
+ * every stage has had its say. Nothing here throws; what fails after the first byte is logged and ends the connection, so that a
+ * client sees a cut body and never a clean end (RFC 9112 section 8).
+ */
+import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
+import { finished, pipeline, type Readable } from "node:stream";
+import type { Context } from "./context.js";
+import { FreshHead, WrittenHead } from "./head.js";
+import { lingerAfter, restIsSmall } from "./linger.js";
+import { isStream } from "./stream.js";
+import { tracing } from "./tracing.js";
+
+const log = tracing.target("framework::http::send");
+
+export function send(ctx: Context): void {
+  const { raw, payload } = ctx;
+  if (raw.headersSent || raw.writableEnded || ctx.respond === false) {
+    releaseWhenClosed(ctx);
+    return;
+  }
+  if (ctx.gone || raw.destroyed) {
+    if (isStream(payload)) payload.destroy();
+    ctx.finish();
+    return;
+  }
+  const unread = hasUnreadBody(ctx.incoming);
+  const lingers = unread && !restIsSmall(ctx.incoming);
+  if (raw.statusCode === 204 || raw.statusCode === 205 || raw.statusCode === 304) sendEmpty(ctx, lingers);
+  else if (ctx.incoming.method === "HEAD") sendHeadOnly(ctx, lingers);
+  else if (isStream(payload)) sendStream(ctx, payload, lingers);
+  else sendWhole(ctx, payload, lingers);
+}
+
+function sendWhole(ctx: Context, payload: unknown, lingers: boolean): void {
+  // `settleBody` has left nothing but text and bytes.
+  const body = payload as string | Uint8Array | undefined;
+  const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
+  writeHead(ctx, length, lingers);
+  if (lingers) lingerAfter(ctx);
+  if (body === undefined) ctx.raw.end();
+  else ctx.raw.end(body);
+  ctx.finish();
+}
+
+function sendEmpty(ctx: Context, lingers: boolean): void {
+  const { payload, raw } = ctx;
+  if (isStream(payload)) payload.destroy();
+  ctx.naturalType = undefined;
+  raw.removeHeader("Content-Type");
+  raw.removeHeader("Content-Length");
+  raw.removeHeader("Transfer-Encoding");
+  writeHead(ctx, raw.statusCode === 205 ? 0 : undefined, lingers);
+  if (lingers) lingerAfter(ctx);
+  raw.end();
+  ctx.finish();
+}
+
+function sendHeadOnly(ctx: Context, lingers: boolean): void {
+  const { payload, raw } = ctx;
+  if (isStream(payload)) {
+    payload.once("error", () => {});
+    payload.destroy();
+    writeHead(ctx, undefined, lingers);
+  } else {
+    // As above.
+    const body = payload as string | Uint8Array | undefined;
+    const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
+    writeHead(ctx, length, lingers);
+  }
+  if (lingers) lingerAfter(ctx);
+  raw.end();
+  ctx.finish();
+}
+
+function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
+  writeHead(ctx, undefined, lingers);
+  if (lingers) lingerAfter(ctx);
+  ctx.raw.flushHeaders();
+  pipeline(stream, ctx.raw, (error) => {
+    if (error !== null && error !== undefined) {
+      if (!ctx.gone) log.error("response failed", { error, status: ctx.raw.statusCode });
+      ctx.raw.destroy();
+    }
+    ctx.finish();
+  });
+}
+
+/** `length` `undefined`: not known; Node then frames the body itself. */
+function writeHead(ctx: Context, length: number | undefined, lingers: boolean): void {
+  const { raw } = ctx;
+  const closes = lingers || ctx.connection.registry.closing;
+  if (ctx.exposed || raw.getHeaderNames().length > 0) {
+    writeOnTop(ctx, length, closes);
+    return;
+  }
+  const head = new FreshHead();
+  const pairs: OutgoingHttpHeader[] = head.pairs;
+  if (ctx.naturalType !== undefined) pairs.push("Content-Type", ctx.naturalType);
+  if (length !== undefined) pairs.push("Content-Length", String(length));
+  if (ctx.completers !== undefined) ctx.completeHead(head);
+  if (closes) pairs.push("Connection", "close");
+  raw.writeHead(raw.statusCode, pairs);
+}
+
+function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
+  const { raw } = ctx;
+  if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
+  if (
+    length !== undefined &&
+    !raw.hasHeader("Transfer-Encoding") &&
+    !(raw.req.method === "HEAD" && raw.hasHeader("Content-Length"))
+  ) {
+    raw.setHeader("Content-Length", length);
+  }
+  if (closes) raw.setHeader("Connection", "close");
+  // Where the response was handed out, its own writeHead completes the head.
+  if (!ctx.exposed) ctx.completeHead(new WrittenHead(raw));
+  raw.writeHead(raw.statusCode);
+}
+
+/** Someone answers by hand: the request is in flight until Node says that the answer is over. */
+function releaseWhenClosed(ctx: Context): void {
+  if (ctx.raw.writableFinished || ctx.raw.destroyed) ctx.finish();
+  else finished(ctx.raw, { readable: false }, () => ctx.finish());
+}
+
+function hasUnreadBody(incoming: IncomingMessage): boolean {
+  const { headers } = incoming;
+  if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return false;
+  return !incoming.complete && headers["content-length"] !== "0";
+}
