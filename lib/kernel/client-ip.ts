@@ -1,0 +1,123 @@
+/**
+ * Who is asking: the address of the client, and the scheme it used, seen through the proxies that are trusted and no others.
+ * `X-Forwarded-For` and `X-Forwarded-Proto` are written by whoever sends them, so they count only as far as an unbroken row of
+ * trusted proxies vouches for them, walked from the right. `Forwarded`, `X-Real-IP` and `X-Forwarded-Host` are never read.
+ *
+ * Not for deciding who may do what: an address is not an identity.
+ *
+ * @example
+ * const proxies = TrustedProxies.parse("10.0.0.0/8, fd00::/8");
+ * proxies.clientIp("10.1.2.3", ["203.0.113.7, 10.9.9.9"]); // "203.0.113.7"
+ */
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { type AddressBlock, readBlock } from "./address-block.js";
+import { FrameworkError } from "./errors.js";
+import { readForwardedEntry, readPeer, trimBlanks } from "./ip-address.js";
+
+/** Verdicts kept; a crowd of other addresses makes the memory start anew, never grow. */
+const MAX_VERDICTS = 1024;
+
+export class TrustedProxies {
+  /** Trusts no one: the client is the peer. */
+  static readonly none = new TrustedProxies([]);
+
+  // A list a family: one BlockList for both would let `::/0` match IPv4 and an IPv4 block match mapped addresses.
+  readonly #v4 = new BlockList();
+  readonly #v6 = new BlockList();
+  readonly #verdicts = new Map<string, boolean>();
+  readonly #isEmpty: boolean;
+
+  private constructor(blocks: readonly AddressBlock[]) {
+    this.#isEmpty = blocks.length === 0;
+    for (const { address, prefix } of blocks) {
+      if (isIPv4(address)) this.#v4.addSubnet(address, prefix, "ipv4");
+      else this.#v6.addSubnet(address, prefix, "ipv6");
+    }
+  }
+
+  /**
+   * Reads addresses and CIDR blocks, separated by commas or blanks; host bits are masked, IPv4-mapped IPv6 counts as IPv4.
+   *
+   * @throws FrameworkError `E_TRUSTED_PROXIES`, naming every entry that is neither; at `build()` it is a start-up finding.
+   */
+  static parse(list: string | undefined): TrustedProxies {
+    const entries = (list ?? "").split(/[\s,]/u).filter((entry) => entry !== "");
+    const blocks: AddressBlock[] = [];
+    const junk: string[] = [];
+    for (const entry of entries) {
+      const block = readBlock(entry);
+      if (block === undefined) junk.push(JSON.stringify(entry));
+      else blocks.push(block);
+    }
+    if (junk.length > 0) throw refuse(junk);
+    return blocks.length === 0 ? TrustedProxies.none : new TrustedProxies(blocks);
+  }
+
+  /**
+   * The client's address; `""` where there is no peer address (IPC).
+   *
+   * @param peer the other end of the connection, as the socket reports it
+   * @param forwardedFor every `X-Forwarded-For` line, in order (`req.headersDistinct["x-forwarded-for"]`)
+   */
+  clientIp(peer: string | undefined, forwardedFor: readonly string[] | undefined): string {
+    const address = readPeer(peer ?? "");
+    if (forwardedFor === undefined || !this.#trustsPeer(address)) return address;
+    return this.#walk(address, forwardedFor);
+  }
+
+  /**
+   * The client's scheme: the last `X-Forwarded-Proto` value where a trusted peer says `http` or `https`, else `fallback`.
+   *
+   * @param forwardedProto every `X-Forwarded-Proto` line, in order
+   */
+  protocol(
+    peer: string | undefined,
+    forwardedProto: readonly string[] | undefined,
+    fallback: "http",
+  ): "http" | "https" {
+    const line = forwardedProto?.at(-1);
+    if (line === undefined || !this.#trustsPeer(readPeer(peer ?? ""))) return fallback;
+    // A scheme compares without regard to case (RFC 3986 section 3.1).
+    const last = trimBlanks(line.slice(line.lastIndexOf(",") + 1)).toLowerCase();
+    return last === "https" || last === "http" ? last : fallback;
+  }
+
+  #walk(peer: string, lines: readonly string[]): string {
+    let trusted = peer;
+    for (let index = lines.length - 1; index >= 0; index--) {
+      const line = lines[index] ?? "";
+      for (let end = line.length; end >= 0;) {
+        const comma = end === 0 ? -1 : line.lastIndexOf(",", end - 1);
+        const address = readForwardedEntry(line.slice(comma + 1, end));
+        if (address === undefined) return trusted;
+        if (!this.#trusts(address)) return address;
+        trusted = address;
+        end = comma;
+      }
+    }
+    return trusted;
+  }
+
+  #trustsPeer(peer: string): boolean {
+    if (this.#isEmpty || peer === "") return false;
+    const zone = peer.indexOf("%");
+    return this.#trusts(zone === -1 ? peer : peer.slice(0, zone));
+  }
+
+  #trusts(address: string): boolean {
+    const known = this.#verdicts.get(address);
+    if (known !== undefined) return known;
+    const verdict = isIPv4(address)
+      ? this.#v4.check(address, "ipv4")
+      : isIPv6(address) && this.#v6.check(address, "ipv6");
+    if (this.#verdicts.size >= MAX_VERDICTS) this.#verdicts.clear();
+    this.#verdicts.set(address, verdict);
+    return verdict;
+  }
+}
+
+function refuse(junk: readonly string[]): FrameworkError {
+  const named = junk.length === 1 ? `trusted proxy ${junk[0]} is` : `trusted proxies ${junk.join(", ")} are`;
+  const cure = "write an IP address or a CIDR block such as 10.0.0.0/8 or fd00::/8, with a prefix of at most 32 or 128";
+  return new FrameworkError(`${named} neither an address nor a block: ${cure}`, { code: "E_TRUSTED_PROXIES" });
+}
