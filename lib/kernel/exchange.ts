@@ -7,18 +7,13 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "./clock.js";
+import type { TrustedProxies } from "./client-ip.js";
 import type { Connection, Flight } from "./connection.js";
 import { ClientGoneError } from "./abort.js";
 import type { Extensible, Extension } from "./extension.js";
 import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import { isStream } from "./stream.js";
-
-/** Who the client is, by the trusted-proxy rules. */
-interface TrustedProxies {
-  clientIp(peer: string | undefined, forwardedFor: readonly string[] | undefined): string;
-  protocol(peer: string | undefined, forwardedProto: readonly string[] | undefined, fallback: "http" | "https"): string;
-}
 
 /** The head as it was at some moment, to be put back. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;

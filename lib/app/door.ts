@@ -1,0 +1,104 @@
+/**
+ * The listening end of an application, whoever made it: a server of ours on a port or a socket path, an `http.Server` that was
+ * handed in, or a bare `net.Server` whose connections are given to a server of ours.
+ */
+import http from "node:http";
+import net from "node:net";
+import { FrameworkError } from "../kernel/errors.js";
+import { attach, createServer, type Listener } from "./server.js";
+
+/** Where to listen: a port of a host, or the path of a socket or pipe. */
+export type Place = { readonly host: string; readonly port: number } | { readonly path: string };
+
+export class Door {
+  /** Resolves when nothing listens and no connection is left. */
+  readonly closed: Promise<void>;
+  private over = false;
+
+  private constructor(
+    private readonly listener: net.Server,
+    private readonly server: http.Server,
+  ) {
+    this.closed = new Promise((resolve) => {
+      listener.once("close", () => {
+        this.over = true;
+        resolve();
+      });
+    });
+  }
+
+  /** Binds a server of our own. Rejects with `E_LISTEN`, naming the place, where that is refused. */
+  static async open(place: Place, listener: Listener): Promise<Door> {
+    const server = createServer(listener);
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(place, cause)));
+      server.listen(place, () => resolve());
+    });
+    server.removeAllListeners("error");
+    return new Door(server, server);
+  }
+
+  /** Serves on a listener that is bound already. An `http.Server` keeps its settings, and must not have a request listener. */
+  static over(listener: net.Server | http.Server, requests: Listener): Door {
+    if (listener instanceof http.Server) {
+      if (listener.listenerCount("request") > 0) throw hasListener();
+      attach(listener, requests);
+      return new Door(listener, listener);
+    }
+    const server = createServer(requests);
+    // Without this Node never starts to watch the server's timeouts and idle connections.
+    server.emit("listening");
+    listener.on("connection", (socket) => server.emit("connection", socket));
+    return new Door(listener, server);
+  }
+
+  get address(): net.AddressInfo | string | null {
+    return this.listener.address();
+  }
+
+  get isClosed(): boolean {
+    return this.over;
+  }
+
+  /** No new connections; the idle ones are closed. */
+  stop(): void {
+    this.listener.close();
+    this.server.closeIdleConnections();
+  }
+
+  closeIdle(): void {
+    this.server.closeIdleConnections();
+  }
+
+  closeAll(): void {
+    this.server.closeAllConnections();
+  }
+
+  /** How many connections there are, idle ones included. */
+  count(): Promise<number> {
+    return new Promise((resolve) => {
+      this.listener.getConnections((error, count) => resolve(error === null ? count : 0));
+    });
+  }
+}
+
+function cannotListen(place: Place, cause: NodeJS.ErrnoException): FrameworkError {
+  const where = "path" in place ? place.path : `${place.host}:${place.port}`;
+  return new FrameworkError(`cannot listen on ${where}: ${reasonOf(cause)}`, { code: "E_LISTEN", cause });
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === "EADDRINUSE") return "the address is in use; stop the other process or choose another port";
+  if (code === "EACCES") return "permission denied; ports below 1024 need a privilege";
+  if (code === "EADDRNOTAVAIL") return "this machine has no such address; check .bind(…)";
+  return message;
+}
+
+function hasListener(): FrameworkError {
+  return new FrameworkError(
+    "serve() was given an http.Server that has a request listener already; hand in a bare one",
+    {
+      code: "E_SERVER_TAKEN",
+    },
+  );
+}

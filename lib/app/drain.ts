@@ -1,0 +1,65 @@
+/**
+ * The end of serving, in order: readiness has turned 503 and can be seen to for a while, then the listener stops, requests in
+ * flight may finish until the deadline, then their signals abort, and one second later what is left is destroyed.
+ * Every answer from the first moment on carries `Connection: close`, so that busy connections end by themselves.
+ */
+import { DrainDeadlineError } from "../kernel/abort.js";
+import type { Clock } from "../kernel/clock.js";
+import type { Connections } from "../kernel/connection.js";
+import { tracing } from "../kernel/tracing.js";
+import type { Door } from "./door.js";
+
+const log = tracing.target("framework::lifecycle");
+
+/** Between the abort of the signals and the end of the connections. */
+const LAST_CHANCE_MS = 1000;
+const SWEEP_MS = 50;
+
+export interface Draining {
+  readonly door: Door;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly delayMs: number;
+  /** Counted from the call. */
+  readonly deadlineMs: number;
+}
+
+/** Resolves when no connection is left; to the number of those that had to be destroyed. */
+export async function drain({ door, connections, clock, delayMs, deadlineMs }: Draining): Promise<number> {
+  const deadline = clock.monotonic() + deadlineMs;
+  connections.closing = true;
+  log.info("draining", { in_flight: connections.inFlight });
+  await pause(clock, Math.min(delayMs, deadlineMs));
+
+  const idle = (await door.count()) - connections.inFlight;
+  door.stop();
+  log.info("listener stopped", { in_flight: connections.inFlight, idle_closed: Math.max(0, idle) });
+  if (await emptied(door, clock, deadline)) return 0;
+
+  log.warn("drain deadline reached", { in_flight: connections.inFlight });
+  for (const flight of connections.flights()) flight.abort(new DrainDeadlineError());
+  if (await emptied(door, clock, clock.monotonic() + LAST_CHANCE_MS)) return 0;
+
+  const forced = await door.count();
+  door.closeAll();
+  connections.destroyAll();
+  await door.closed;
+  log.warn("connections destroyed", { forced });
+  return forced;
+}
+
+/** Closes connections as they become idle; whether none was left in time. */
+async function emptied(door: Door, clock: Clock, deadline: number): Promise<boolean> {
+  while (!door.isClosed && clock.monotonic() < deadline) {
+    door.closeIdle();
+    await Promise.race([door.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
+  }
+  return door.isClosed;
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  if (ms <= 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    clock.setTimeout(resolve, ms);
+  });
+}

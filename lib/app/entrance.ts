@@ -1,0 +1,69 @@
+/**
+ * Where Node's request becomes a context and walks in. One an application; the contexts it makes are of a class of the
+ * application's own, whose prototype is `koa.context`, so that what a Koa middleware adds there is found, and only here.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type Koa from "koa";
+import type { TrustedProxies } from "../kernel/client-ip.js";
+import type { Clock } from "../kernel/clock.js";
+import { Connection, Connections } from "../kernel/connection.js";
+import { Context } from "../kernel/context.js";
+import type { Listener } from "./server.js";
+
+/** What every context of one application shares. */
+export interface Shared {
+  readonly app: Koa;
+  readonly clock: Clock;
+  readonly proxies: TrustedProxies;
+  readonly readLimit: number;
+}
+
+/** A chain from the backstop: never throws, never rejects. */
+export type Entry = (ctx: Context) => void;
+
+export class Entrance implements Listener {
+  readonly connections = new Connections();
+  private readonly ContextClass: typeof Context;
+
+  constructor(
+    shared: Shared,
+    private entry: Entry,
+  ) {
+    this.ContextClass = contextClassOf(shared);
+  }
+
+  /** Has requests from now on walk through another chain. */
+  lead(entry: Entry): void {
+    this.entry = entry;
+  }
+
+  request(incoming: IncomingMessage, response: ServerResponse): void {
+    const connection = Connection.of(incoming.socket, this.connections);
+    this.entry(new this.ContextClass(incoming, response, connection));
+  }
+
+  continue(incoming: IncomingMessage, response: ServerResponse): void {
+    owe100Continue(incoming, response);
+    this.request(incoming, response);
+  }
+}
+
+/** Pays the debt in the moment someone begins to read; a refusal before that is the only answer (RFC 9110 section 10.1.1). */
+function owe100Continue(incoming: IncomingMessage, response: ServerResponse): void {
+  const read = incoming._read.bind(incoming);
+  incoming._read = (size) => {
+    incoming._read = read;
+    if (!response.headersSent) response.writeContinue();
+    read(size);
+  };
+}
+
+function contextClassOf(shared: Shared): typeof Context {
+  class ApplicationContext<Names extends string = never> extends Context<Names> {}
+  const { app } = shared;
+  Object.assign(ApplicationContext.prototype, shared);
+  // Additions that were made to koa.context before are kept.
+  Object.defineProperties(ApplicationContext.prototype, Object.getOwnPropertyDescriptors(app.context));
+  app.context = ApplicationContext.prototype as unknown as Koa["context"];
+  return ApplicationContext;
+}
