@@ -1,23 +1,54 @@
 /**
  * The facade that everything emits through; what becomes of an event is the subscriber's business (room `observe`).
- * Until a subscriber is installed, events go nowhere.
+ * Until a subscriber is installed, events go nowhere. This file is also the entry point `…/observe/tracing`.
+ *
+ * @example
+ * const log = tracing.target("shop::links");
+ * log.info("link created", { id });
+ * await log.span("import", { file }).run(() => load(file));
  */
+import { currentFlow, withSubscriber } from "./tracing-flow.js";
+import type { SpanData, Subscriber } from "./tracing-port.js";
+import { Registry } from "./tracing-registry.js";
+import { Span } from "./tracing-span.js";
+import { Target } from "./tracing-target.js";
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type {
+  Fields,
+  Level,
+  LevelFilter,
+  LogEvent,
+  Outcome,
+  RemoteParent,
+  SpanData,
+  Subscriber,
+  TargetFilter,
+} from "./tracing-port.js";
+export type { Layer } from "./tracing-registry.js";
+export type { Span, Registry, Target };
 
-/** Emits under one target, for example `shop::links`. */
-export interface Target {
-  trace(message: string, fields?: Fields): void;
-  debug(message: string, fields?: Fields): void;
-  info(message: string, fields?: Fields): void;
-  warn(message: string, fields?: Fields): void;
-  error(message: string, fields?: Fields): void;
-}
-
-const silent: Target = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
-
-export const tracing = {
-  target(_name: string): Target {
-    return silent;
+export const tracing = Object.freeze({
+  /** The place events come from: usually one per module, named like a path, `shop::links`. */
+  target(name: string): Target {
+    return new Target(name);
   },
-};
+
+  /** An empty registry; `.with(layer)` makes it a subscriber worth having. */
+  registry(): Registry {
+    return new Registry();
+  },
+
+  /**
+   * Runs `fn` with `subscriber` in place of the installed one, across everything asynchronous that `fn` starts, and
+   * nowhere else: made for tests.
+   */
+  withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
+    return withSubscriber(subscriber, fn);
+  },
+
+  /** The innermost span of the running code, to `record` on; `undefined` outside any, and where nobody listens. */
+  currentSpan(): Span | undefined {
+    const span: SpanData | undefined = currentFlow()?.span;
+    return span instanceof Span ? span : undefined;
+  },
+});

@@ -1,0 +1,150 @@
+/**
+ * Which subscriber and which span the running code belongs to. One AsyncLocalStorage holds a `Flow`; user spans and
+ * `withSubscriber` nest flows properly, while the framework enters one flow a request and then only moves its `span`
+ * (see `openSpan` in tracing-span.ts), because entering costs and moving does not.
+ *
+ * Internal: applications use `tracing` (tracing.ts).
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { VERBOSITY, type SpanData, type Subscriber } from "./tracing-port.js";
+
+/** A subscriber in use. Targets remember its number, which keeps nothing alive. */
+export class Dispatch {
+  static #last = 0;
+  readonly id = ++Dispatch.#last;
+  constructor(readonly subscriber: Subscriber) {}
+}
+
+/** What an asynchronous flow carries. */
+export class Flow {
+  constructor(
+    readonly dispatch: Dispatch,
+    /** The innermost span; reassigned only while `swappable`. */
+    public span: SpanData | undefined,
+    /** Entered for the framework's layers, which may move `span` instead of entering another flow. */
+    readonly swappable: boolean,
+  ) {}
+}
+
+const flows = new AsyncLocalStorage<Flow>();
+
+let installed: Dispatch | undefined;
+let delivering = false;
+
+/** Grows whenever interests may have changed; targets compare it before they trust what they remember. */
+export let generation = 0;
+
+// Weak, because a scope has no end one could see: a timer may outlive the call. Whoever can still emit into a
+// subscriber holds it strongly through its flow, so nothing that can be reached is ever missing here.
+const scoped = new Set<WeakRef<Subscriber>>();
+const dispatches = new WeakMap<Subscriber, Dispatch>();
+const forgotten = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {
+  scoped.delete(reference);
+  generation++;
+});
+
+function dispatchOf(subscriber: Subscriber): Dispatch {
+  return dispatches.get(subscriber) ?? remember(subscriber);
+}
+
+function remember(subscriber: Subscriber): Dispatch {
+  const dispatch = new Dispatch(subscriber);
+  const reference = new WeakRef(subscriber);
+  dispatches.set(subscriber, dispatch);
+  scoped.add(reference);
+  forgotten.register(subscriber, reference);
+  generation++;
+  return dispatch;
+}
+
+/** @internal Sets the one process-wide subscriber; `false` where there is one already. */
+export function installSubscriber(subscriber: Subscriber): boolean {
+  if (installed !== undefined) return false;
+  installed = new Dispatch(subscriber);
+  generation++;
+  return true;
+}
+
+/** The verbosity `subscriber` wants from `target`; 0 where it cannot say. */
+export function verbosityOf(subscriber: Subscriber, target: string): number {
+  try {
+    return VERBOSITY[subscriber.maxLevel(target)] ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** The highest verbosity anyone in the process wants from `target`. */
+export function highestInterest(target: string): number {
+  let highest = installed === undefined ? 0 : verbosityOf(installed.subscriber, target);
+  for (const reference of scoped) {
+    const subscriber = reference.deref();
+    if (subscriber !== undefined) highest = Math.max(highest, verbosityOf(subscriber, target));
+  }
+  return highest;
+}
+
+/** The flow the running code is in. */
+export function currentFlow(): Flow | undefined {
+  return scoped.size === 0 && installed === undefined ? undefined : flows.getStore();
+}
+
+/** Where an event emitted now goes: the scoped subscriber, else the installed one. */
+export function currentDispatch(flow: Flow | undefined): Dispatch | undefined {
+  return flow === undefined ? installed : flow.dispatch;
+}
+
+/** Runs `fn` with `subscriber` in charge, across everything asynchronous that `fn` starts, and outside any span. */
+export function withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
+  return flows.run(new Flow(dispatchOf(subscriber), undefined, false), fn);
+}
+
+/** Runs `fn` inside `span`. */
+export function runInSpan<T>(dispatch: Dispatch, span: SpanData, fn: () => T): T {
+  return flows.run(new Flow(dispatch, span, false), fn);
+}
+
+/**
+ * Enters the one flow of a request: a root, whatever flow the socket was opened in, under `subscriber`, the subscriber
+ * of the surrounding scope, or the installed one. Where there is none it is a plain call.
+ * @internal
+ */
+export function enterRequest<A, T>(run: (argument: A) => T, argument: A, subscriber?: Subscriber): T {
+  const dispatch = subscriber === undefined ? currentDispatch(currentFlow()) : dispatchOf(subscriber);
+  if (dispatch === undefined) return run(argument);
+  return flows.run(new Flow(dispatch, undefined, true), run, argument);
+}
+
+/**
+ * For a layer that is used without the application around it: makes sure that `openSpan` has a flow of its own to move
+ * in. A plain call where `enterRequest` has done so already, or where nobody listens.
+ * @internal
+ */
+export function ensureFlow<A, T>(run: (argument: A) => T, argument: A): T {
+  const flow = currentFlow();
+  const dispatch = currentDispatch(flow);
+  if (dispatch === undefined || flow?.swappable === true) return run(argument);
+  return flows.run(new Flow(dispatch, flow?.span, true), run, argument);
+}
+
+/**
+ * Runs `fn` in a flow taken earlier with `currentFlow`: for callbacks that Node calls from the connection rather than
+ * from the request (`close` of a socket, `data` of a request, an abort).
+ * @internal
+ */
+export function resumeFlow<A, T>(flow: Flow | undefined, run: (argument: A) => T, argument: A): T {
+  return flow === undefined ? run(argument) : flows.run(flow, run, argument);
+}
+
+/** Calls into the subscriber: nothing comes back out, and what it emits meanwhile is dropped. */
+export function deliver<A>(call: (subscriber: Subscriber, argument: A) => void, to: Dispatch, argument: A): void {
+  if (delivering) return;
+  delivering = true;
+  try {
+    call(to.subscriber, argument);
+  } catch {
+    // A subscriber that fails loses what it was told; the one who emitted must not notice.
+  } finally {
+    delivering = false;
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * A stretch of work with a name and fields. Everything emitted inside `run` belongs to it, across awaits, timers and
+ * streams; its fields are folded into those events by the layers that want them.
+ *
+ * Not for a moment in time: that is an event.
+ *
+ * @example
+ * const span = log.span("import", { file });
+ * await span.run(async () => {
+ *   span.record({ rows: await load(file) });
+ * });
+ */
+import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch } from "./tracing-flow.js";
+import type { Fields, Outcome, RemoteParent, SpanData, Subscriber } from "./tracing-port.js";
+
+const FINISHED: Outcome = Object.freeze({ ok: true });
+
+export class Span implements SpanData {
+  slot: unknown;
+  parent: SpanData | undefined;
+  /** Set once it is open. */
+  #dispatch: Dispatch | undefined;
+  #running = 0;
+  #closed = false;
+
+  constructor(
+    readonly target: string,
+    readonly name: string,
+    public fields: Fields,
+    readonly remoteParent?: RemoteParent,
+  ) {}
+
+  /**
+   * Runs `fn` inside the span and answers what it answers. The span opens with the first run, as a child of the span
+   * the caller is in, and closes when `fn` returns or throws, or when the promise it returned settles; running it again
+   * enters it again and reports nothing more. Where nobody listens, it is a plain call.
+   */
+  run<T>(fn: () => T): T {
+    const flow = currentFlow();
+    const dispatch = this.#dispatch ?? currentDispatch(flow);
+    if (dispatch === undefined) return fn();
+    if (this.#dispatch === undefined) {
+      this.fields = copy(this.fields);
+      this.open(dispatch, flow?.span);
+    }
+    this.#running++;
+    return this.#finish(dispatch, fn);
+  }
+
+  /** Adds fields, or overwrites them, for the events that are still to come. */
+  record(fields: Fields): void {
+    const added = copy(fields);
+    this.fields = { ...this.fields, ...added };
+    if (this.#dispatch === undefined) return;
+    deliver((subscriber, span) => subscriber.onRecord(span, added), this.#dispatch, this);
+  }
+
+  /** @internal */
+  open(dispatch: Dispatch, parent: SpanData | undefined): void {
+    this.#dispatch = dispatch;
+    this.parent = parent;
+    deliver(announce, dispatch, this);
+  }
+
+  /** @internal Tells the layers, once, that it is over. */
+  close(outcome: Outcome): void {
+    if (this.#closed || this.#dispatch === undefined) return;
+    this.#closed = true;
+    deliver((subscriber, span) => subscriber.onClose(span, outcome), this.#dispatch, this);
+  }
+
+  #finish<T>(dispatch: Dispatch, fn: () => T): T {
+    let result: T;
+    try {
+      result = runInSpan(dispatch, this, fn);
+    } catch (error) {
+      this.#leave({ ok: false, error });
+      throw error;
+    }
+    if (result instanceof Promise) return this.#settle(result);
+    this.#leave(FINISHED);
+    return result;
+  }
+
+  // A promise stays a promise: `then` with both callbacks answers what the original does, only after the span is closed.
+  #settle<T extends Promise<unknown>>(result: T): T {
+    return result.then(
+      (value) => {
+        this.#leave(FINISHED);
+        return value;
+      },
+      (error: unknown) => {
+        this.#leave({ ok: false, error });
+        throw error;
+      },
+    ) as T;
+  }
+
+  #leave(outcome: Outcome): void {
+    if (--this.#running === 0) this.close(outcome);
+  }
+}
+
+/**
+ * Opens a span and makes it the current one of this request, without entering another flow. `fields` are taken over and
+ * must not be changed afterwards. `undefined` where nobody listens.
+ *
+ * It stays the current one after `closeSpan`: what a handler left behind (a timer, a streaming body, a late failure) and
+ * what the outer stages still have to say belong to the request, and keep its fields. Emit `outside` it what must not
+ * carry them.
+ * @internal
+ */
+export function openSpan(target: string, name: string, fields: Fields, remoteParent?: RemoteParent): Span | undefined {
+  const flow = currentFlow();
+  if (flow === undefined || !flow.swappable) return undefined;
+  const span = new Span(target, name, fields, remoteParent);
+  span.open(flow.dispatch, flow.span);
+  flow.span = span;
+  return span;
+}
+
+/** Ends a span of `openSpan`; with `failure`, as failed. A second call does nothing. @internal */
+export function closeSpan(span: Span | undefined, failure?: { readonly error: unknown }): void {
+  span?.close(failure === undefined ? FINISHED : { ok: false, error: failure.error });
+}
+
+/** Runs `emit`, which must be synchronous, in the parent of `span`: an access line is outside the span it reports on. @internal */
+export function outside<A>(span: Span | undefined, emit: (argument: A) => void, argument: A): void {
+  const flow = currentFlow();
+  if (span === undefined || flow === undefined || !flow.swappable) return emit(argument);
+  const inner = flow.span;
+  flow.span = span.parent;
+  try {
+    emit(argument);
+  } finally {
+    flow.span = inner;
+  }
+}
+
+function announce(subscriber: Subscriber, span: SpanData): void {
+  subscriber.onNewSpan(span);
+}
+
+// The caller keeps its object and may change it; a getter that throws must not throw here.
+function copy(fields: Fields): Fields {
+  try {
+    return { ...fields };
+  } catch {
+    return copyOneByOne(fields);
+  }
+}
+
+function copyOneByOne(fields: Fields): Fields {
+  const copied: Record<string, unknown> = {};
+  try {
+    for (const name of Object.keys(fields)) Object.defineProperty(copied, name, { ...readable(fields, name) });
+  } catch {
+    // A proxy that does not even list its names has none.
+  }
+  return copied;
+}
+
+function readable(fields: Fields, name: string): PropertyDescriptor {
+  try {
+    return { value: fields[name], enumerable: true, configurable: true, writable: true };
+  } catch {
+    return { value: "[unreadable]", enumerable: true, configurable: true, writable: true };
+  }
+}
