@@ -1,0 +1,51 @@
+/**
+ * The times of `.lifecycle({ … })`, in milliseconds, and what they are where they are not given (details, section L).
+ *
+ * @example
+ * Application.create(Shop).lifecycle({ drainDelayMs: 10_000, drainDeadlineMs: 60_000 });
+ */
+import type { Profile } from "../kernel/profile.js";
+import type { Finding } from "../kernel/startup-error.js";
+
+export interface LifecycleOptions {
+  /** How long readiness is seen as 503 before the listener stops: 5 000 in release, 500 in debug. */
+  readonly drainDelayMs?: number;
+  /** How long after the signal requests in flight may finish: 30 000. */
+  readonly drainDeadlineMs?: number;
+  /** What each subsystem's `stop()` may take: 5 000. */
+  readonly stopTimeoutMs?: number;
+  /** What each subsystem's `probe()` may take: 1 000. */
+  readonly probeTimeoutMs?: number;
+}
+
+/** Longer, and Node's timers would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export function completeLifecycleOptions(given: LifecycleOptions, profile: Profile): Required<LifecycleOptions> {
+  return {
+    drainDelayMs: given.drainDelayMs ?? (profile === "release" ? 5_000 : 500),
+    drainDeadlineMs: given.drainDeadlineMs ?? 30_000,
+    stopTimeoutMs: given.stopTimeoutMs ?? 5_000,
+    probeTimeoutMs: given.probeTimeoutMs ?? 1_000,
+  };
+}
+
+/** One finding for each time that no timer can be set to. */
+export function checkLifecycleOptions(given: LifecycleOptions): readonly Finding[] {
+  return Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
+    value === undefined || isTime(value) ? [] : [badTime(name, value)],
+  );
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === "number" && value >= 0 && value <= MAX_TIMER_MS;
+}
+
+function badTime(name: string, value: unknown): Finding {
+  return {
+    code: "E_LIFECYCLE_OPTION",
+    what: `${name} is ${String(value)}`,
+    where: `Application.create().lifecycle({ ${name} })`,
+    cure: `give milliseconds from 0 to ${MAX_TIMER_MS}`,
+  };
+}

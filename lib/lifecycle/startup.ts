@@ -1,0 +1,143 @@
+/**
+ * Brings the subsystems up, one after the other in their order, and down again in reverse. What was started is undone when a later
+ * start fails. It knows nothing of listeners and requests: those are the door's (room `app`).
+ *
+ * @example
+ * const startup = new Startup(new Roster(subsystems).members, clock);
+ * if (await startup.start()) await serveUntilTold();
+ * const failures = await startup.stop();
+ */
+import type { Clock, Timer } from "../kernel/clock.js";
+import type { FrameworkError } from "../kernel/errors.js";
+import { StartupError, type Finding } from "../kernel/startup-error.js";
+import { tracing } from "../kernel/tracing.js";
+import type { Member } from "../subsystems/roster.js";
+import { attempt } from "./attempt.js";
+import { causeText } from "./cause-text.js";
+import { Teardown } from "./teardown.js";
+import { OVERDUE, within } from "./within.js";
+
+const log = tracing.target("framework::lifecycle");
+
+/** A start that takes this long is worth a warning, and another one each time it has passed again. */
+const SLOW_START_MS = 10_000;
+
+export class Startup {
+  private readonly teardown: Teardown;
+  private readonly interruption = new AbortController();
+  private starting: Promise<boolean> | undefined;
+  private stopping: Promise<readonly FrameworkError[]> | undefined;
+
+  /**
+   * @param members in start order, as a `Roster` has them
+   * @param stopTimeoutMs what each `stop()` may take, and what a running `start()` still may when a stop is asked for
+   */
+  constructor(
+    private readonly members: readonly Member[],
+    private readonly clock: Clock,
+    private readonly stopTimeoutMs = 5_000,
+  ) {
+    this.teardown = new Teardown(clock, stopTimeoutMs);
+  }
+
+  /**
+   * Starts everything, once; a second call gives the first one's result.
+   *
+   * @returns false where `stop()` was called before the end.
+   * @throws StartupError with one `E_SUBSYSTEM_START`, and the first failure as its cause; what had been started is stopped by then,
+   * and each failure of that is one more finding, `E_SUBSYSTEM_STOP`.
+   */
+  start(): Promise<boolean> {
+    return (this.starting ??= this.startAll());
+  }
+
+  /**
+   * Stops in reverse whatever is up; idempotent, never rejects. While starting: no further `start()` is called, and the running one
+   * is waited for.
+   *
+   * @returns one `E_SUBSYSTEM_STOP` for every subsystem that failed to stop, or not in time.
+   */
+  stop(): Promise<readonly FrameworkError[]> {
+    return (this.stopping ??= this.stopAll());
+  }
+
+  private async stopAll(): Promise<readonly FrameworkError[]> {
+    this.interruption.abort();
+    // Its failure is told to whoever called `start`.
+    await this.starting?.catch(() => false);
+    return this.teardown.run();
+  }
+
+  private async startAll(): Promise<boolean> {
+    for (const member of this.members) {
+      if (this.interruption.signal.aborted) return false;
+      try {
+        await this.startOne(member);
+      } catch (error) {
+        throw await this.undo(member, error);
+      }
+    }
+    return !this.interruption.signal.aborted;
+  }
+
+  private async startOne(member: Member): Promise<void> {
+    const began = this.clock.monotonic();
+    const warning = this.warnWhileSlow(member, began);
+    const running = attempt(() => member.subsystem.start());
+    try {
+      const outcome = await within(this.clock, this.stopTimeoutMs, running, this.interruption.signal);
+      if (outcome === OVERDUE) return this.abandon(member, running);
+      this.teardown.add(member);
+      log.debug("subsystem started", { subsystem: member.name, duration_ms: this.since(began) });
+    } finally {
+      warning.cancel();
+    }
+  }
+
+  private warnWhileSlow({ name }: Member, began: number): Timer {
+    const warn = () => {
+      log.warn("subsystem is slow to start", { subsystem: name, waited_ms: this.since(began) });
+      timer = this.clock.setTimeout(warn, SLOW_START_MS);
+    };
+    let timer = this.clock.setTimeout(warn, SLOW_START_MS);
+    return { cancel: () => timer.cancel() };
+  }
+
+  /** Nobody waits for this start any more; should it succeed after all, it is stopped at once. */
+  private abandon(member: Member, running: Promise<unknown>): void {
+    log.error("subsystem did not start before the stop", { subsystem: member.name, limit_ms: this.stopTimeoutMs });
+    const late = async () => {
+      this.teardown.add(member);
+      await this.teardown.run();
+    };
+    running.then(late, (error: unknown) => log.warn("late failure", { subsystem: member.name, error }));
+  }
+
+  private async undo(member: Member, cause: unknown): Promise<StartupError> {
+    log.error("subsystem failed to start", { subsystem: member.name, error: cause });
+    const later = await this.teardown.run();
+    return new StartupError([failedStart(member, cause), ...later.map(failedUndoing)], { cause });
+  }
+
+  private since(began: number): number {
+    return Math.trunc(this.clock.monotonic() - began);
+  }
+}
+
+function failedStart({ name, subsystem }: Member, cause: unknown): Finding {
+  return {
+    code: "E_SUBSYSTEM_START",
+    what: `${name} failed to start: ${causeText(cause)}`,
+    where: `${subsystem.constructor.name}.start()`,
+    cure: "see the cause: what it needs must be reachable before the application starts",
+  };
+}
+
+function failedUndoing({ code, message }: FrameworkError): Finding {
+  return {
+    code,
+    what: message,
+    where: "undoing the start",
+    cure: "cure the first failure; see the events for this one",
+  };
+}

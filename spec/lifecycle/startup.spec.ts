@@ -1,0 +1,256 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { StartupError } from "../../lib/kernel/startup-error.js";
+import { Startup } from "../../lib/lifecycle/startup.js";
+import { Roster } from "../../lib/subsystems/roster.js";
+import { Subsystem, SUBSYSTEM_KINDS } from "../../lib/subsystems/subsystem.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { never, Recorded } from "./recorded.js";
+
+function startupOf(subsystems: readonly Subsystem[], clock = new FakeClock()): Startup {
+  return new Startup(new Roster(subsystems).members, clock);
+}
+
+async function rejection(promise: Promise<unknown>): Promise<StartupError> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(outcome).to.be.instanceOf(StartupError);
+  return outcome as StartupError;
+}
+
+function fail(message: string): () => never {
+  return () => {
+    throw new Error(message);
+  };
+}
+
+describe("Startup", () => {
+  it("starts database, jobs, cache, storage, mail and stops them in reverse", async () => {
+    const journal: string[] = [];
+    const kinds = ["mail", "cache", "database", "storage", "jobs"] as const;
+    const startup = startupOf(kinds.map((kind) => new Recorded(kind, journal)));
+
+    const started = await startup.start();
+    const failures = await startup.stop();
+
+    expect(started).to.equal(true);
+    expect(failures).to.deep.equal([]);
+    const order = ["database", "jobs", "cache", "storage", "mail"];
+    expect(journal).to.deep.equal([
+      ...order.map((kind) => `start ${kind}`),
+      ...order.toReversed().map((kind) => `stop ${kind}`),
+    ]);
+  });
+
+  it("waits for one start before it begins the next", async () => {
+    const journal: string[] = [];
+    const clock = new FakeClock();
+    const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 10));
+    const startup = startupOf([new Recorded("database", journal, { start }), new Recorded("mail", journal)], clock);
+
+    const starting = startup.start();
+    await clock.advanceAsync(9);
+    const before = [...journal];
+    await clock.advanceAsync(1);
+    await starting;
+
+    expect(before).to.deep.equal(["start database"]);
+    expect(journal).to.deep.equal(["start database", "start mail"]);
+  });
+
+  it("leaves nothing started, whichever start fails", async () => {
+    const kinds = fc.array(fc.constantFrom(...SUBSYSTEM_KINDS), { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(kinds, fc.nat(), async (registered, pick) => {
+        const journal: string[] = [];
+        const failing = pick % registered.length;
+        const subsystems = registered.map((kind, index) => {
+          const name = `${index}`;
+          return new Recorded(kind, journal, index === failing ? { name, start: fail("refused") } : { name });
+        });
+        const names = new Roster(subsystems).members.map(({ subsystem }) => subsystem.name);
+
+        await rejection(startupOf(subsystems).start());
+
+        const tried = names.slice(0, names.indexOf(`${failing}`) + 1);
+        expect(journal).to.deep.equal([
+          ...tried.map((name) => `start ${name}`),
+          ...tried
+            .slice(0, -1)
+            .toReversed()
+            .map((name) => `stop ${name}`),
+        ]);
+      }),
+    );
+  });
+
+  it("keeps the first failure as the cause and names the subsystem", async () => {
+    const cause = new Error("connection refused");
+    const start = () => Promise.reject(cause);
+
+    const error = await rejection(startupOf([new Recorded("cache", [], { start })]).start());
+
+    expect(error.cause).to.equal(cause);
+    expect(error.findings).to.have.length(1);
+    expect(error.findings[0]).to.include({
+      code: "E_SUBSYSTEM_START",
+      what: "cache failed to start: connection refused",
+      where: "Recorded.start()",
+    });
+  });
+
+  it("attaches what fails while the start is undone, and goes on undoing", async () => {
+    const journal: string[] = [];
+    const startup = startupOf([
+      new Recorded("database", journal),
+      new Recorded("jobs", journal, { stop: fail("stuck") }),
+      new Recorded("mail", journal, { start: fail("no such host") }),
+    ]);
+
+    const { findings } = await rejection(startup.start());
+
+    expect(findings.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
+      "E_SUBSYSTEM_START mail failed to start: no such host",
+      "E_SUBSYSTEM_STOP jobs failed to stop: stuck",
+    ]);
+    expect(journal).to.deep.equal(["start database", "start jobs", "start mail", "stop jobs", "stop database"]);
+  });
+
+  it("does not stop again what was undone", async () => {
+    const journal: string[] = [];
+    const startup = startupOf([
+      new Recorded("database", journal),
+      new Recorded("mail", journal, { start: fail("no") }),
+    ]);
+
+    await rejection(startup.start());
+    const failures = await startup.stop();
+
+    expect(failures).to.deep.equal([]);
+    expect(journal).to.deep.equal(["start database", "start mail", "stop database"]);
+  });
+
+  it("starts once and stops once, however often it is asked", async () => {
+    const journal: string[] = [];
+    const startup = startupOf([new Recorded("database", journal)]);
+
+    await Promise.all([startup.start(), startup.start()]);
+    await Promise.all([startup.stop(), startup.stop()]);
+
+    expect(journal).to.deep.equal(["start database", "stop database"]);
+  });
+
+  it("has nothing to do without subsystems", async () => {
+    const startup = startupOf([]);
+
+    expect(await startup.start()).to.equal(true);
+    expect(await startup.stop()).to.deep.equal([]);
+  });
+
+  it("never fails a start for being slow", async () => {
+    const clock = new FakeClock();
+    const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 3_600_000));
+    const starting = startupOf([new Recorded("database", [], { start })], clock).start();
+
+    await clock.advanceAsync(3_600_000);
+
+    expect(await starting).to.equal(true);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("gives each stop five seconds and goes on to the next", async () => {
+    const clock = new FakeClock();
+    const journal: string[] = [];
+    const startup = startupOf(
+      [new Recorded("database", journal), new Recorded("mail", journal, { stop: never })],
+      clock,
+    );
+    await startup.start();
+
+    const stopping = startup.stop();
+    await clock.advanceAsync(4_999);
+    const before = [...journal];
+    await clock.advanceAsync(1);
+
+    expect(before).to.not.include("stop database");
+    expect(journal.at(-1)).to.equal("stop database");
+    expect((await stopping).map(({ code, message }) => `${code} ${message}`)).to.deep.equal([
+      "E_SUBSYSTEM_STOP mail failed to stop: stop() took longer than 5000 ms",
+    ]);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("takes a rejection that comes after the deadline for nothing", async () => {
+    const clock = new FakeClock();
+    const stop = () => new Promise<void>((_, reject) => void clock.setTimeout(() => reject(new Error("late")), 6_000));
+    const startup = startupOf([new Recorded("mail", [], { stop })], clock);
+    await startup.start();
+
+    const stopping = startup.stop();
+    await clock.advanceAsync(10_000);
+
+    expect(await stopping).to.have.length(1);
+  });
+
+  it("lets a running start finish when it is told to stop, starts no other, and stops what is up", async () => {
+    const clock = new FakeClock();
+    const journal: string[] = [];
+    const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 4_000));
+    const startup = startupOf([new Recorded("database", journal, { start }), new Recorded("mail", journal)], clock);
+    const starting = startup.start();
+
+    const stopping = startup.stop();
+    await clock.advanceAsync(4_000);
+
+    expect(await starting).to.equal(false);
+    expect(await stopping).to.deep.equal([]);
+    expect(journal).to.deep.equal(["start database", "stop database"]);
+  });
+
+  it("waits five seconds for a running start, counted from the stop", async () => {
+    const clock = new FakeClock();
+    const journal: string[] = [];
+    const startup = startupOf(
+      [new Recorded("database", journal), new Recorded("jobs", journal, { start: never })],
+      clock,
+    );
+    const starting = startup.start();
+    await clock.advanceAsync(60_000);
+
+    const stopping = startup.stop();
+    await clock.advanceAsync(4_999);
+    const before = [...journal];
+    await clock.advanceAsync(1);
+
+    expect(before).to.deep.equal(["start database", "start jobs"]);
+    expect(await starting).to.equal(false);
+    expect(await stopping).to.deep.equal([]);
+    expect(journal).to.deep.equal(["start database", "start jobs", "stop database"]);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("stops a subsystem whose start comes through after it was given up", async () => {
+    const clock = new FakeClock();
+    const journal: string[] = [];
+    const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 7_000));
+    const startup = startupOf([new Recorded("database", journal, { start })], clock);
+    void startup.start();
+
+    void startup.stop();
+    await clock.advanceAsync(7_000);
+
+    expect(journal).to.deep.equal(["start database", "stop database"]);
+  });
+
+  it("starts nothing after it was told to stop", async () => {
+    const journal: string[] = [];
+    const startup = startupOf([new Recorded("database", journal)]);
+
+    await startup.stop();
+
+    expect(await startup.start()).to.equal(false);
+    expect(journal).to.deep.equal([]);
+  });
+});

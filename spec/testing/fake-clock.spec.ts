@@ -1,0 +1,150 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+
+describe("FakeClock", () => {
+  it("stands still until it is moved", () => {
+    const clock = new FakeClock(1_000);
+
+    const before = [clock.now(), clock.monotonic()];
+    clock.advance(250);
+
+    expect(before).to.deep.equal([1_000, 0]);
+    expect([clock.now(), clock.monotonic()]).to.deep.equal([1_250, 250]);
+  });
+
+  it("fires what is due, at the moment it is due, and not before", () => {
+    const clock = new FakeClock();
+    const fired: number[] = [];
+    clock.setTimeout(() => fired.push(clock.monotonic()), 100);
+
+    clock.advance(99);
+    const early = [...fired];
+    clock.advance(50);
+
+    expect(early).to.deep.equal([]);
+    expect(fired).to.deep.equal([100]);
+    expect(clock.monotonic()).to.equal(149);
+  });
+
+  it("fires in order of time, and in order of arming at one time", () => {
+    const delays = fc.array(fc.nat(50));
+    fc.assert(
+      fc.property(delays, (armed) => {
+        const clock = new FakeClock();
+        const fired: number[] = [];
+        for (const [index, delay] of armed.entries()) clock.setTimeout(() => fired.push(index), delay);
+
+        clock.advance(50);
+
+        const expected = [...armed.keys()].toSorted(
+          (one, other) => (armed[one] ?? 0) - (armed[other] ?? 0) || one - other,
+        );
+        expect(fired).to.deep.equal(expected);
+        expect(clock.pending).to.equal(0);
+      }),
+    );
+  });
+
+  it("ends at the same place by one step or by many", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000)), (steps) => {
+        const clock = new FakeClock();
+        const ticks: number[] = [];
+        const tick = () => {
+          ticks.push(clock.monotonic());
+          clock.setTimeout(tick, 70);
+        };
+        tick();
+
+        for (const step of steps) clock.advance(step);
+
+        const total = steps.reduce((sum, step) => sum + step, 0);
+        expect(clock.monotonic()).to.equal(total);
+        expect(ticks).to.deep.equal(Array.from({ length: Math.floor(total / 70) + 1 }, (_, index) => index * 70));
+      }),
+    );
+  });
+
+  it("fires timers that timers arm, within the same advance", () => {
+    const clock = new FakeClock();
+    const fired: number[] = [];
+    clock.setTimeout(() => clock.setTimeout(() => fired.push(clock.monotonic()), 10), 10);
+
+    clock.advance(20);
+
+    expect(fired).to.deep.equal([20]);
+  });
+
+  it("does not fire what was called off, also by an earlier timer", () => {
+    const clock = new FakeClock();
+    const fired: string[] = [];
+    const late = clock.setTimeout(() => fired.push("late"), 20);
+    clock.setTimeout(() => late.cancel(), 10);
+
+    clock.advance(100);
+    late.cancel();
+
+    expect(fired).to.deep.equal([]);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("keeps a timer without delay until it is advanced, be it by nothing", () => {
+    const clock = new FakeClock();
+    const fired: string[] = [];
+    clock.setTimeout(() => fired.push("zero"), 0);
+    clock.setTimeout(() => fired.push("negative"), -5);
+
+    const before = [...fired];
+    clock.advance(0);
+
+    expect(before).to.deep.equal([]);
+    expect(fired).to.deep.equal(["zero", "negative"]);
+  });
+
+  it("lets promises settle between timers when advanced asynchronously", async () => {
+    const clock = new FakeClock();
+    const pause = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
+    const moments: number[] = [];
+    const walk = async () => {
+      await pause(10);
+      moments.push(clock.monotonic());
+      await pause(10);
+      moments.push(clock.monotonic());
+    };
+    const walking = walk();
+
+    await clock.advanceAsync(20);
+    await walking;
+
+    expect(moments).to.deep.equal([10, 20]);
+  });
+
+  it("sets the calendar without touching durations or timers", () => {
+    const clock = new FakeClock(0);
+    const fired: number[] = [];
+    clock.setTimeout(() => fired.push(clock.now()), 100);
+    clock.advance(50);
+
+    clock.setNow(1_000_000);
+    const set = [clock.now(), clock.monotonic(), fired.length];
+    clock.advance(50);
+
+    expect(set).to.deep.equal([1_000_000, 50, 0]);
+    expect(fired).to.deep.equal([1_000_050]);
+  });
+
+  for (const ms of [-1, Number.NaN]) {
+    it(`refuses to advance by ${ms}`, () => {
+      expect(() => new FakeClock().advance(ms)).to.throw(RangeError, `${ms}`);
+    });
+  }
+
+  it("refuses a timer that arms itself for the same moment for ever", () => {
+    const clock = new FakeClock();
+    const again = () => void clock.setTimeout(again, 0);
+    again();
+
+    expect(() => clock.advance(1)).to.throw(RangeError, "without delay");
+  });
+});
