@@ -1,0 +1,23 @@
+/** What can stand wherever a middleware is asked for: an instance, a class the container builds, or a function written for Koa. */
+import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
+
+/** A class whose instances are middlewares. */
+export type MiddlewareClass = abstract new (...args: never[]) => Middleware;
+
+export type MiddlewareInput = Middleware | MiddlewareClass | KoaMiddleware;
+
+/** Whether the container has to build it; a Koa function has no `handle` on its prototype. */
+export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareClass {
+  return typeof input === "function" && typeof handleOf(input.prototype) === "function";
+}
+
+/** How it is called in a description: the class, or the function. */
+export function middlewareName(input: MiddlewareInput): string {
+  const name = typeof input === "function" ? input.name : input.constructor.name;
+  return name === "" ? "anonymous" : name;
+}
+
+function handleOf(prototype: unknown): unknown {
+  // A class written in JavaScript may have anything as its prototype's members.
+  return (prototype as { readonly handle?: unknown } | undefined)?.handle;
+}

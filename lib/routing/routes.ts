@@ -1,0 +1,168 @@
+/**
+ * A collection of routes and groups: what an application is given, and what it answers questions about its URLs with.
+ *
+ * Its middleware covers every route that is present at the time of the call; routes merged afterwards are not covered, which
+ * `uncovered()` tells and the application warns of at start. A route added to `router()` by hand is served after the others.
+ *
+ * @example
+ * const routes = new Routes([Route.get("/", home), new RouteGroup("/links", [Route.get("/{id}", show).name("links.show")])]);
+ * routes.urlFor("links.show", [7]); // "/links/7"
+ */
+import type { Router } from "@koa/router";
+import type { Finding } from "../kernel/startup-error.js";
+import { FrameworkError } from "../kernel/errors.js";
+import type { KoaMiddleware } from "../kernel/middleware.js";
+import type { RouteDescriptor } from "./descriptor.js";
+import type { DraftRoute, FlatRoute } from "./flat-route.js";
+import { HandRouter } from "./hand-router.js";
+import { constructing, type InstanceOf } from "./instance-of.js";
+import type { MiddlewareInput } from "./middleware-input.js";
+import type { PathParameter } from "./path-types.js";
+import type { Route } from "./route.js";
+import type { RouteGroup } from "./route-group.js";
+import { RouteTable } from "./route-table.js";
+
+/** Middleware, and how many of the members were there when it was given. */
+interface Wrap {
+  readonly input: MiddlewareInput;
+  readonly reach: number;
+}
+
+export class Routes {
+  private readonly members: (Route | RouteGroup | Routes)[];
+  private readonly wraps: Wrap[] = [];
+  private hand: HandRouter | undefined;
+  private sealed: RouteTable | undefined;
+  private instanceOf: InstanceOf = constructing();
+
+  constructor(members: readonly (Route | RouteGroup)[] = []) {
+    this.members = [...members];
+  }
+
+  static of(...members: readonly (Route | RouteGroup)[]): Routes {
+    return new Routes(members);
+  }
+
+  /** Puts middleware around every route present now; the first is the outermost. It runs after the match, never on 404 or 405. */
+  middleware(...middleware: readonly MiddlewareInput[]): this {
+    this.refuseWhenSealed();
+    for (const input of middleware) this.wraps.push({ input, reach: this.members.length });
+    return this;
+  }
+
+  /** The same for a middleware written for Koa. */
+  layer(...layers: readonly KoaMiddleware[]): this {
+    return this.middleware(...layers);
+  }
+
+  /** Adds the routes of another collection, which keeps its own middleware. Throws `E_ROUTES_CYCLE` for one that contains this one. */
+  merge(other: Routes): this {
+    this.refuseWhenSealed();
+    if (other.contains(this)) {
+      throw new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" });
+    }
+    this.members.push(other);
+    return this;
+  }
+
+  /**
+   * The path of a named route, its parameters in the order of the template, each percent-encoded.
+   * Throws `NotFoundError` with `E_ROUTE_NAME` for an undeclared name, `E_ROUTE_PARAM` for a parameter that does not fit.
+   */
+  urlFor(name: string, params: readonly PathParameter[] = []): string {
+    return this.table().urlFor(name, params);
+  }
+
+  /** Every name with its template, in name order: a snapshot. */
+  named(): readonly (readonly [name: string, template: string])[] {
+    return this.table().named();
+  }
+
+  /** Every route as data, in the order of declaration: a snapshot. */
+  descriptors(): readonly RouteDescriptor[] {
+    return this.drafts().map(({ descriptor }) => descriptor);
+  }
+
+  /**
+   * A @koa/router with these routes, in order of specificity, and their middleware. The framework's answers to errors and its rules
+   * for JSON are not part of it. Routes may be added to it by hand; calling again gives the same router.
+   */
+  router(): Router {
+    this.hand ??= new HandRouter((made) => this.instanceOf(made));
+    return this.hand.holding(this.flat());
+  }
+
+  /** The router, for a Koa application of its own. */
+  intoRouter(): Router {
+    return this.router();
+  }
+
+  /** Routers, of this collection and of those merged into it, with routes that were added by hand. @internal */
+  handRouters(): readonly Router[] {
+    const own = this.hand?.hasForeignRoutes === true ? [this.hand.router] : [];
+    return [...own, ...this.collections().flatMap((each) => each.handRouters())];
+  }
+
+  /** Whether `handRouters` would find any; cheap enough to ask at a request that nothing else answers. @internal */
+  get hasForeignRoutes(): boolean {
+    return this.hand?.hasForeignRoutes === true || this.collections().some((each) => each.hasForeignRoutes);
+  }
+
+  /** The routes that can be served. @internal */
+  flat(): readonly FlatRoute[] {
+    return this.table().routes;
+  }
+
+  /** What is wrong with these routes taken together. @internal */
+  findings(): readonly Finding[] {
+    return this.table().findings;
+  }
+
+  /** Routes that were merged after the middleware of their collection was given. @internal */
+  uncovered(): readonly RouteDescriptor[] {
+    const nested = this.collections().flatMap((each) => each.uncovered());
+    const late = this.members.filter((_, at) => this.wraps.some(({ reach }) => at >= reach));
+    return [...new Set([...late.flatMap((each) => descriptorsOf(each)), ...nested])];
+  }
+
+  /**
+   * Fixes what is there: from now on nothing can be added, and nothing is computed twice. `instanceOf` gives the instances of
+   * middleware classes to `router()`. @internal
+   */
+  seal(instanceOf: InstanceOf = this.instanceOf): this {
+    this.instanceOf = instanceOf;
+    this.sealed ??= new RouteTable(this.drafts());
+    return this;
+  }
+
+  /** @internal */
+  drafts(prefix = ""): readonly DraftRoute[] {
+    return this.members.flatMap((member, at) => {
+      const around = this.wraps.filter(({ reach }) => at < reach).map(({ input }) => input);
+      return member.drafts(prefix).map((draft) => ({ ...draft, middleware: [...around, ...draft.middleware] }));
+    });
+  }
+
+  private table(): RouteTable {
+    return this.sealed ?? new RouteTable(this.drafts());
+  }
+
+  private collections(): readonly Routes[] {
+    return this.members.filter((each) => each instanceof Routes);
+  }
+
+  private contains(other: Routes): boolean {
+    return this === other || this.collections().some((each) => each.contains(other));
+  }
+
+  private refuseWhenSealed(): void {
+    if (this.sealed === undefined) return;
+    throw new FrameworkError("these routes are those of a built application: change them before build()", {
+      code: "E_ROUTES_SEALED",
+    });
+  }
+}
+
+function descriptorsOf(member: Route | RouteGroup | Routes): readonly RouteDescriptor[] {
+  return member.drafts("").map(({ descriptor }) => descriptor);
+}

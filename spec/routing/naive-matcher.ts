@@ -1,0 +1,58 @@
+/**
+ * The rules of matching, followed to the letter and slowly: every template is tried, what matches is sorted, and only then is the
+ * method looked at. The index is compared with it.
+ */
+import { canonicalPath, decoded } from "../../lib/routing/percent-encoding.js";
+import type { IndexedRoute } from "../../lib/routing/route-index.js";
+
+export type Expected =
+  | { readonly kind: "found"; readonly value: number; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: "malformed" | "not-found" }
+  | { readonly kind: "options" | "method-not-allowed"; readonly allow: string };
+
+type Candidate = IndexedRoute<number>;
+
+export function naiveMatch(routes: readonly Candidate[], method: string, path: string): Expected {
+  const canonical = canonicalPath(path);
+  if (canonical === undefined) return { kind: "malformed" };
+  const matching = routes.filter((route) => captures(route, canonical) !== undefined);
+  if (matching.length === 0) return { kind: "not-found" };
+  const shapes = [...new Set(matching.map(({ path: { shape } }) => shape))].map((shape) =>
+    matching.filter((route) => route.path.shape === shape),
+  );
+  const bySpecificity = shapes.toSorted(([a], [b]) => (a && b ? a.path.compare(b.path) : 0));
+  for (const sameTemplate of bySpecificity) {
+    const found = answering(sameTemplate, method);
+    if (found) return { kind: "found", value: found.value, params: captures(found, path) ?? {} };
+  }
+  return { kind: method === "OPTIONS" ? "options" : "method-not-allowed", allow: allow(matching) };
+}
+
+function answering(routes: readonly Candidate[], method: string): Candidate | undefined {
+  for (const wanted of method === "HEAD" ? ["HEAD", "GET", "ANY"] : [method, "ANY"]) {
+    const found = routes.find((route) => route.method === wanted);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function allow(routes: readonly Candidate[]): string {
+  const methods = routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return [...new Set([...methods, "OPTIONS"])].toSorted().join(", ");
+}
+
+function captures({ path }: Candidate, request: string): Record<string, string> | undefined {
+  const parts = request.slice(1).split("/");
+  const params: [string, string][] = [];
+  for (const [at, { kind, text }] of path.segments.entries()) {
+    const part = kind === "catch-all" ? parts.slice(at).join("/") : parts[at];
+    if (part === undefined || (kind !== "literal" && part === "")) return undefined;
+    if (kind === "literal") {
+      if (canonicalPath(part) !== text) return undefined;
+    } else {
+      params.push([text, decoded(part) ?? part]);
+    }
+    if (kind === "catch-all") return Object.fromEntries(params);
+  }
+  return parts.length === path.segments.length ? Object.fromEntries(params) : undefined;
+}

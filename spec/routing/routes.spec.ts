@@ -1,0 +1,275 @@
+import { expect } from "chai";
+import type { KoaMiddleware, Middleware, Next } from "../../lib/kernel/middleware.js";
+import type { Context } from "../../lib/kernel/context.js";
+import { NotFoundError } from "../../lib/kernel/errors.js";
+import { Route } from "../../lib/routing/route.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
+import { Routes } from "../../lib/routing/routes.js";
+import { errorOf } from "../support/error-of.js";
+
+describe("Routes", () => {
+  it("describes every route, in the order of declaration", () => {
+    const routes = new Routes([
+      Route.get("/", home).name("home"),
+      new RouteGroup("/links", [
+        Route.get("/", () => "all").name("links.index"),
+        new RouteGroup("{id}", [Route.delete("", remove), Route.any("raw", home)]),
+      ]),
+    ]);
+
+    const descriptors = routes.descriptors();
+
+    expect(descriptors).to.deep.equal([
+      { method: "GET", path: "/", handler: "home", name: "home", pages: [] },
+      { method: "GET", path: "/links", handler: "anonymous", name: "links.index", pages: [] },
+      { method: "DELETE", path: "/links/{id}", handler: "remove", name: undefined, pages: [] },
+      { method: "ANY", path: "/links/{id}/raw", handler: "home", name: undefined, pages: [] },
+    ]);
+    expect(descriptors.every(Object.isFrozen)).to.equal(true);
+  });
+
+  it("has a constructor for every method", () => {
+    const routes = Routes.of(
+      Route.get("/x", home),
+      Route.post("/x", home),
+      Route.put("/x", home),
+      Route.patch("/x", home),
+      Route.delete("/x", home),
+      Route.head("/x", home),
+      Route.options("/x", home),
+      Route.any("/x", home),
+    );
+
+    const methods = routes.descriptors().map(({ method }) => method);
+
+    expect(methods).to.deep.equal(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "ANY"]);
+  });
+
+  describe("middleware", () => {
+    const a = marker("a");
+    const b = marker("b");
+    const c = marker("c");
+    const d = marker("d");
+    const e = marker("e");
+
+    it("of a route reaches that route only", () => {
+      const routes = Routes.of(Route.get("/x", home).middleware(a), Route.get("/y", home));
+
+      expect(around(routes)).to.deep.equal({ "/x": [a], "/y": [] });
+    });
+
+    it("of a group reaches each of its routes and no sibling", () => {
+      const routes = Routes.of(
+        new RouteGroup("/in", [Route.get("/x", home), Route.get("/y", home)]).middleware(a),
+        new RouteGroup("/by", [Route.get("/x", home)]),
+        Route.get("/out", home),
+      );
+
+      expect(around(routes)).to.deep.equal({ "/in/x": [a], "/in/y": [a], "/by/x": [], "/out": [] });
+    });
+
+    it("of a collection reaches what is present at the call, not what is merged afterwards", () => {
+      const other = Routes.of(Route.get("/late", home).middleware(c)).middleware(b);
+      const routes = Routes.of(Route.get("/x", home)).middleware(a).merge(other);
+
+      expect(around(routes)).to.deep.equal({ "/x": [a], "/late": [b, c] });
+      expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
+    });
+
+    it("of a collection reaches what was merged before", () => {
+      const routes = Routes.of(Route.get("/x", home))
+        .merge(Routes.of(Route.get("/early", home)))
+        .middleware(a);
+
+      expect(around(routes)).to.deep.equal({ "/x": [a], "/early": [a] });
+      expect(routes.uncovered()).to.deep.equal([]);
+    });
+
+    it("tells of routes that a merged collection leaves uncovered", () => {
+      const inner = Routes.of(Route.get("/x", home))
+        .middleware(a)
+        .merge(Routes.of(Route.get("/late", home)));
+      const routes = new Routes().merge(inner).middleware(b);
+
+      expect(around(routes)).to.deep.equal({ "/x": [b, a], "/late": [b] });
+      expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
+    });
+
+    it("lies collection outside group outside route, the first call outermost, `layer` alike", () => {
+      const routes = Routes.of(
+        new RouteGroup("/o", [
+          new RouteGroup("/i", [Route.get("/x", home).layer(koa).middleware(a, b)]).middleware(c),
+        ]).middleware(d),
+      )
+        .layer(koa)
+        .middleware(e);
+
+      expect(around(routes)).to.deep.equal({ "/o/i/x": [koa, e, d, c, koa, a, b] });
+    });
+
+    it("given to a group or route that is already in a collection counts", () => {
+      const route = Route.get("/x", home);
+      const group = new RouteGroup("/g", [route]);
+      const routes = Routes.of(group);
+
+      route.middleware(a);
+      group.middleware(b);
+
+      expect(around(routes)).to.deep.equal({ "/g/x": [b, a] });
+    });
+  });
+
+  describe("names", () => {
+    const routes = Routes.of(
+      Route.get("/teams/{team}/links/{id}", home).name("links.show"),
+      Route.get("/files/{*rest}", home).name("files"),
+      Route.get("/", home),
+    ).merge(Routes.of(Route.get("/about", home).name("about")));
+
+    it("are listed with their templates, in name order, as a snapshot", () => {
+      const named = routes.named();
+
+      expect(named).to.deep.equal([
+        ["about", "/about"],
+        ["files", "/files/{*rest}"],
+        ["links.show", "/teams/{team}/links/{id}"],
+      ]);
+      expect(named).not.to.equal(routes.named());
+    });
+
+    it("become URLs, parameters in the order of the template", () => {
+      expect(routes.urlFor("links.show", ["red team", 7])).to.equal("/teams/red%20team/links/7");
+      expect(routes.urlFor("files", ["a/b c"])).to.equal("/files/a/b%20c");
+      expect(routes.urlFor("about")).to.equal("/about");
+    });
+
+    it("that nobody declared are not found", () => {
+      const error = errorOf(() => routes.urlFor("links.shwo", [7]));
+
+      expect(error).to.be.instanceOf(NotFoundError);
+      expect(error).to.include({ code: "E_ROUTE_NAME", status: 404, detail: 'no route is named "links.shwo"' });
+    });
+
+    it("refuse parameters that do not fit", () => {
+      expect(errorOf(() => routes.urlFor("links.show", ["red"]))).to.include({ code: "E_ROUTE_PARAM", status: 500 });
+      expect(errorOf(() => routes.urlFor("about", [1]))).to.include({ code: "E_ROUTE_PARAM" });
+    });
+  });
+
+  describe("findings", () => {
+    it("are none where nothing is wrong", () => {
+      const routes = Routes.of(
+        Route.get("/x", home),
+        Route.any("/x", remove),
+        Route.get("/{x}", home),
+        Route.get("/{*x}", home),
+        Route.get("/_frameworks", home),
+        Route.get("/y", home).name("y"),
+      );
+
+      expect(routes.findings()).to.deep.equal([]);
+    });
+
+    const rows: readonly (readonly [title: string, routes: Routes, code: string, what: string, where: string])[] = [
+      [
+        "a template that is none",
+        Routes.of(new RouteGroup("/a", [Route.get("/{x}/{x}", home)])),
+        "E_ROUTE_PATH",
+        'the path "/a/{x}/{x}" cannot be used: it captures "x" twice',
+        "home",
+      ],
+      [
+        "two routes for the same requests, whatever their parameters are called",
+        Routes.of(Route.get("/l/{id}", home)).merge(Routes.of(Route.get("/l/{slug}", remove))),
+        "E_ROUTE_DUPLICATE",
+        "GET /l/{slug} answers the same requests as GET /l/{id}",
+        "home and remove",
+      ],
+      [
+        "two spellings of one literal",
+        Routes.of(Route.get("/caf\u00e9", home), Route.get("/caf%c3%a9", remove)),
+        "E_ROUTE_DUPLICATE",
+        "GET /caf%c3%a9 answers the same requests as GET /caf\u00e9",
+        "home and remove",
+      ],
+      [
+        "two routes for any method",
+        Routes.of(Route.any("/x", home), Route.any("/x", remove)),
+        "E_ROUTE_DUPLICATE",
+        "ANY /x answers the same requests as ANY /x",
+        "home and remove",
+      ],
+      [
+        "a repeated name",
+        Routes.of(Route.get("/x", home).name("n"), new RouteGroup("/g", [Route.get("/y", remove).name("n")])),
+        "E_ROUTE_NAME_REPEATED",
+        'the name "n" is given to GET /x and to GET /g/y',
+        "home and remove",
+      ],
+      [
+        "an empty name",
+        Routes.of(Route.get("/x", home).name("")),
+        "E_ROUTE_NAME_EMPTY",
+        "the name of GET /x is empty",
+        "home",
+      ],
+      [
+        "a path of the framework",
+        Routes.of(Route.get("/_framework/x", home)),
+        "E_ROUTE_RESERVED",
+        "the route GET /_framework/x lies below /_framework, which is reserved for the framework",
+        "home",
+      ],
+    ];
+    for (const [title, routes, code, what, where] of rows) {
+      it(`tell of ${title}`, () => {
+        const findings = routes.findings();
+
+        expect(findings).to.have.length(1);
+        expect(findings[0]).to.include({ code, what, where });
+        expect(findings[0]?.cure).not.to.equal("");
+      });
+    }
+
+    it("leave out of the served routes only those without a path", () => {
+      const routes = Routes.of(Route.get("/x/", home), Route.get("/y", home), Route.get("/y", remove));
+
+      expect(routes.findings().map(({ code }) => code)).to.deep.equal(["E_ROUTE_PATH", "E_ROUTE_DUPLICATE"]);
+      expect(routes.flat().map(({ descriptor }) => descriptor.path)).to.deep.equal(["/y", "/y"]);
+    });
+  });
+
+  it("cannot be merged into itself", () => {
+    const inner = new Routes();
+    const outer = new Routes().merge(inner);
+
+    expect(errorOf(() => outer.merge(outer))).to.include({ code: "E_ROUTES_CYCLE" });
+    expect(errorOf(() => inner.merge(outer))).to.include({ code: "E_ROUTES_CYCLE" });
+  });
+
+  it("cannot be changed once it is sealed", () => {
+    const routes = Routes.of(Route.get("/x", home)).seal();
+
+    expect(errorOf(() => routes.merge(new Routes()))).to.include({ code: "E_ROUTES_SEALED" });
+    expect(errorOf(() => routes.middleware())).to.include({ code: "E_ROUTES_SEALED" });
+    expect(routes.flat()).to.equal(routes.flat());
+  });
+});
+
+function marker(name: string): Middleware & { readonly name: string } {
+  return { name, handle: (_ctx: Context, next: Next) => next() };
+}
+
+const koa: KoaMiddleware = async (_, next: Next) => next();
+
+function home(): string {
+  return "home";
+}
+
+function remove(): undefined {
+  return undefined;
+}
+
+function around(routes: Routes): Record<string, readonly unknown[]> {
+  return Object.fromEntries(routes.flat().map(({ descriptor, middleware }) => [descriptor.path, middleware]));
+}

@@ -1,0 +1,124 @@
+/** Compile-only: what ties a path, its URL and its handler together, and what must not compile. */
+import type { Context } from "../../lib/kernel/context.js";
+import { Any, Get, Post, type Endpoint } from "../../lib/routing/endpoint.js";
+import type { Join, Names, UrlArguments } from "../../lib/routing/path-types.js";
+import { Route } from "../../lib/routing/route.js";
+
+// --- what is read out of a path literal ----------------------------------------------------------------------------------
+
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+type Parameter = string | number | bigint | boolean;
+
+export const read: readonly true[] = [
+  true satisfies Same<Names<"/links">, never>,
+  true satisfies Same<Names<"/teams/{team}/files/{*rest}">, "team" | "rest">,
+  true satisfies Same<Names<string>, string>,
+  true satisfies Same<UrlArguments<"/links">, []>,
+  true satisfies Same<UrlArguments<"/{a}/{*b}">, [value: Parameter, value: Parameter]>,
+  true satisfies Same<UrlArguments<string>, Parameter[]>,
+  true satisfies Same<Join<"/admin/", "users">, "/admin/users">,
+  true satisfies Same<Join<"/admin", "/users">, "/admin/users">,
+  true satisfies Same<Join<"/admin/", "/">, "/admin">,
+  true satisfies Same<Join<"/admin", "">, "/admin">,
+  true satisfies Same<Join<"/", "/users">, "/users">,
+  true satisfies Same<Join<"", "/">, "/">,
+  true satisfies Same<Join<"/teams/{team}", "/{id}">, "/teams/{team}/{id}">,
+];
+
+// --- URLs ----------------------------------------------------------------------------------------------------------------
+
+const show = Get("/teams/{team}/links/{id}", "links.show");
+const index = Get("/links", { name: "links.index", page: "links/index", pages: ["links/empty"] });
+const anyPath: string = "/a/{b}";
+const dynamic = Post(anyPath);
+
+show.url("red", 7);
+show.url("red", 7n);
+show.url(true, 7);
+index.url();
+dynamic.url("any", "number", "of", "them");
+// @ts-expect-error a parameter is missing
+show.url("red");
+// @ts-expect-error one too many
+show.url("red", 7, 8);
+// @ts-expect-error the path has no parameter
+index.url("red");
+// @ts-expect-error null is no value of a parameter
+show.url("red", null);
+// @ts-expect-error an object is no value of a parameter
+show.url("red", { id: 7 });
+
+export const endpoint: Endpoint<"/links"> = index;
+// @ts-expect-error an endpoint of another path
+export const other: Endpoint<"/other"> = index;
+
+// --- decorated handlers --------------------------------------------------------------------------------------------------
+
+export class Fine {
+  @index list() {}
+  @index withContext(ctx: Context) {
+    return ctx.path;
+  }
+  @show all({ params }: Context<"team" | "id">) {
+    return params.team + params.id;
+  }
+  @show fewer({ params }: Context<"id">) {
+    return params.id;
+  }
+  @show async later({ params }: Context<"team">) {
+    return Promise.resolve(params.team);
+  }
+  @show open({ params }: Context<string>) {
+    return params["anything"];
+  }
+  @Get("/files/{*rest}", "files") file({ params }: Context<"rest">) {
+    return params.rest;
+  }
+  @Any("/hook/{name}") hook({ params }: Context<"name">) {
+    return params.name;
+  }
+  @dynamic unknown({ params }: Context<"b">) {
+    return params.b;
+  }
+}
+
+export class Wrong {
+  // @ts-expect-error the path has no {id}
+  @index absent({ params }: Context<"id">) {
+    return params.id;
+  }
+  // @ts-expect-error {y} is not {x}
+  @Get("/z/{y}") misnamed({ params }: Context<"x">) {
+    return params.x;
+  }
+  // @ts-expect-error one of the two is missing
+  @show half({ params }: Context<"id" | "slug">) {
+    return params.id + params.slug;
+  }
+  // @ts-expect-error a handler takes one argument, the context
+  @show two(ctx: Context<"id">, id: string) {
+    return ctx.params.id + id;
+  }
+  // @ts-expect-error a handler does not take a text
+  @show text(id: string) {
+    return id;
+  }
+  // @ts-expect-error only methods handle requests
+  @show field = "value";
+  @show params({ params }: Context<"id">) {
+    // @ts-expect-error the context holds what the handler has asked for, and no more
+    return params.team;
+  }
+}
+
+// --- the builder ---------------------------------------------------------------------------------------------------------
+
+Route.get("/links/{id}", ({ params }) => params.id).name("links.show");
+Route.get("/links/{id}", ({ params }: Context<"id">) => params.id);
+Route.get("/links/{id}", (ctx: Context) => ctx.path);
+Route.any("/links", () => "text");
+Route.put("/teams/{id}", ({ params }: Context<string>) => params["team"]);
+// @ts-expect-error the path has no {slug}
+Route.get("/links/{id}", ({ params }: Context<"slug">) => params.slug);
+// @ts-expect-error the path has no parameter
+Route.post("/links", ({ params }) => params.id);
