@@ -10,6 +10,7 @@
  * await using app = await testApp(Shop, provide(Clock).useValue(clock));
  * clock.advance(60_000);
  */
+import { AsyncResource } from "node:async_hooks";
 import { Clock, type Timer } from "../kernel/clock.js";
 
 interface Pending {
@@ -40,7 +41,8 @@ export class FakeClock extends Clock {
   }
 
   override setTimeout(callback: () => void, delayMs: number): Timer {
-    const timer: Pending = { due: this.elapsed + Math.max(0, delayMs), callback };
+    // As with the machine's timers, the callback finds the async context of the one who armed it, not of the one who advances.
+    const timer: Pending = { due: this.elapsed + Math.max(0, delayMs), callback: AsyncResource.bind(callback) };
     this.timers.add(timer);
     return { cancel: () => void this.timers.delete(timer) };
   }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
@@ -118,6 +119,17 @@ describe("FakeClock", () => {
     await walking;
 
     expect(moments).to.deep.equal([10, 20]);
+  });
+
+  it("fires a timer in the async context in which it was armed", () => {
+    const clock = new FakeClock();
+    const storage = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    storage.run("armed", () => clock.setTimeout(() => seen.push(storage.getStore()), 10));
+
+    storage.run("advanced", () => clock.advance(10));
+
+    expect(seen).to.deep.equal(["armed"]);
   });
 
   it("sets the calendar without touching durations or timers", () => {

@@ -1,0 +1,14 @@
+/** Runs something and hands back the events it emitted, each as one line of level, message and fields. */
+import { tracing, type LogEvent } from "../../lib/kernel/tracing.js";
+
+export async function eventsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const layer = { onEvent: (event: LogEvent) => void lines.push(line(event)) };
+  await tracing.withSubscriber(tracing.registry().with(layer), work);
+  return lines;
+}
+
+function line({ level, target, message, fields = {} }: LogEvent): string {
+  const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${String(value)}`);
+  return `${level} ${target}: ${message}${shown.join("")}`;
+}

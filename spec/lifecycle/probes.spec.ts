@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import type { Profile } from "../../lib/kernel/profile.js";
+import { Probes } from "../../lib/lifecycle/probes.js";
+import { Roster } from "../../lib/subsystems/roster.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { eventsOf } from "./events.js";
+import { never, Probed } from "./recorded.js";
+
+function setUp(profile: Profile) {
+  const clock = new FakeClock();
+  const subsystems = [
+    new Probed("database", () => Promise.reject(new Error("root may not log in"))),
+    new Probed("cache", never),
+    new Probed("mail"),
+  ];
+  return { clock, probes: new Probes(new Roster(subsystems).members, { clock, timeoutMs: 250, profile }) };
+}
+
+describe("Probes", () => {
+  it("tell in release by events what the reasons keep to themselves", async () => {
+    const { clock, probes } = setUp("release");
+
+    const events = await eventsOf(async () => {
+      void probes.run();
+      await clock.advanceAsync(250);
+    });
+
+    expect(events).to.deep.equal([
+      "WARN framework::lifecycle: probe failed check=database error=Error: root may not log in",
+      "WARN framework::lifecycle: probe failed check=cache error=FrameworkError: timed out after 250 ms",
+    ]);
+  });
+
+  it("say it in the reasons alone in debug", async () => {
+    const { clock, probes } = setUp("debug");
+
+    const events = await eventsOf(async () => {
+      void probes.run();
+      await clock.advanceAsync(250);
+    });
+
+    expect(events).to.deep.equal([]);
+  });
+
+  it("come to an answer though a probe that timed out fails later", async () => {
+    const clock = new FakeClock();
+    const late = () => new Promise((_, reject) => void clock.setTimeout(() => reject(new Error("late")), 500));
+    const members = new Roster([new Probed("cache", late)]).members;
+    const probes = new Probes(members, { clock, timeoutMs: 250, profile: "release" });
+
+    const running = probes.run();
+    await clock.advanceAsync(1_000);
+
+    expect(await running).to.deep.equal({ cache: { status: "down", reason: "timed out" } });
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { Startup } from "../../lib/lifecycle/startup.js";
+import { Roster } from "../../lib/subsystems/roster.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { eventsOf } from "./events.js";
+import { never, Recorded, type Deeds } from "./recorded.js";
+
+function setUp(...deeds: readonly Deeds[]) {
+  const clock = new FakeClock();
+  const subsystems = deeds.map((deed) => new Recorded("database", [], deed));
+  return { clock, startup: new Startup(new Roster(subsystems).members, clock) };
+}
+
+function takes(clock: () => FakeClock, ms: number): () => Promise<void> {
+  return () => new Promise((resolve) => void clock().setTimeout(resolve, ms));
+}
+
+const fail = (message: string) => () => Promise.reject(new Error(message));
+
+describe("The events of starting and stopping", () => {
+  it("tell each start and stop, and how long it took", async () => {
+    const { clock, startup } = setUp({ start: takes(() => clock, 20), stop: takes(() => clock, 30) });
+
+    const events = await eventsOf(async () => {
+      void startup.start();
+      await clock.advanceAsync(20);
+      void startup.stop();
+      await clock.advanceAsync(30);
+    });
+
+    expect(events).to.deep.equal([
+      "DEBUG framework::lifecycle: subsystem started subsystem=database duration_ms=20",
+      "DEBUG framework::lifecycle: subsystem stopped subsystem=database duration_ms=30",
+    ]);
+  });
+
+  it("warn of a slow start every ten seconds, until it is over", async () => {
+    const { clock, startup } = setUp({ start: takes(() => clock, 25_000) });
+
+    const events = await eventsOf(async () => {
+      const starting = startup.start();
+      await clock.advanceAsync(120_000);
+      await starting;
+    });
+
+    expect(events).to.deep.equal([
+      "WARN framework::lifecycle: subsystem is slow to start subsystem=database waited_ms=10000",
+      "WARN framework::lifecycle: subsystem is slow to start subsystem=database waited_ms=20000",
+      "DEBUG framework::lifecycle: subsystem started subsystem=database duration_ms=25000",
+    ]);
+  });
+
+  it("do not warn of a start that took less than ten seconds", async () => {
+    const { clock, startup } = setUp({ start: takes(() => clock, 9_999) });
+
+    const events = await eventsOf(async () => {
+      void startup.start();
+      await clock.advanceAsync(120_000);
+    });
+
+    expect(events).to.have.length(1);
+  });
+
+  it("tell a failed start and what fails in undoing it as errors", async () => {
+    const { startup } = setUp({ name: "a", stop: fail("stuck") }, { name: "b", start: fail("refused") });
+
+    const events = await eventsOf(() => startup.start().catch(() => false));
+
+    expect(events.slice(1)).to.deep.equal([
+      "ERROR framework::lifecycle: subsystem failed to start subsystem=database:b error=Error: refused",
+      "ERROR framework::lifecycle: subsystem failed to stop subsystem=database:a error=Error: stuck",
+    ]);
+  });
+
+  it("tell a stop that takes too long as an error, and the next one as usual", async () => {
+    const { clock, startup } = setUp({ name: "a" }, { name: "b", stop: never });
+    await startup.start();
+
+    const events = await eventsOf(async () => {
+      void startup.stop();
+      await clock.advanceAsync(5_000);
+    });
+
+    expect(events).to.deep.equal([
+      "ERROR framework::lifecycle: subsystem failed to stop subsystem=database:b error=Error: stop() took longer than 5000 ms",
+      "DEBUG framework::lifecycle: subsystem stopped subsystem=database:a duration_ms=0",
+    ]);
+  });
+
+  it("tell a start that was given up, and its late failure", async () => {
+    const { clock, startup } = setUp({ start: () => takes(() => clock, 6_000)().then(fail("too late")) });
+
+    const events = await eventsOf(async () => {
+      void startup.start();
+      void startup.stop();
+      await clock.advanceAsync(6_000);
+    });
+
+    expect(events).to.deep.equal([
+      "ERROR framework::lifecycle: subsystem did not start before the stop subsystem=database limit_ms=5000",
+      "WARN framework::lifecycle: late failure subsystem=database error=Error: too late",
+    ]);
+  });
+});
