@@ -1,0 +1,37 @@
+/** The programs that are compared, each a script that serves the scenario named by its first argument. */
+
+import { join } from "node:path";
+import { OURS, PEERS } from "./places.js";
+
+export interface Contender {
+  /** As in `--only` and in the tables. */
+  readonly name: string;
+  readonly script: string;
+  /** Scenario to ask the script for, where it is not the one that is measured. */
+  readonly variant?: string;
+}
+
+function peer(name: string): Contender {
+  return { name, script: join(PEERS, `${name}.mjs`) };
+}
+
+/** The framework itself; `variant` names another application of the same script. */
+export function ours(name = "stagecraft", variant?: string): Contender {
+  return { name, script: join(OURS, "serve.js"), ...(variant !== undefined && { variant }) };
+}
+
+/** What every ratio is taken to: a server written by hand on node:http that does the same. */
+export const BASELINE = peer("node");
+
+export const FASTIFY = peer("fastify");
+
+export const ALL_PEERS: readonly Contender[] = [
+  BASELINE,
+  FASTIFY,
+  peer("hono"),
+  peer("koa"),
+  peer("koa-router"),
+  peer("nest-fastify"),
+  peer("nest-express"),
+  peer("express"),
+];

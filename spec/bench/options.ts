@@ -1,0 +1,60 @@
+/** What `npm run bench -- …` understands. Parsed once; an unknown name stops the run before anything is started. */
+
+import { parseArgs } from "node:util";
+
+export interface BenchOptions {
+  /** Names of scenarios, in the order in which they run. */
+  readonly scenarios: readonly string[];
+  /** Names of contenders; `undefined` means all. */
+  readonly only: readonly string[] | undefined;
+  readonly rounds: number;
+  /** Length of one measurement. */
+  readonly seconds: number;
+  /** Length of the load before each measurement, thrown away. */
+  readonly warmUp: number;
+  readonly connections: number;
+}
+
+export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--rounds 5] [--seconds 3] [--warm-up 2] [--connections 64]`;
+
+/** @throws Error naming the value when a number is not positive or a scenario is unknown. */
+export function parseOptions(argv: readonly string[], known: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      scenario: { type: "string" },
+      only: { type: "string" },
+      rounds: { type: "string", default: "5" },
+      seconds: { type: "string", default: "3" },
+      "warm-up": { type: "string", default: "2" },
+      connections: { type: "string", default: "64" },
+    },
+  });
+  const scenarios =
+    values.scenario === undefined ? known : list(values.scenario).flatMap((name) => expand(name, known));
+  return {
+    scenarios,
+    only: values.only === undefined ? undefined : list(values.only),
+    rounds: positive("rounds", values.rounds),
+    seconds: positive("seconds", values.seconds),
+    warmUp: positive("warm-up", values["warm-up"]),
+    connections: positive("connections", values.connections),
+  };
+}
+
+/** `routes` stands for `routes:10`, `routes:100` and `routes:1000`. */
+function expand(name: string, known: readonly string[]): readonly string[] {
+  const found = known.filter((candidate) => candidate === name || candidate.startsWith(`${name}:`));
+  if (found.length === 0) throw new Error(`unknown scenario "${name}"; there are ${known.join(", ")}`);
+  return found;
+}
+
+function list(text: string): readonly string[] {
+  return text.split(",").map((part) => part.trim());
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`--${name} takes a positive number, not "${text}"`);
+  return value;
+}

@@ -1,0 +1,49 @@
+/** Koa without a router: paths are told apart by hand. */
+import { createServer } from "node:http";
+import Koa from "koa";
+import { areaAnswer, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/bench/fixtures.js";
+import { listening, serve } from "./support/serve.mjs";
+
+function application(on, ...middleware) {
+  const app = new Koa();
+  for (const each of middleware) app.use(each);
+  return listening(createServer(app.callback()), on);
+}
+
+const store = new LinkStore();
+
+function showLink(ctx) {
+  if (ctx.method !== "GET" || !ctx.path.startsWith("/links/")) return;
+  ctx.body = store.find(decodeURIComponent(ctx.path.slice("/links/".length)));
+}
+
+await serve({
+  hello: (on) =>
+    application(on, (ctx) => {
+      if (ctx.method === "GET" && ctx.path === "/") ctx.body = HELLO;
+    }),
+
+  param: (on) => application(on, showLink),
+
+  routes: (on) => {
+    const areas = new Map(
+      Array.from({ length: on.count }, (_, area) => [`area-${area}`, (id) => areaAnswer(area, id)]),
+    );
+    return application(on, (ctx) => {
+      const [, area, items, id, ...rest] = ctx.path.split("/");
+      if (items === "items" && rest.length === 0) ctx.body = areas.get(area)?.(decodeURIComponent(id));
+    });
+  },
+
+  echo: async (on) => {
+    const { bodyParser } = await import("@koa/bodyparser");
+    return application(on, bodyParser({ enableTypes: ["json"], jsonLimit: BODY_LIMIT }), (ctx) => {
+      if (ctx.method === "POST" && ctx.path === "/echo") ctx.body = ctx.request.body;
+    });
+  },
+
+  full: async (on) => {
+    const { production } = await import("./support/koa-production.mjs");
+    return application(on, ...production(), showLink);
+  },
+});

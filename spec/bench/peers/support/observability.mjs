@@ -1,0 +1,73 @@
+/**
+ * What the peers share: pino to a file, one synchronous write a line as everywhere; prom-client with the two request metrics; request
+ * ids and trace context read as our own stages read them.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import pino from "pino";
+import prometheus from "prom-client";
+
+export const log = pino(
+  { base: null, messageKey: "message", timestamp: pino.stdTimeFunctions.isoTime },
+  pino.destination({ dest: process.env.BENCH_LOG, sync: true }),
+);
+
+export const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+const requests = new prometheus.Counter({
+  name: "http_requests_total",
+  help: "Total HTTP requests handled.",
+  labelNames: ["method", "status"],
+});
+
+const durations = new prometheus.Histogram({
+  name: "http_request_duration_seconds",
+  help: "HTTP request duration in seconds.",
+  labelNames: ["method"],
+  buckets: BUCKETS,
+});
+
+export function count(method, status, milliseconds) {
+  requests.inc({ method, status });
+  durations.observe({ method }, milliseconds / 1000);
+}
+
+/** One access line; `logger` may be a child that already carries the request's id. */
+export function accessLine(logger, { method, path, status, milliseconds, id, ip, trace }) {
+  const duration = Math.trunc(milliseconds);
+  logger.info(
+    {
+      method,
+      path,
+      status,
+      duration_ms: duration,
+      request_id: id,
+      client_ip: ip,
+      trace_id: trace.traceId,
+      parent_span_id: trace.parentId,
+    },
+    `${method} ${path} ${status} ${duration}ms`,
+  );
+}
+
+const ID = /^[A-Za-z0-9\-_.:@+/=]{1,128}$/;
+
+export function requestId(inbound) {
+  return inbound !== undefined && ID.test(inbound) ? inbound : randomUUID();
+}
+
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+export function traceContext(inbound) {
+  const [, traceId, parentId, flags] = (inbound && TRACEPARENT.exec(inbound)) || [];
+  if (traceId !== undefined) return { traceId, parentId, flags, continued: true };
+  return {
+    traceId: randomBytes(16).toString("hex"),
+    parentId: randomBytes(8).toString("hex"),
+    flags: "01",
+    continued: false,
+  };
+}
+
+export const nonce = () => randomBytes(18).toString("base64");
+
+export const problem = (status, title) => ({ type: "about:blank", title, status });

@@ -1,0 +1,65 @@
+/** The check before any load: every contender gives the same answer, or the numbers would compare different things. */
+
+import { request as send, type IncomingHttpHeaders } from "node:http";
+import type { BenchRequest } from "./load.js";
+
+export interface Probe {
+  readonly request: BenchRequest;
+  readonly status: number;
+  /** The whole body, byte for byte; left out where an answer's body is each contender's own. */
+  readonly body?: string;
+  /** Lower-case names; a text must be equal, a pattern must match. */
+  readonly headers?: Readonly<Record<string, string | RegExp>>;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** @throws Error naming the request and what differs. */
+export async function assertAnswers(name: string, port: number, probes: readonly Probe[]): Promise<void> {
+  for (const probe of probes) {
+    const differences = compare(probe, await ask(port, probe.request));
+    const { method, path } = probe.request;
+    if (differences.length > 0) throw new Error(`${name} ${method} ${path}: ${differences.join("; ")}`);
+  }
+}
+
+function compare(probe: Probe, answer: Answer): readonly string[] {
+  const wrongHeaders = Object.entries(probe.headers ?? {})
+    .filter(([header, wanted]) => !fits(answer.headers[header], wanted))
+    .map(([header, wanted]) => `${header}: ${String(answer.headers[header])} instead of ${String(wanted)}`);
+  return [
+    ...(answer.status === probe.status ? [] : [`status ${answer.status} instead of ${probe.status}`]),
+    ...(probe.body === undefined || answer.body === probe.body ? [] : [`body ${answer.body} instead of ${probe.body}`]),
+    ...wrongHeaders,
+  ];
+}
+
+function fits(value: string | readonly string[] | undefined, wanted: string | RegExp): boolean {
+  if (value === undefined) return false;
+  const text = String(value);
+  return typeof wanted === "string" ? text === wanted : wanted.test(text);
+}
+
+async function ask(port: number, { method, path, headers, body }: BenchRequest): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = send({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        request.destroy();
+        resolve({
+          status: response.statusCode,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString("utf8"),
+        });
+      });
+    });
+    request.setTimeout(5000, () => request.destroy(new Error(`no answer to ${method} ${path} within 5 s`)));
+    request.on("error", reject);
+    request.end(body);
+  });
+}

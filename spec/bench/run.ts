@@ -1,0 +1,61 @@
+/**
+ * `npm run bench`: the framework beside its peers. Prints one markdown table per scenario. Not part of the test run.
+ *
+ * @example
+ * npm run bench -- --scenario hello,param --only node,stagecraft,fastify --rounds 5 --seconds 3
+ */
+
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { loadGenerator } from "./load.js";
+import { type BenchOptions, parseOptions, USAGE } from "./options.js";
+import { PEERS } from "./places.js";
+import { runScenario } from "./rounds.js";
+import { SCENARIOS } from "./scenario.js";
+import { runStart } from "./start.js";
+
+interface Part {
+  readonly name: string;
+  readonly what: string;
+  run(options: BenchOptions): Promise<string>;
+}
+
+const PARTS: readonly Part[] = [
+  ...SCENARIOS.map((scenario) => ({
+    name: scenario.name,
+    what: scenario.what,
+    run: (options: BenchOptions) => runScenario(scenario, options),
+  })),
+  { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
+];
+
+/** The peers are a package of their own: installed when first needed, and never by users of the framework. */
+function installPeers(): void {
+  if (existsSync(join(PEERS, "node_modules"))) return;
+  console.error("installing the peers, once");
+  execFileSync("npm", ["ci", "--prefix", PEERS], { stdio: ["ignore", 2, 2] });
+}
+
+function describeRun({ connections, rounds, seconds }: BenchOptions): string {
+  const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`;
+  return `${machine}, ${loadGenerator}, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`;
+}
+
+async function bench(options: BenchOptions): Promise<void> {
+  installPeers();
+  console.log(`${describeRun(options)}\n`);
+  for (const part of PARTS.filter(({ name }) => options.scenarios.includes(name))) {
+    console.log(`### ${part.name}: ${part.what}\n`);
+    console.log(`${await part.run(options)}\n`);
+  }
+}
+
+try {
+  const names = PARTS.map(({ name }) => name);
+  await bench(parseOptions(process.argv.slice(2), names));
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,152 @@
+/** The scenarios under load: what is asked, what every answer must be, and who takes part. */
+
+import { ALL_PEERS, BASELINE, type Contender, FASTIFY, ours } from "./contender.js";
+import { areaAnswer, areaPath, BODY_LIMIT, ECHO_BODY, HELLO, LinkStore, ORIGIN } from "./fixtures.js";
+import type { BenchRequest } from "./load.js";
+import type { Probe } from "./probe.js";
+
+export interface Scenario {
+  readonly name: string;
+  /** What is measured, for the heading of its table. */
+  readonly what: string;
+  /** The first one is what the ratios are taken to. */
+  readonly contenders: readonly Contender[];
+  readonly requests: readonly BenchRequest[];
+  readonly probes: readonly Probe[];
+}
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}): BenchRequest => ({
+  method: "GET",
+  path,
+  headers,
+});
+
+const everyone: readonly Contender[] = [...ALL_PEERS, ours()];
+const JSON_TYPE = /^application\/json/;
+const ids = Array.from({ length: 64 }, (_, index) => String(index + 1));
+const json = (value: unknown): string => JSON.stringify(value);
+
+const hello: Scenario = {
+  name: "hello",
+  what: "GET / answered with a short text",
+  contenders: everyone,
+  requests: [get("/")],
+  probes: [
+    {
+      request: get("/"),
+      status: 200,
+      body: HELLO,
+      headers: { "content-type": /^text\/plain/, "content-length": String(HELLO.length) },
+    },
+    { request: get("/nothing"), status: 404 },
+  ],
+};
+
+const param: Scenario = {
+  name: "param",
+  what: "GET /links/{id}: one path parameter, an injected service, its object as JSON",
+  contenders: everyone,
+  requests: ids.map((id) => get(`/links/${id}`)),
+  probes: ["7", "a%20b"].map((id) => ({
+    request: get(`/links/${id}`),
+    status: 200,
+    body: json(new LinkStore().find(decodeURIComponent(id))),
+    headers: { "content-type": JSON_TYPE },
+  })),
+};
+
+/** As many routes as the name says, all with a parameter; requests go to 64 of them, spread from the first to the last. */
+function routes(count: number): Scenario {
+  const asked = ids.map((id, index) => ({ id, area: Math.round((index * (count - 1)) / (ids.length - 1)) }));
+  return {
+    name: `routes:${count}`,
+    what: `GET on ${count} routes, each with a path parameter, asked evenly from the first to the last`,
+    contenders: everyone,
+    requests: asked.map(({ area, id }) => get(areaPath(area, id))),
+    probes: asked.map(({ area, id }) => ({
+      request: get(areaPath(area, id)),
+      status: 200,
+      body: areaAnswer(area, id),
+    })),
+  };
+}
+
+const tooLarge = json("x".repeat(BODY_LIMIT));
+const jsonPost = { "content-type": "application/json" };
+
+const echo: Scenario = {
+  name: "echo",
+  what: "POST /echo: 1 KiB of JSON read with a limit of 2 MiB, parsed, and sent back",
+  contenders: everyone,
+  requests: [{ method: "POST", path: "/echo", headers: jsonPost, body: ECHO_BODY }],
+  probes: [
+    {
+      request: { method: "POST", path: "/echo", headers: jsonPost, body: ECHO_BODY },
+      status: 200,
+      body: ECHO_BODY,
+      headers: { "content-type": JSON_TYPE, "content-length": "1024" },
+    },
+    { request: { method: "POST", path: "/echo", headers: jsonPost, body: '{"half":' }, status: 400 },
+    {
+      request: { method: "POST", path: "/echo", headers: jsonPost, body: tooLarge },
+      status: 413,
+    },
+  ],
+};
+
+const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
+
+const observe: Scenario = {
+  name: "observe",
+  what: "the param scenario with request id, trace context, a JSON access line to a file, and metrics",
+  contenders: [ours("stagecraft without", "param"), ours(), FASTIFY, BASELINE],
+  requests: ids.map((id) => get(`/links/${id}`, trace)),
+  probes: param.probes,
+};
+
+const hasId = { "x-request-id": /^[0-9a-f-]{36}$/ };
+
+const fullHeaders = { ...trace, origin: ORIGIN, "accept-encoding": "gzip, deflate, br" };
+
+const full: Scenario = {
+  name: "full",
+  what: "the observe scenario with security headers and a CSP nonce, CORS, compression, body limit, timeout, rate limit and error mapping",
+  contenders: everyone,
+  requests: ids.map((id) => get(`/links/${id}`, fullHeaders)),
+  probes: [
+    {
+      request: get("/links/7", fullHeaders),
+      status: 200,
+      body: json(new LinkStore().find("7")),
+      headers: {
+        ...hasId,
+        "content-type": JSON_TYPE,
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "strict-origin-when-cross-origin",
+        "content-security-policy": /'nonce-[A-Za-z0-9+/]{22,24}={0,2}'/,
+        "access-control-allow-origin": ORIGIN,
+        "ratelimit-limit": /^\d+$/,
+        "ratelimit-remaining": /^\d+$/,
+        vary: /origin/i,
+      },
+    },
+    { request: get("/nothing", fullHeaders), status: 404, headers: { ...hasId, "content-type": /problem\+json/ } },
+    {
+      request: { method: "POST", path: "/links", headers: jsonPost, body: tooLarge },
+      status: 413,
+      headers: { ...hasId, "x-frame-options": "DENY" },
+    },
+  ],
+};
+
+export const SCENARIOS: readonly Scenario[] = [
+  hello,
+  param,
+  routes(10),
+  routes(100),
+  routes(1000),
+  echo,
+  observe,
+  full,
+];

@@ -1,0 +1,57 @@
+/** A contender as a process of its own: started on a free port, stopped for good. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Contender } from "./contender.js";
+import { pinned } from "./places.js";
+
+const SERVER_CORE = 0;
+
+export interface BenchServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the contender on the scenario and waits until it says `ready <port>`. Standard error goes to a file, where our own log
+ * lines end up; peers write theirs to the path in `BENCH_LOG` beside it.
+ */
+export async function startServer(contender: Contender, scenario: string): Promise<BenchServer> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const errors = join(folder, "stderr");
+  const descriptor = openSync(errors, "a");
+  const [command, args] = pinned(SERVER_CORE, process.execPath, [contender.script, contender.variant ?? scenario]);
+  const child = spawn(command, args, {
+    stdio: ["ignore", "pipe", descriptor],
+    env: { ...process.env, NODE_ENV: "production", BENCH_LOG: join(folder, "log") },
+  });
+  closeSync(descriptor);
+  try {
+    return { port: await announcedPort(child), stop: () => stop(child, folder) };
+  } catch (cause) {
+    const said = readFileSync(errors, "utf8").slice(-2000);
+    rmSync(folder, { recursive: true });
+    throw new Error(`${contender.name} does not serve ${scenario}: ${said}`, { cause });
+  }
+}
+
+async function announcedPort(child: ChildProcess): Promise<number> {
+  if (child.stdout === null) throw new Error("no standard output");
+  for await (const line of createInterface({ input: child.stdout })) {
+    const port = /^ready (\d+)$/.exec(line)?.[1];
+    if (port !== undefined) return Number(port);
+  }
+  throw new Error("it ended before it was ready");
+}
+
+async function stop(child: ChildProcess, folder: string): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+  rmSync(folder, { recursive: true });
+}
