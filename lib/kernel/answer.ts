@@ -147,7 +147,11 @@ interface KoaHttpError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Koa widens `instanceof HttpError` to look-alikes; an upstream client's error with a status must stay a panic. */
+/**
+ * Koa widens `instanceof HttpError` to look-alikes; an upstream client's error with a status must stay a panic. Of the real ones
+ * `expose` is on the prototype; an error of any class that went through `ctx.throw` has one of its own.
+ */
 function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
+  if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
   return thrown instanceof HttpError && Object.hasOwn(thrown, "expose");
 }

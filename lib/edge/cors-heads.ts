@@ -1,0 +1,98 @@
+/**
+ * The headers that CORS adds, as completers that are built once and shared by all requests: what differs from request to request is
+ * read from the request itself.
+ */
+import type { Exchange } from "../kernel/exchange.js";
+import type { Head, HeadCompleter } from "../kernel/head.js";
+import { DEFAULT_METHODS, type CorsOptions } from "./cors-options.js";
+import { isTokenList } from "./field-text.js";
+import { varyBy } from "./vary.js";
+
+const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
+const PREFLIGHT_READS = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
+
+export class CorsHeads {
+  /** The request names no origin. */
+  readonly unasked: HeadCompleter;
+  readonly granted: HeadCompleter;
+  readonly withheld: HeadCompleter;
+  readonly preflight: HeadCompleter;
+  readonly refusedPreflight: HeadCompleter;
+
+  constructor(options: CorsOptions) {
+    const granted = new Granted(options);
+    this.granted = granted;
+    // An answer for everyone says so to everyone: a cache may hand it to a page of another origin later.
+    this.unasked = options.origins === "*" ? granted : { complete: (_exchange, head) => varyBy(head, "Origin") };
+    this.withheld = { complete: withhold };
+    this.preflight = new Preflight(options, granted);
+    this.refusedPreflight = { complete: (_exchange, head) => varyBy(head, PREFLIGHT_READS) };
+  }
+}
+
+class Granted implements HeadCompleter {
+  private readonly isForEveryone: boolean;
+  private readonly pairs: readonly string[];
+
+  constructor({ origins, credentials = false, exposeHeaders = [] }: CorsOptions) {
+    this.isForEveryone = origins === "*";
+    this.pairs = [
+      ...(credentials ? ["Access-Control-Allow-Credentials", "true"] : []),
+      ...(exposeHeaders.length > 0 ? ["Access-Control-Expose-Headers", exposeHeaders.join(", ")] : []),
+    ];
+  }
+
+  complete(exchange: Exchange, head: Head): void {
+    this.allow(exchange, head);
+    head.floor(this.pairs);
+    if (!this.isForEveryone) varyBy(head, "Origin");
+  }
+
+  allow(exchange: Exchange, head: Head): void {
+    head.set(ALLOW_ORIGIN, this.isForEveryone ? "*" : (exchange.incoming.headers.origin ?? "null"));
+  }
+}
+
+class Preflight implements HeadCompleter {
+  private readonly pairs: readonly string[];
+  private readonly allowHeaders: string | undefined;
+  private readonly privateNetwork: boolean;
+
+  constructor(
+    options: CorsOptions,
+    private readonly granted: Granted,
+  ) {
+    const { methods = DEFAULT_METHODS, allowHeaders, credentials = false, maxAge, privateNetwork = false } = options;
+    this.allowHeaders = allowHeaders?.join(", ");
+    this.privateNetwork = privateNetwork;
+    this.pairs = [
+      ...(credentials ? ["Access-Control-Allow-Credentials", "true"] : []),
+      "Access-Control-Allow-Methods",
+      methods.join(", "),
+      ...(maxAge === undefined ? [] : ["Access-Control-Max-Age", String(maxAge)]),
+    ];
+  }
+
+  complete(exchange: Exchange, head: Head): void {
+    const { headers } = exchange.incoming;
+    this.granted.allow(exchange, head);
+    head.floor(this.pairs);
+    const names = this.allowHeaders ?? echoed(headers["access-control-request-headers"]);
+    if (names !== "") head.set("Access-Control-Allow-Headers", names);
+    if (this.privateNetwork && headers["access-control-request-private-network"] === "true") {
+      head.set("Access-Control-Allow-Private-Network", "true");
+    }
+    varyBy(head, PREFLIGHT_READS);
+  }
+}
+
+/** What the client asked for is repeated only where it is a list of names. */
+function echoed(names: string | undefined): string {
+  return names !== undefined && isTokenList(names) ? names.trim() : "";
+}
+
+/** Also what a handler took over from somewhere else must not open the answer to an origin that is not allowed. */
+function withhold({ raw }: Exchange, head: Head): void {
+  for (const name of raw.getHeaderNames()) if (name.startsWith("access-control-")) raw.removeHeader(name);
+  varyBy(head, "Origin");
+}

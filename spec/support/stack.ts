@@ -1,0 +1,93 @@
+/**
+ * Layers around a handler on a real socket, without an application: for the specs of a single stage. The boundary and the backstop
+ * are there, as everywhere.
+ */
+import { once } from "node:events";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import Koa from "koa";
+import { Entrance } from "../../lib/app/entrance.js";
+import { createServer } from "../../lib/app/server.js";
+import { answerWith } from "../../lib/kernel/answer.js";
+import { TrustedProxies } from "../../lib/kernel/client-ip.js";
+import { type Clock, SystemClock } from "../../lib/kernel/clock.js";
+import { compose } from "../../lib/kernel/compose.js";
+import type { Context } from "../../lib/kernel/context.js";
+import type { Middleware } from "../../lib/kernel/middleware.js";
+import { backstop } from "../../lib/pipeline/backstop.js";
+import { boundary } from "../../lib/pipeline/boundary.js";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  readonly text: string;
+}
+
+export interface Asking {
+  readonly method?: string;
+  readonly headers?: http.OutgoingHttpHeaders;
+  readonly body?: string;
+}
+
+export class Stack implements AsyncDisposable {
+  private constructor(
+    private readonly server: http.Server,
+    readonly port: number,
+  ) {}
+
+  /** What the handler returns is the answer, as from a route's. */
+  static async of(
+    layers: readonly Middleware[],
+    handler: (ctx: Context) => unknown = () => undefined,
+    clock: Clock = new SystemClock(),
+  ): Promise<Stack> {
+    const routed = boundary(async (ctx) => answerWith(ctx, await handler(ctx)));
+    const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
+    const server = createServer(new Entrance(shared, backstop(compose(layers, routed))));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    // A listening TCP server has an address of this kind.
+    return new Stack(server, (server.address() as AddressInfo).port);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** The path goes out as it is written, unlike with `fetch`. */
+  async ask(path = "/", { method = "GET", headers = {}, body = "" }: Asking = {}): Promise<Answer> {
+    const request = http.request({ host: "127.0.0.1", port: this.port, path, method, headers, agent: false });
+    request.end(body);
+    // The event's one argument, by Node's documentation.
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    const chunks: Buffer[] = [];
+    // Without an encoding the chunks of a response are bytes.
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    const bytes = Buffer.concat(chunks);
+    const { statusCode = 0, rawHeaders } = response;
+    return { status: statusCode, headers: response.headers, rawHeaders, body: bytes, text: bytes.toString() };
+  }
+
+  /** Writes `bytes` to a socket and returns what comes back until the connection ends. */
+  async raw(bytes: string): Promise<string> {
+    const socket = net.connect(this.port, "127.0.0.1");
+    socket.setEncoding("latin1");
+    socket.write(bytes, "latin1");
+    let text = "";
+    for await (const chunk of socket) text += String(chunk);
+    return text;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    if (this.server.listening) await once(this.server, "close");
+  }
+}
+
+/** The values of a header that may be repeated, in order. */
+export function valuesOf({ rawHeaders }: Answer, name: string): string[] {
+  return rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+}
