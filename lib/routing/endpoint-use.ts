@@ -30,7 +30,8 @@ function inherited(targets: readonly object[]): readonly EndpointUse[] {
   for (const target of targets) {
     const own = uses.get(target) ?? [];
     for (const { key } of own) byKey.delete(key);
-    for (const use of own) byKey.set(use.key, [...(byKey.get(use.key) ?? []), use]);
+    // Decorators of one method run from the lowest to the uppermost, which is the first to read.
+    for (const use of own) byKey.set(use.key, [use, ...(byKey.get(use.key) ?? [])]);
   }
   return [...byKey.values()].flat();
 }

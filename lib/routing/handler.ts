@@ -3,7 +3,9 @@
  * The types here tie a handler to its path, so that one that asks for a parameter which the path lacks does not compile.
  */
 import type { Context } from "../kernel/context.js";
+import type { AnyClass } from "./any-endpoint.js";
 import type { Names } from "./path-types.js";
+import type { ResourceMark } from "./resource-mark.js";
 
 /** A handler as it is called. */
 export type Handler = (ctx: Context) => unknown;
@@ -14,13 +16,29 @@ export type HandlerOf<P extends string> = (ctx: Context<Names<P>>) => unknown;
 /** Any function that could be decorated. */
 export type AnyHandler = (...args: never[]) => unknown;
 
-/**
- * The method's descriptor where the method can handle the path, else a type no descriptor has, whose property says why.
- * The check sits on the descriptor: a bound on the method alone is bivariant and catches nothing.
- */
+/** Compares parameter lists, not functions: methods are bivariant, and comparing them catches nothing. */
+type Handles<H extends AnyHandler, P extends string> =
+  Parameters<H> extends [] ? true : [Context<Names<P>>] extends Parameters<H> ? true : false;
+
+/** The method's descriptor where the method can handle the path, else a type no descriptor has, whose property says why. */
 export type Fits<H extends AnyHandler, P extends string> =
-  [Context<Names<P>>] extends Parameters<H>
+  Handles<H, P> extends true
     ? TypedPropertyDescriptor<H>
-    : Parameters<H> extends []
-      ? TypedPropertyDescriptor<H>
-      : { readonly "handler asks for parameters that this path does not have": P };
+    : { readonly "handler asks for parameters that this path does not have": P };
+
+/** The same for a whole controller of a resource, whose methods are bound by name; anything goes for a table. */
+export type FitsTable<C extends AnyClass, T extends object> = T extends ResourceMark
+  ? [Misfits<InstanceType<C>, T>] extends [never]
+    ? unknown
+    : { readonly "handler asks for parameters that the path of its action does not have": Misfits<InstanceType<C>, T> }
+  : unknown;
+
+type Misfits<I, T> = { [K in keyof I & keyof T]: Misfit<I[K], T[K]> extends true ? K : never }[keyof I & keyof T];
+
+type Misfit<H, E> = H extends AnyHandler
+  ? E extends { readonly path: infer P extends string }
+    ? Handles<H, P> extends true
+      ? false
+      : true
+    : false
+  : false;

@@ -6,6 +6,11 @@ export type MiddlewareClass = abstract new (...args: never[]) => Middleware;
 
 export type MiddlewareInput = Middleware | MiddlewareClass | KoaMiddleware;
 
+/** Whether it is any of the three: what is not a function has to be an object with `handle`. */
+export function isMiddleware(input: unknown): input is MiddlewareInput {
+  return typeof input === "function" || typeof handleOf(input) === "function";
+}
+
 /** Whether the container has to build it; a Koa function has no `handle` on its prototype. */
 export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareClass {
   return typeof input === "function" && typeof handleOf(input.prototype) === "function";
@@ -17,7 +22,7 @@ export function middlewareName(input: MiddlewareInput): string {
   return name === "" ? "anonymous" : name;
 }
 
-function handleOf(prototype: unknown): unknown {
-  // A class written in JavaScript may have anything as its prototype's members.
-  return (prototype as { readonly handle?: unknown } | undefined)?.handle;
+function handleOf(object: unknown): unknown {
+  // Whatever it is, it either has the member or not.
+  return (object as { readonly handle?: unknown } | null | undefined)?.handle;
 }

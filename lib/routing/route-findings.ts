@@ -2,13 +2,19 @@
 import type { Finding } from "../kernel/startup-error.js";
 import type { RouteDescriptor } from "./descriptor.js";
 import type { DraftRoute } from "./flat-route.js";
+import { isMiddleware } from "./middleware-input.js";
 import { Path } from "./path.js";
 
 /** Where the framework's own endpoints live. */
 const RESERVED = "/_framework";
 
 export function findingsOf(drafts: readonly DraftRoute[]): readonly Finding[] {
-  return [...drafts.flatMap(pathFindings), ...duplicates(drafts), ...repeatedNames(drafts)];
+  return [
+    ...drafts.flatMap(pathFindings),
+    ...drafts.flatMap(middlewareFindings),
+    ...duplicates(drafts),
+    ...repeatedNames(drafts),
+  ];
 }
 
 /** Routes that stand exactly on one of the paths given, where something else answers. */
@@ -34,6 +40,18 @@ function pathFindings({ descriptor, path }: DraftRoute): Finding[] {
   if (path.shape !== RESERVED && !path.shape.startsWith(`${RESERVED}/`)) return [];
   const what = `the route ${titleOf(descriptor)} lies below ${RESERVED}, which is reserved for the framework`;
   return [{ code: "E_ROUTE_RESERVED", what, where, cure: "give it another path" }];
+}
+
+/** The compiler refuses these; what still comes is `undefined` from modules that import each other, or plain JavaScript. */
+function middlewareFindings({ descriptor, middleware }: DraftRoute): Finding[] {
+  return middleware
+    .filter((input) => !isMiddleware(input))
+    .map((input) => ({
+      code: "E_MIDDLEWARE_INVALID",
+      what: `${String(input)} stands as middleware on ${titleOf(descriptor)} and is none`,
+      where: descriptor.handler,
+      cure: "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other",
+    }));
 }
 
 function duplicates(drafts: readonly DraftRoute[]): Finding[] {

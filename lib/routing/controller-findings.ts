@@ -1,0 +1,82 @@
+/** What is wrong between a controller and its endpoints: handled by nobody, by two, in the wrong place, or where no instance can. */
+import type { Finding } from "../kernel/startup-error.js";
+import type { AnyClass, AnyEndpoint } from "./any-endpoint.js";
+import { belongs, type Binding } from "./binding.js";
+import { controllerSource, type ControllerSource } from "./controller.js";
+import { tableOf, type TableFacts } from "./endpoint-table.js";
+import { staticUsesOf, usesOf } from "./endpoint-use.js";
+
+export function controllerFindings(controller: AnyClass, bound: readonly Binding[]): readonly Finding[] {
+  const source = controllerSource(controller);
+  if (source === undefined) return [missing(controller)];
+  if ("unknown" in source) return [unknownSource(controller, source.unknown)];
+  const table = "table" in source ? source.table : undefined;
+  const ofTable = table === undefined ? [] : [...table.findings, ...tableFindings(controller, table, bound)];
+  return [...ofTable, ...foreign(controller, source), ...statics(controller)];
+}
+
+function missing({ name }: AnyClass): Finding {
+  const what = `${name} is listed as a controller and has no @Controller`;
+  return {
+    code: "E_CONTROLLER_MISSING",
+    what,
+    where: name,
+    cure: `write @Controller(table) or @Controller("/prefix") above it`,
+  };
+}
+
+function unknownSource({ name }: AnyClass, source: string): Finding {
+  const what = `@Controller(${source}) is given neither a prefix nor a table`;
+  return {
+    code: "E_CONTROLLER_SOURCE",
+    what,
+    where: name,
+    cure: "give it what routes() or resource() returned, or a path",
+  };
+}
+
+function tableFindings(controller: AnyClass, table: TableFacts, bound: readonly Binding[]): Finding[] {
+  return [...table.entries].flatMap(([key, entry]) => {
+    const keys = bound.filter(({ endpoint }) => endpoint === entry).map((binding) => binding.key);
+    if (keys.length === 1) return [];
+    return [keys.length === 0 ? unhandled(controller, table, key, entry) : repeated(controller, table, key, keys)];
+  });
+}
+
+function unhandled({ name }: AnyClass, table: TableFacts, key: string, { method, path }: AnyEndpoint): Finding {
+  const what = `no method of ${name} handles ${method} ${path}, "${key}" of the table "${table.name}"`;
+  const cure = table.bindsByName
+    ? `add a method ${key}(), or leave the action out with "except"`
+    : `decorate a method with .${key} of the table, or remove the entry`;
+  return { code: "E_ENDPOINT_UNHANDLED", what, where: name, cure };
+}
+
+function repeated(controller: AnyClass, table: TableFacts, key: string, keys: readonly (string | symbol)[]): Finding {
+  const where = keys.map((each) => `${controller.name}.${String(each)}`).join(" and ");
+  const what = `"${key}" of the table "${table.name}" is handled ${keys.length} times`;
+  return { code: "E_ENDPOINT_REPEATED", what, where, cure: "leave it to one of them" };
+}
+
+function foreign(controller: AnyClass, source: ControllerSource): Finding[] {
+  const uses = usesOf(controller).filter(({ endpoint }) => !belongs(endpoint, source));
+  return uses.map(({ endpoint, key }) => {
+    const owner = tableOf(endpoint);
+    const where = `${controller.name}.${String(key)}`;
+    const title = `${endpoint.method} ${endpoint.path}`;
+    if (owner === undefined) {
+      const cure = "make it an entry of the table, or move the method to a controller with a prefix";
+      return { code: "E_ENDPOINT_FOREIGN", what: `${title} is not an entry of the controller's table`, where, cure };
+    }
+    const cure = `move the method to the controller that is given the table "${owner.name}"`;
+    return { code: "E_ENDPOINT_FOREIGN", what: `${title} is an entry of another table, "${owner.name}"`, where, cure };
+  });
+}
+
+function statics(controller: AnyClass): Finding[] {
+  return staticUsesOf(controller).map(({ endpoint, key }) => ({
+    code: "E_HANDLER_STATIC",
+    what: `${endpoint.method} ${endpoint.path} stands on a static method, which has no instance`,
+    where: `${controller.name}.${String(key)}`,
+    cure: "make it a method of the instance",
+  }));
+}

@@ -1,0 +1,51 @@
+/**
+ * A class whose methods answer requests: of a table, of a resource, or of endpoints written in place below a prefix.
+ * One instance an application, built by its container. The tie to its routes is read by `ControllerPlan`.
+ *
+ * @example
+ * @Controller(links)
+ * export class LinksController {
+ *   constructor(private readonly store: LinkStore) {}
+ *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
+ * }
+ */
+import type { AnyClass } from "./any-endpoint.js";
+import { mount } from "./endpoint.js";
+import { tableFacts, tableOf, type TableFacts } from "./endpoint-table.js";
+import { usesOf } from "./endpoint-use.js";
+import type { FitsTable } from "./handler.js";
+
+/** What a controller was given: a prefix, a table, or something that is neither. */
+export type ControllerSource =
+  { readonly prefix: string } | { readonly table: TableFacts } | { readonly unknown: string };
+
+/** Endpoints written in place, below a prefix; what the prefix captures, a handler reads from a `Context<string>`. */
+export function Controller(prefix?: string): (target: AnyClass) => void;
+/** A table, every entry handled by exactly one decorated method; or a resource, whose actions are handled by methods of their names. */
+export function Controller<T extends object>(table: T): <C extends AnyClass>(target: C & FitsTable<C, T>) => void;
+export function Controller(source: string | object = ""): (target: AnyClass) => void {
+  return (target) => {
+    if (typeof source === "string") mountAll(target, source);
+    sources.set(target, sourceOf(source));
+  };
+}
+
+/** What a class was given by its own decorator; `undefined` for a class without one. @internal */
+export function controllerSource(controller: AnyClass): ControllerSource | undefined {
+  return sources.get(controller);
+}
+
+const sources = new WeakMap<AnyClass, ControllerSource>();
+
+function sourceOf(source: string | object): ControllerSource {
+  if (typeof source === "string") return { prefix: source };
+  const table = tableFacts(source);
+  return table === undefined ? { unknown: `{ ${Object.keys(source).join(", ")} }` } : { table };
+}
+
+/** So that the URLs of endpoints written in place are those of their routes. */
+function mountAll(target: AnyClass, prefix: string): void {
+  for (const { endpoint } of usesOf(target)) {
+    if (tableOf(endpoint) === undefined) mount(endpoint, prefix);
+  }
+}

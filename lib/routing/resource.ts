@@ -1,0 +1,70 @@
+/**
+ * The seven conventional actions of a thing that is listed, shown and changed, as a table of endpoints. The methods of its controller
+ * are bound by the names of the actions. There is no PATCH; a table (`routes`) says whatever this does not.
+ *
+ * @example
+ * const photos = resource("photos", "/photos", { only: ["index", "show", "destroy"] });
+ * photos.show.url(7); // "/photos/7"
+ */
+import type { Finding } from "../kernel/startup-error.js";
+import { endpoint, type Endpoint } from "./endpoint.js";
+import { registered } from "./endpoint-table.js";
+import { joinPaths } from "./join-paths.js";
+import type { Join } from "./path-types.js";
+import type { ResourceMark } from "./resource-mark.js";
+
+const ACTIONS = {
+  index: { method: "GET", path: "" },
+  create: { method: "GET", path: "/new" },
+  store: { method: "POST", path: "" },
+  show: { method: "GET", path: "/{id}" },
+  edit: { method: "GET", path: "/{id}/edit" },
+  update: { method: "PUT", path: "/{id}" },
+  destroy: { method: "DELETE", path: "/{id}" },
+} as const;
+
+type Actions = typeof ACTIONS;
+
+export type ResourceAction = keyof Actions;
+
+/** `only` keeps, `except` removes; with both, what `only` keeps and `except` does not remove. */
+export interface ResourceOptions<Only extends ResourceAction, Except extends ResourceAction> {
+  readonly only?: readonly Only[];
+  readonly except?: readonly Except[];
+}
+
+export type Resource<P extends string, A extends ResourceAction> = ResourceMark & {
+  readonly [K in A]: Endpoint<Join<P, Actions[K]["path"]>>;
+};
+
+export function resource<
+  const P extends string,
+  const Only extends ResourceAction = ResourceAction,
+  const Except extends ResourceAction = never,
+>(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
+  const findings = unknownActions(name, [...(options.only ?? []), ...(options.except ?? [])]);
+  const made = kept(options).map((action) => {
+    const { method, path: end } = ACTIONS[action];
+    return [action, endpoint(method, joinPaths(path, end), `${name}.${action}`)] as const;
+  });
+  const table: object = registered(new Map(made), { name, bindsByName: true, findings });
+  // The actions that are kept are those the type computes; the mark exists for the compiler only.
+  return table as Resource<P, Exclude<Only, Except>>;
+}
+
+function kept({ only, except }: ResourceOptions<ResourceAction, ResourceAction>): readonly ResourceAction[] {
+  return ACTION_NAMES.filter((action) => (only?.includes(action) ?? true) && except?.includes(action) !== true);
+}
+
+// The keys of the constant above.
+const ACTION_NAMES = Object.keys(ACTIONS) as readonly ResourceAction[];
+
+function unknownActions(name: string, given: readonly string[]): readonly Finding[] {
+  const unknown = given.filter((action) => !Object.hasOwn(ACTIONS, action));
+  return unknown.map((action) => ({
+    code: "E_RESOURCE_ACTION",
+    what: `"${action}" is no action of a resource`,
+    where: `resource("${name}")`,
+    cure: `use one of ${ACTION_NAMES.join(", ")}`,
+  }));
+}

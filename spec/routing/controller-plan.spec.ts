@@ -1,0 +1,384 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import type { Context } from "../../lib/kernel/context.js";
+import type { Next } from "../../lib/kernel/middleware.js";
+import type { AnyClass } from "../../lib/routing/any-endpoint.js";
+import { Controller } from "../../lib/routing/controller.js";
+import { ControllerPlan } from "../../lib/routing/controller-plan.js";
+import { endpoint, Get, Post } from "../../lib/routing/endpoint.js";
+import { routes } from "../../lib/routing/endpoint-table.js";
+import { constructing, type InstanceOf } from "../../lib/routing/instance-of.js";
+import type { Method } from "../../lib/routing/method.js";
+import { Middleware, middleware } from "../../lib/routing/middleware.js";
+import { resource } from "../../lib/routing/resource.js";
+import { Route } from "../../lib/routing/route.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
+import { Routes } from "../../lib/routing/routes.js";
+import { template } from "./templates.js";
+
+const links = routes("links", "/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
+const photos = resource("photos", "/photos", { only: ["index", "show", "destroy"] });
+
+const A = middleware((_ctx, next) => next(), "a");
+const B = middleware((_ctx, next) => next(), "b");
+const C = middleware((_ctx, next) => next(), "c");
+const koa = async (_ctx: unknown, next: Next): Promise<void> => next();
+
+describe("ControllerPlan", () => {
+  it("makes of a table the routes the builder would make", () => {
+    @Controller(links)
+    class LinksController {
+      @links.create create() {}
+      @links.show show({ params }: Context<"id">) {
+        return params.id;
+      }
+      @links.index index() {}
+    }
+
+    const plan = ControllerPlan.of(LinksController);
+
+    expect(plan.findings).to.deep.equal([]);
+    expect(described(plan)).to.deep.equal([
+      "GET /links LinksController.index links.index",
+      "GET /links/{id} LinksController.show links.show",
+      "POST /links LinksController.create links.create",
+    ]);
+  });
+
+  it("puts endpoints written in place below the prefix, their URLs too", () => {
+    const panel = Get("/panel/{id}", "admin.panel");
+    @Controller("/admin/")
+    class Admin {
+      @Get("") root() {}
+      @panel panel() {}
+      @Post("users", { page: "users" }) users() {}
+    }
+
+    const plan = ControllerPlan.of(Admin);
+
+    expect(plan.findings).to.deep.equal([]);
+    expect(described(plan)).to.deep.equal([
+      "GET /admin Admin.root undefined",
+      "GET /admin/panel/{id} Admin.panel admin.panel",
+      "POST /admin/users Admin.users undefined",
+    ]);
+    expect(panel.url(7)).to.equal("/admin/panel/7");
+    expect(flat(plan)[2]?.descriptor.pages).to.deep.equal(["users"]);
+  });
+
+  it("takes endpoints written in place as they are where there is no prefix", () => {
+    @Controller()
+    class Home {
+      @Get("/") home() {}
+      @Get("/about") @Get("/imprint") about() {}
+    }
+
+    expect(described(ControllerPlan.of(Home))).to.deep.equal([
+      "GET / Home.home undefined",
+      "GET /about Home.about undefined",
+      "GET /imprint Home.about undefined",
+    ]);
+  });
+
+  it("binds the methods of a resource by name, and by decorator", () => {
+    @Controller(photos)
+    class Photos {
+      show(ctx: Context<"id">) {
+        return ctx.params.id;
+      }
+      @photos.destroy remove() {}
+      index() {}
+      create() {}
+    }
+
+    const plan = ControllerPlan.of(Photos);
+
+    expect(plan.findings).to.deep.equal([]);
+    expect(described(plan)).to.deep.equal([
+      "GET /photos Photos.index photos.index",
+      "GET /photos/{id} Photos.show photos.show",
+      "DELETE /photos/{id} Photos.remove photos.destroy",
+    ]);
+  });
+
+  it("calls the method on the one instance, which is asked for at the first request", async () => {
+    @Controller(links)
+    class Counting {
+      private calls = 0;
+      @links.index index() {
+        return ++this.calls;
+      }
+      @links.show show(ctx: Context<"id">) {
+        return [ctx, ++this.calls];
+      }
+      @links.create async create() {
+        return Promise.resolve(++this.calls);
+      }
+    }
+    const made: unknown[] = [];
+    const construct = constructing();
+    const instanceOf: InstanceOf = (each) => {
+      made.push(each);
+      return construct(each);
+    };
+
+    const [index, show, create] = flat(ControllerPlan.of(Counting), instanceOf);
+
+    expect(made).to.deep.equal([]);
+    expect(index?.handler(ctx)).to.equal(1);
+    expect(show?.handler(ctx)).to.deep.equal([ctx, 2]);
+    expect(await create?.handler(ctx)).to.equal(3);
+    expect(index?.handler(ctx)).to.equal(4);
+    expect(new Set(made)).to.deep.equal(new Set([Counting]));
+  });
+
+  describe("inheritance", () => {
+    @Middleware(A)
+    class Base {
+      @links.index @Middleware(B) index(): string {
+        return "base";
+      }
+      @links.show show(): string {
+        return "base";
+      }
+    }
+    @Controller(links)
+    @Middleware(C)
+    class Derived extends Base {
+      @Middleware(C) override index(): string {
+        return "derived";
+      }
+      @links.create create() {}
+    }
+
+    it("keeps the endpoints of the base and calls what overrides them", () => {
+      const plan = ControllerPlan.of(Derived);
+
+      expect(plan.findings).to.deep.equal([]);
+      expect(flat(plan).map(({ handler }) => handler(ctx))).to.deep.equal(["derived", "base", undefined]);
+    });
+
+    it("keeps the middleware of the base, outermost", () => {
+      const [index, show] = flat(ControllerPlan.of(Derived));
+
+      expect(index?.middleware).to.deep.equal([A, C, B, C]);
+      expect(show?.middleware).to.deep.equal([A, C]);
+    });
+  });
+
+  it("puts middleware of the class outside that of the method, the first in the list outermost", () => {
+    const instance = new A();
+    @Controller("/x")
+    @Middleware(A, B)
+    @Middleware(koa)
+    class Both {
+      @Middleware(C)
+      @Get("/both")
+      @Middleware(instance, A)
+      both() {}
+
+      @Get("/class") only() {}
+    }
+
+    const plan = ControllerPlan.of(Both);
+
+    expect(flat(plan).map((route) => route.middleware)).to.deep.equal([
+      [A, B, koa, C, instance, A],
+      [A, B, koa],
+    ]);
+    expect(plan.middlewareClasses).to.deep.equal([A, B, C]);
+  });
+
+  describe("findings", () => {
+    @Controller(links)
+    class Incomplete {
+      @links.index index() {}
+      @links.index again() {}
+      @links.show show() {}
+    }
+    @Controller(links)
+    class Foreign {
+      @links.index index() {}
+      @links.show show() {}
+      @links.create create() {}
+      @photos.destroy destroy() {}
+      @Get("/extra") extra() {}
+    }
+    @Controller("/admin")
+    class Misplaced {
+      @links.index index() {}
+    }
+    class Undecorated {
+      @Get("/x") x() {}
+    }
+    @Controller({ index: Get("/") })
+    class NoTable {
+      @Get("/x") x() {}
+    }
+    @Controller()
+    class Static {
+      @Get("/x") static x() {}
+    }
+    // A caller without types.
+    const unknown = resource("u", "/u", { only: ["index", "list" as "show"] });
+    @Controller(unknown)
+    class UnknownAction {
+      index() {}
+    }
+    @Controller(photos)
+    class Resource {
+      index() {}
+      @photos.show index2() {}
+      show() {}
+    }
+
+    const rows: readonly (readonly [controller: AnyClass, codes: readonly string[], what: string, where: string])[] = [
+      [
+        Incomplete,
+        ["E_ENDPOINT_REPEATED", "E_ENDPOINT_UNHANDLED"],
+        '"index" of the table "links" is handled 2 times',
+        "Incomplete.index and Incomplete.again",
+      ],
+      [
+        Foreign,
+        ["E_ENDPOINT_FOREIGN", "E_ENDPOINT_FOREIGN"],
+        'DELETE /photos/{id} is an entry of another table, "photos"',
+        "Foreign.destroy",
+      ],
+      [Misplaced, ["E_ENDPOINT_FOREIGN"], 'GET /links is an entry of another table, "links"', "Misplaced.index"],
+      [
+        Undecorated,
+        ["E_CONTROLLER_MISSING"],
+        "Undecorated is listed as a controller and has no @Controller",
+        "Undecorated",
+      ],
+      [NoTable, ["E_CONTROLLER_SOURCE"], "@Controller({ index }) is given neither a prefix nor a table", "NoTable"],
+      [Static, ["E_HANDLER_STATIC"], "GET /x stands on a static method, which has no instance", "Static.x"],
+      [UnknownAction, ["E_RESOURCE_ACTION"], '"list" is no action of a resource', 'resource("u")'],
+      [
+        Resource,
+        ["E_ENDPOINT_REPEATED", "E_ENDPOINT_UNHANDLED"],
+        '"show" of the table "photos" is handled 2 times',
+        "Resource.index2 and Resource.show",
+      ],
+    ];
+    for (const [controller, codes, what, where] of rows) {
+      it(`tell of ${controller.name}: ${codes.join(", ")}`, () => {
+        const { findings } = ControllerPlan.of(controller);
+
+        expect(findings.map(({ code }) => code)).to.deep.equal(codes);
+        expect(findings[0]).to.include({ what, where });
+        expect(findings.every(({ cure }) => cure !== "")).to.equal(true);
+      });
+    }
+
+    it("say which entry nobody handles, and how to handle it", () => {
+      const finding = ControllerPlan.of(Incomplete).findings[1];
+
+      expect(finding).to.deep.equal({
+        code: "E_ENDPOINT_UNHANDLED",
+        what: 'no method of Incomplete handles POST /links, "create" of the table "links"',
+        where: "Incomplete",
+        cure: "decorate a method with .create of the table, or remove the entry",
+      });
+    });
+
+    it("include a middleware that is none", () => {
+      // What an import cycle leaves behind.
+      const missing = undefined as unknown as typeof A;
+      @Controller("/x")
+      class Cyclic {
+        @Get("/y") @Middleware(missing) y() {}
+      }
+
+      const findings = new Routes([ControllerPlan.of(Cyclic).group(constructing())]).findings();
+
+      expect(findings.map(({ code, what }) => [code, what])).to.deep.equal([
+        ["E_MIDDLEWARE_INVALID", "undefined stands as middleware on GET /x/y and is none"],
+      ]);
+    });
+  });
+
+  it("tells classes with endpoints from others", () => {
+    class Plain {}
+    class Decorated {
+      @Get("/x") x() {}
+    }
+    @Controller()
+    class Empty {}
+
+    expect([Plain, Decorated, Empty].map((each) => ControllerPlan.isDecorated(each))).to.deep.equal([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it("describes what the builder describes, whatever the routes", () => {
+    const prefix = fc.constantFrom("", "/", "/p", "/p/", "/t/{team}");
+    const entry = fc.record({
+      method: fc.constantFrom<Method>("GET", "POST", "HEAD", "ANY"),
+      path: template().map((path) => path.replace("{team}", "{t}")),
+      name: fc.option(fc.string({ minLength: 1, maxLength: 3 }), { nil: undefined }),
+      page: fc.option(fc.constant("page"), { nil: undefined }),
+      guarded: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(prefix, fc.array(entry, { maxLength: 6 }), fc.boolean(), (start, entries, whole) => {
+        const decorated = decoratedRoutes(start, entries, whole);
+
+        const built = builtRoutes(start, entries, whole);
+
+        expect(decorated.descriptors()).to.deep.equal(built.descriptors());
+        expect(decorated.drafts().map((each) => each.middleware)).to.deep.equal(
+          built.drafts().map((each) => each.middleware),
+        );
+        expect(decorated.findings()).to.deep.equal(built.findings());
+      }),
+    );
+  });
+});
+
+interface Entry {
+  readonly method: Method;
+  readonly path: string;
+  readonly name: string | undefined;
+  readonly page: string | undefined;
+  readonly guarded: boolean;
+}
+
+function decoratedRoutes(prefix: string, entries: readonly Entry[], whole: boolean): Routes {
+  class Made {}
+  for (const [at, { method, path, name, page, guarded }] of entries.entries()) {
+    const key = `h${at}`;
+    const descriptor = { value: () => at };
+    Object.defineProperty(Made.prototype, key, descriptor);
+    const options = { ...(name !== undefined && { name }), ...(page !== undefined && { page }) };
+    endpoint(method, path, options)(Made.prototype, key, descriptor);
+    if (guarded) Middleware(A, koa)(Made.prototype, key);
+  }
+  if (whole) Middleware(B)(Made);
+  Controller(prefix)(Made);
+  return new Routes([ControllerPlan.of(Made).group(constructing())]).middleware(C);
+}
+
+function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean): Routes {
+  const members = entries.map(({ method, path, name, page, guarded }, at) => {
+    const pages = page === undefined ? [] : [page];
+    const route = Route.of(method, path, () => at, { name, pages, handlerName: `Made.h${at}` });
+    return guarded ? route.middleware(A).layer(koa) : route;
+  });
+  const group = new RouteGroup(prefix, members);
+  return new Routes([whole ? group.middleware(B) : group]).middleware(C);
+}
+
+// The handlers here look at nothing in it.
+const ctx = {} as Context;
+
+function flat(plan: ControllerPlan, instanceOf = constructing()): ReturnType<Routes["flat"]> {
+  return new Routes([plan.group(instanceOf)]).flat();
+}
+
+function described(plan: ControllerPlan): readonly string[] {
+  return flat(plan).map(({ descriptor: { method, path, handler, name } }) => `${method} ${path} ${handler} ${name}`);
+}

@@ -1,0 +1,179 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import Koa from "koa";
+import type { Context } from "../../lib/kernel/context.js";
+import type { Next } from "../../lib/kernel/middleware.js";
+import { Reply } from "../../lib/kernel/reply.js";
+import { Middleware, middleware } from "../../lib/routing/middleware.js";
+import { Route } from "../../lib/routing/route.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
+import { Routes } from "../../lib/routing/routes.js";
+
+const tagging = (tag: string) => async (ctx: Koa.Context, next: Next) => {
+  ctx.append("x-order", tag);
+  await next();
+};
+const First = middleware(tagging("first"), "first");
+
+describe("a router of routes", () => {
+  const routes = Routes.of(
+    Route.any("/links/{id}", ({ params }) => `any ${params.id}`),
+    Route.get("/links/{id}", ({ params }) => `get ${params.id}`).name("links.show"),
+    Route.head("/links/{id}", (ctx) => ctx.set("x-head", "own")),
+    Route.get("/links/new", () => "new"),
+    Route.get("/{*rest}", ({ params }) => ({ rest: params.rest })),
+    Route.get("/a:b(c)", () => Reply.created("/x", { made: true })),
+    Route.post("/nothing", (ctx) => {
+      ctx.status = 202;
+    }),
+    new RouteGroup("/in", [Route.get("/", () => "in").middleware(new First())]).middleware(First).layer(tagging("koa")),
+  ).layer(tagging("all"));
+  let server: Server;
+  let base: string;
+
+  before(async () => {
+    const router = routes.intoRouter();
+    router.get("/by-hand", (ctx) => {
+      ctx.body = "by hand";
+    });
+    const app = new Koa();
+    app.use(router.routes());
+    server = await listening(app);
+    base = urlOf(server);
+  });
+
+  after(() => server.close());
+
+  const rows: readonly (readonly [request: string, status: number, body: string])[] = [
+    ["GET /links/7", 200, "get 7"],
+    ["GET /links/a%20b", 200, "get a b"],
+    ["GET /links/new", 200, "new"],
+    ["PUT /links/7", 200, "any 7"],
+    ["DELETE /links/new", 200, "any new"],
+    ["GET /links/7/", 200, '{"rest":"links/7/"}'],
+    ["GET /Links/7", 200, '{"rest":"Links/7"}'],
+    ["GET /a:b(c)", 201, '{"made":true}'],
+    ["GET /in", 200, "in"],
+    ["PUT /nowhere", 404, "Not Found"],
+  ];
+  for (const [line, status, body] of rows) {
+    it(`answers ${line} with ${status} ${body}`, async () => {
+      const [method = "", path = ""] = line.split(" ");
+
+      const response = await fetch(base + path, { method });
+
+      expect([response.status, await response.text()]).to.deep.equal([status, body]);
+    });
+  }
+
+  it("runs the middleware, outermost first", async () => {
+    const response = await fetch(`${base}/in`);
+
+    expect(response.headers.get("x-order")).to.equal("all, first, koa, first");
+  });
+
+  it("prefers a HEAD route to the GET that would answer", async () => {
+    const response = await fetch(`${base}/links/7`, { method: "HEAD" });
+
+    expect(response.headers.get("x-head")).to.equal("own");
+  });
+
+  it("applies a reply", async () => {
+    const response = await fetch(`${base}/a:b(c)`);
+
+    expect(response.headers.get("location")).to.equal("/x");
+    expect(response.headers.get("content-type")).to.equal("application/json");
+  });
+
+  it("leaves what a handler has written itself", async () => {
+    const response = await fetch(`${base}/nothing`, { method: "POST" });
+
+    expect(response.status).to.equal(202);
+  });
+});
+
+describe("routes added to a router by hand", () => {
+  it("are told from the others", () => {
+    const routes = Routes.of(Route.get("/own", () => ""));
+    const outer = new Routes().merge(routes);
+
+    const before = [routes.hasForeignRoutes, outer.hasForeignRoutes];
+    routes.router().get("/by-hand", () => {});
+
+    expect(before).to.deep.equal([false, false]);
+    expect([routes.hasForeignRoutes, outer.hasForeignRoutes]).to.deep.equal([true, true]);
+    expect(outer.handRouters()).to.deep.equal([routes.router()]);
+  });
+
+  it("stay behind the others when routes are merged later", () => {
+    const routes = Routes.of(Route.get("/own/{id}", () => ""));
+    const router = routes.router();
+    router.get("/by-hand", () => {});
+
+    routes.merge(Routes.of(Route.get("/own/new", () => "")));
+
+    expect(routes.router()).to.equal(router);
+    expect(router.stack.map(({ path }) => path)).to.deep.equal(["/own/new", "/own/:id", "/by-hand"]);
+  });
+});
+
+describe("middleware classes of a router", () => {
+  class Needing implements Middleware {
+    constructor(readonly value: string) {}
+    handle(ctx: Context, next: Next): unknown {
+      ctx.set("x-value", this.value);
+      return next();
+    }
+  }
+
+  it("come from the container of the application", async () => {
+    const routes = Routes.of(Route.get("/x", () => "x").middleware(Needing));
+    routes.seal((made) => Reflect.construct(made, ["built"]));
+
+    const response = await answerOf(routes, "/x");
+
+    expect(response.headers.get("x-value")).to.equal("built");
+  });
+
+  it("that need injection are refused without an application", async () => {
+    const routes = Routes.of(Route.get("/x", () => "x").middleware(Needing));
+
+    const response = await answerOf(routes, "/x");
+
+    expect(response.status).to.equal(500);
+    expect(response.headers.get("x-error")).to.equal("E_MIDDLEWARE_INJECTION");
+  });
+});
+
+async function answerOf(routes: Routes, path: string): Promise<Response> {
+  const app = new Koa();
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      ctx.status = 500;
+      ctx.set("x-error", String((error as { readonly code?: string }).code));
+      ctx.body = "";
+    }
+  });
+  app.use(routes.router().routes());
+  const server = await listening(app);
+  try {
+    return await fetch(urlOf(server) + path);
+  } finally {
+    server.close();
+  }
+}
+
+async function listening(app: Koa): Promise<Server> {
+  const listener = app.callback();
+  const server = createServer((request, response) => void listener(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+function urlOf(server: Server): string {
+  // A server that listens on TCP has an address and a port.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import type { Context } from "../../lib/kernel/context.js";
+import type { Next } from "../../lib/kernel/middleware.js";
+import { isMiddleware, isMiddlewareClass, middlewareName } from "../../lib/routing/middleware-input.js";
+import { middleware, type Middleware } from "../../lib/routing/middleware.js";
+import { errorOf } from "../support/error-of.js";
+
+const passing: Middleware["handle"] = (_ctx, next) => next();
+
+async function requestTimer(_ctx: Context, next: Next): Promise<void> {
+  await next();
+}
+
+function plain(): void {}
+
+describe("middleware(fn)", () => {
+  const names: readonly (readonly [given: string, name: string])[] = [
+    ["signedIn", "SignedIn"],
+    ["SignedIn", "SignedIn"],
+    ["signed_in", "SignedIn"],
+    ["signed-in", "SignedIn"],
+    ["signed in", "SignedIn"],
+    ["requireHTTPS2", "RequireHTTPS2"],
+  ];
+  for (const [given, name] of names) {
+    it(`calls the class ${name} for ${given}`, () => {
+      expect(middleware(passing, given).name).to.equal(name);
+    });
+  }
+
+  it("is named after the function", () => {
+    expect(middleware(requestTimer).name).to.equal("RequestTimer");
+    expect(middleware(passing).name).to.equal("Passing");
+  });
+
+  it("makes a class whose instances call the function", () => {
+    const seen: unknown[] = [];
+    const Recording = middleware((...args) => seen.push(args), "recording");
+    // The function is handed on whatever it is called with.
+    const ctx = {} as Context;
+
+    const result = new Recording().handle(ctx, end);
+
+    expect(seen).to.deep.equal([[ctx, end]]);
+    expect(result).to.equal(1);
+  });
+
+  for (const name of ["", "---"]) {
+    it(`refuses a function that is called "${name}"`, () => {
+      const error = errorOf(() => middleware(() => undefined, name));
+
+      expect(error).to.include({ code: "E_MIDDLEWARE_NAME" });
+    });
+  }
+
+  it("refuses an anonymous function", () => {
+    expect(errorOf(() => middleware(() => undefined))).to.include({ code: "E_MIDDLEWARE_NAME" });
+  });
+});
+
+describe("what stands for a middleware", () => {
+  const rows: readonly (readonly [title: string, input: unknown, is: boolean, isClass: boolean, name: string])[] = [
+    ["a class", middleware(passing), true, true, "Passing"],
+    ["an instance", new (middleware(passing))(), true, false, "Passing"],
+    ["an arrow function", passing, true, false, "passing"],
+    ["a plain function", plain, true, false, "plain"],
+    [
+      "a function without a name",
+      (
+        () => () =>
+          undefined
+      )(),
+      true,
+      false,
+      "anonymous",
+    ],
+    ["nothing", undefined, false, false, ""],
+    ["null", null, false, false, ""],
+    ["an object without handle", {}, false, false, ""],
+    ["a text", "SignedIn", false, false, ""],
+  ];
+  for (const [title, input, is, isClass, name] of rows) {
+    it(`is told apart: ${title}`, () => {
+      expect(isMiddleware(input)).to.equal(is);
+      if (!isMiddleware(input)) return;
+      expect(isMiddlewareClass(input)).to.equal(isClass);
+      expect(middlewareName(input)).to.equal(name);
+    });
+  }
+});
+
+async function end(): Promise<void> {
+  return Promise.resolve();
+}
