@@ -1,0 +1,89 @@
+/**
+ * The instances of one application, for whoever asks from outside: the application itself, the lifecycle, the test kit. Made by
+ * `inspect(…).build()`. Handlers and providers never see it: they are given what they need by their constructors.
+ *
+ * @example
+ * const container = inspect({ root: ShopModule }).build();
+ * container.get(LinkStore);
+ * container.in(ShopModule).get(LinksController);
+ * await container.dispose();
+ */
+import { FrameworkError } from "../kernel/errors.js";
+import type { Assembly } from "./assembly.js";
+import type { Class } from "./class.js";
+import { disposeAll } from "./disposal.js";
+import type { ApplicationScope, Scope } from "./scope.js";
+import { nameOf, type InjectionToken } from "./token.js";
+
+/** What can be asked for from one place. */
+export interface Resolver {
+  /**
+   * @throws ResolutionError when the place does not see the token, or its provider throws.
+   * @throws FrameworkError `E_CONTAINER_DISPOSED` once the container is disposed of.
+   */
+  get<T>(token: InjectionToken<T>): T;
+}
+
+export class Container implements Resolver {
+  private ended: Promise<void> | undefined;
+
+  /** @internal Use `inspect(…).build()`. */
+  constructor(
+    private readonly application: ApplicationScope,
+    private readonly assembly: Assembly,
+  ) {}
+
+  /** What the application as a whole sees: see `ApplicationScope`. Also finds controllers and other members that exist once. */
+  get<T>(token: InjectionToken<T>): T {
+    return this.from(this.application).get(token);
+  }
+
+  /**
+   * What one module sees, its controllers and middleware included.
+   *
+   * @throws FrameworkError `E_NOT_A_MODULE` when the class is not a module of this application.
+   */
+  in(module: Class): Resolver {
+    const scope = this.application.modules.find((candidate) => candidate.module === module);
+    if (scope === undefined) {
+      throw new FrameworkError(`${nameOf(module)} is not a module of this application`, { code: "E_NOT_A_MODULE" });
+    }
+    return this.from(scope);
+  }
+
+  /** Every instance and value there is so far, in order of construction, each object once. */
+  instances(): readonly unknown[] {
+    return distinct(this.assembly.entries().map(([, value]) => value));
+  }
+
+  /**
+   * Lets go of what classes and factories made, last made first; values given with `useValue` stay the caller's. A second call waits for
+   * the first. Nothing can be resolved afterwards.
+   *
+   * @throws FrameworkError `E_DISPOSE` when something could not be disposed of; everything else was.
+   */
+  dispose(): Promise<void> {
+    return (this.ended ??= this.end());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  private from(scope: Scope): Resolver {
+    const where = `a look-up in ${scope.name}`;
+    return { get: (token) => this.assembly.answer({ token, scope, slot: scope.reach(token), where }) };
+  }
+
+  private async end(): Promise<void> {
+    const entries = this.assembly.entries();
+    const given = new Set(entries.filter(([slot]) => slot.source.kind === "value").map(([, value]) => value));
+    const ours = distinct(entries.map(([, value]) => value)).filter((value) => !given.has(value));
+    await Promise.all([this.assembly.close(), disposeAll(ours)]);
+  }
+}
+
+/** A second name for an instance must not make it two. */
+function distinct(values: readonly unknown[]): readonly unknown[] {
+  return [...new Set(values)];
+}

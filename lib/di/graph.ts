@@ -1,0 +1,126 @@
+/**
+ * From the root module to a checked graph: walks the modules, ties every constructor parameter to a provider, and collects everything
+ * that is wrong before anything is built. The application room asks once, adds its own findings, and builds.
+ *
+ * @example
+ * const { findings, modules, build } = inspect({ root: ShopModule, bindings, defaults });
+ * if (findings.length > 0) throw new StartupError(findings);
+ * const container = build();
+ */
+import { StartupError, type Finding } from "../kernel/startup-error.js";
+import { Assembly } from "./assembly.js";
+import { isClass } from "./class.js";
+import { Container } from "./container.js";
+import { depthFirst } from "./depth-first.js";
+import { idleDoubles } from "./doubles.js";
+import { dependencyCycle, unusedDouble } from "./findings.js";
+import type { Inspected, Inspection, ModuleDescription } from "./inspection.js";
+import { explainMissing } from "./missing.js";
+import { bindingFault, walkModules } from "./module-walk.js";
+import type { Binding } from "./provide.js";
+import { ApplicationScope, type ModuleScope, type Scope } from "./scope.js";
+import { Slot } from "./slot.js";
+import type { InjectionToken } from "./token.js";
+import { Wiring } from "./wiring.js";
+
+/** A graph without faults, as far as that can be known before anything runs. */
+interface Plan {
+  readonly application: ApplicationScope;
+  readonly order: readonly Slot[];
+  /** Doubles that only a factory may still ask for. */
+  readonly idle: readonly Slot[];
+}
+
+/** Checks a graph; builds nothing of it. */
+export function inspect(input: Inspection): Inspected {
+  const findings: Finding[] = [];
+  const application = new ApplicationScope();
+  bindAll(application, input, findings);
+  const modules = input.root === undefined ? [] : walkModules(input.root, application, findings);
+  const wiring = new Wiring(application);
+  const live = liveSlots(application, modules, input, wiring.asked);
+  wiring.wire([...live, ...application.defaults.values()]);
+  askFor(application, input, wiring.asked, findings);
+  const { order, cycles } = depthFirst(live, ({ dependencies }) => dependencies);
+  findings.push(...wiring.findings(), ...cycles.map(dependencyCycle));
+  const idle = idleDoubles(application, input, wiring.asked);
+  if (!order.some(({ source }) => source.kind === "factory")) findings.push(...idle.map(unusedDouble));
+  const build = (): Container => buildAll({ application, order, idle }, findings);
+  return { findings, modules: application.modules.map(describe), build };
+}
+
+/** Fills the application's own tables; the doubles come last and so win. */
+function bindAll(application: ApplicationScope, input: Inspection, findings: Finding[]): void {
+  const put = (table: Map<InjectionToken, Slot>, list: readonly Binding[] = [], what: string): void => {
+    for (const [index, binding] of list.entries()) {
+      const fault = bindingFault(binding, `${what} ${index + 1} of the application`);
+      if (fault === undefined) table.set(binding.token, new Slot(binding.token, binding.source, application));
+      else findings.push(fault);
+    }
+  };
+  put(application.bindings, input.bindings, "binding");
+  put(application.bindings, input.doubles, "double");
+  put(application.defaults, input.defaults, "default");
+}
+
+/** Everything that is built whether or not something injects it, in the order to begin with. */
+function liveSlots(
+  application: ApplicationScope,
+  modules: readonly ModuleScope[],
+  { extras = () => [] }: Inspection,
+  asked: Set<Slot>,
+): readonly Slot[] {
+  const live = new Set(application.bindings.values());
+  const addMembers = (scope: Scope, members: readonly unknown[]): void => {
+    for (const member of members.filter(isClass)) {
+      const slot = scope.member(member);
+      asked.add(slot);
+      live.add(slot);
+    }
+  };
+  for (const scope of modules) {
+    const { controllers, middleware } = scope.definition;
+    for (const [token, slot] of scope.own) if (!application.bindings.has(token)) live.add(slot);
+    addMembers(scope, [...controllers, ...middleware, ...extras(scope.module), scope.module]);
+  }
+  addMembers(application, extras(undefined));
+  return [...live];
+}
+
+function askFor(
+  application: ApplicationScope,
+  { wanted = [] }: Inspection,
+  asked: Set<Slot>,
+  findings: Finding[],
+): void {
+  for (const { token, by, optional = false } of wanted) {
+    const slot = application.reach(token);
+    if (slot !== undefined) asked.add(slot);
+    else if (!optional) findings.push({ ...explainMissing(application, application, token), where: by });
+  }
+}
+
+function describe({ module, name, definition, own, imports }: ModuleScope): ModuleDescription {
+  const { controllers, exports, middleware } = definition;
+  const imported = [...new Set(imports.map((scope) => scope.module))];
+  return { module, name, imports: imported, exports, controllers, providers: [...own.keys()], middleware };
+}
+
+function buildAll({ application, order, idle }: Plan, findings: readonly Finding[]): Container {
+  if (findings.length > 0) throw new StartupError(findings);
+  const assembly = new Assembly(application);
+  const container = new Container(application, assembly);
+  const failures = assembly.build(order);
+  // A factory that failed may have been about to ask for the double.
+  const unused = failures.length > 0 ? [] : idle.filter((slot) => !assembly.asked.has(slot));
+  if (failures.length + unused.length === 0) return container;
+  // What was built is let go in the background: the news is why the start failed.
+  container.dispose().catch(() => undefined);
+  throw failedStart([...failures.map(({ finding }) => finding), ...unused.map(unusedDouble)], failures);
+}
+
+function failedStart(findings: readonly Finding[], failures: readonly { readonly cause?: unknown }[]): StartupError {
+  const causes = failures.flatMap((failure) => ("cause" in failure ? [failure.cause] : []));
+  if (causes.length === 0) return new StartupError(findings);
+  return new StartupError(findings, { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) });
+}

@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import type { Finding } from "../../lib/kernel/startup-error.js";
+import { StartupError } from "../../lib/kernel/startup-error.js";
+import { inspect } from "../../lib/di/graph.js";
+import { Injectable } from "../../lib/di/injectable.js";
+import type { Inspection } from "../../lib/di/inspection.js";
+import { Module } from "../../lib/di/module.js";
+import { provide } from "../../lib/di/provide.js";
+import { token } from "../../lib/di/token.js";
+
+abstract class Clock {
+  abstract now(): number;
+}
+class FixedClock extends Clock {
+  override now(): number {
+    return 0;
+  }
+}
+class Database {}
+class Postgres extends Database {}
+const Pool = token<Database>("pool");
+
+@Injectable()
+class Reader {
+  constructor(readonly clock: Clock) {}
+}
+
+@Module({ controllers: [Reader], providers: [provide(Clock).useClass(FixedClock), Postgres] })
+class Root {}
+
+const UNUSED: Finding = {
+  code: "E_DOUBLE_UNUSED",
+  what: "nothing injects Postgres, so its double would do nothing",
+  where: "the double of Postgres",
+  cure: "bind the double to the token that is injected, or leave it out",
+};
+
+function findingsOf(input: Inspection): readonly Finding[] {
+  return inspect({ root: Root, ...input }).findings;
+}
+
+/** What the build itself finds, or nothing. */
+function buildFindingsOf(input: Inspection): readonly Finding[] {
+  try {
+    inspect({ root: Root, ...input }).build();
+    return [];
+  } catch (error) {
+    if (error instanceof StartupError) return error.findings;
+    throw error;
+  }
+}
+
+describe("doubles", () => {
+  it("stand in for what a constructor injects", () => {
+    expect(findingsOf({ doubles: [provide(Clock).useValue({ now: () => 7 })] })).to.deep.equal([]);
+  });
+
+  it("stand in for a controller", () => {
+    expect(findingsOf({ doubles: [provide(Reader).useValue(new Reader(new FixedClock()))] })).to.deep.equal([]);
+  });
+
+  it("are refused where nothing injects the token, provided or not", () => {
+    expect(findingsOf({ doubles: [provide(Postgres).useClass(Postgres)] })).to.deep.equal([UNUSED]);
+    expect(findingsOf({ doubles: [provide(Database).useClass(Postgres)] })).to.have.lengthOf(1);
+  });
+
+  it("are not asked of ordinary application-wide bindings", () => {
+    expect(findingsOf({ bindings: [provide(Database).useClass(Postgres)] })).to.deep.equal([]);
+  });
+
+  it("may replace what the framework collects by itself", () => {
+    const collects = (candidate: object) => candidate === Database || candidate === Postgres;
+    @Module({ providers: [provide(Pool).useClass(Postgres)] })
+    class Tokens {}
+
+    expect(findingsOf({ doubles: [provide(Postgres).useClass(Postgres)], collects })).to.deep.equal([]);
+    expect(findingsOf({ root: Tokens, doubles: [provide(Pool).useValue(new Database())], collects })).to.deep.equal([]);
+  });
+
+  it("may replace defaults and what the framework asks for", () => {
+    const doubles = [provide(Postgres).useClass(Postgres)];
+
+    expect(findingsOf({ doubles, defaults: [provide(Postgres).useClass(Postgres)] })).to.deep.equal([]);
+    expect(findingsOf({ doubles, wanted: [{ token: Postgres, by: ".metrics()" }] })).to.deep.equal([]);
+  });
+
+  it("may be asked for by a factory, which is seen when it runs", () => {
+    const bindings = [provide(Pool).useFactory((resolve) => resolve(Postgres))];
+
+    expect(buildFindingsOf({ bindings, doubles: [provide(Postgres).useClass(Postgres)] })).to.deep.equal([]);
+  });
+
+  it("are refused after the build when no factory asked for them", () => {
+    const bindings = [provide(Pool).useFactory(() => new Database())];
+    const input = { bindings, doubles: [provide(Postgres).useClass(Postgres)] };
+
+    expect(findingsOf(input)).to.deep.equal([]);
+    expect(buildFindingsOf(input)).to.deep.equal([UNUSED]);
+  });
+});

@@ -1,0 +1,397 @@
+import { expect } from "chai";
+import type { Class } from "../../lib/di/class.js";
+import type { Container } from "../../lib/di/container.js";
+import { inspect } from "../../lib/di/graph.js";
+import { Inject, Injectable } from "../../lib/di/injectable.js";
+import type { Inspection } from "../../lib/di/inspection.js";
+import { Module } from "../../lib/di/module.js";
+import { provide } from "../../lib/di/provide.js";
+import { token } from "../../lib/di/token.js";
+
+abstract class Store {
+  readonly kind: string = "none";
+}
+class SqlStore extends Store {
+  override readonly kind = "sql";
+}
+class MemoryStore extends Store {
+  override readonly kind = "memory";
+}
+const Greeting = token<string>("greeting");
+
+@Injectable()
+class Reader {
+  constructor(readonly store: Store) {}
+}
+
+@Injectable()
+class Greeter {
+  constructor(@Inject(Greeting) readonly greeting: string) {}
+}
+
+function build(input: Inspection | Class): Container {
+  return inspect(typeof input === "function" ? { root: input } : input).build();
+}
+
+function whatOf(root: Class): readonly string[] {
+  return inspect({ root }).findings.map(({ code, what, cure }) => `${code} ${what} | ${cure}`);
+}
+
+describe("module boundaries", () => {
+  it("give a module what its import exports", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
+    class Data {}
+    @Module({ imports: [Data], controllers: [Reader] })
+    class Root {}
+
+    expect(build(Root).get(Reader).store.kind).to.equal("sql");
+  });
+
+  it("hide what an import does not export", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore)] })
+    class Data {}
+    @Module({ imports: [Data], controllers: [Reader] })
+    class Root {}
+
+    expect(whatOf(Root)).to.deep.equal([
+      "E_PROVIDER_INVISIBLE Store is not visible in Root: Data provides it, but does not export it (Reader -> Store) | add Store to the exports of Data",
+    ]);
+  });
+
+  it("hide what a module exports that is not imported here", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
+    class Data {}
+    @Module({ controllers: [Reader] })
+    class Shop {}
+    @Module({ imports: [Data, Shop] })
+    class Root {}
+
+    expect(whatOf(Root)).to.deep.equal([
+      "E_PROVIDER_INVISIBLE Store is not visible in Shop: Data provides and exports it, but Shop does not import Data (Reader -> Store) | add Data to the imports of Shop",
+    ]);
+  });
+
+  it("hide what is neither exported nor imported", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore)] })
+    class Data {}
+    @Module({ controllers: [Reader] })
+    class Shop {}
+    @Module({ imports: [Data, Shop] })
+    class Root {}
+
+    expect(whatOf(Root)).to.deep.equal([
+      "E_PROVIDER_INVISIBLE Store is not visible in Shop: Data provides it, but does not export it, and Shop does not import Data (Reader -> Store) | add Store to the exports of Data and add Data to the imports of Shop",
+    ]);
+  });
+
+  it("hide the root's providers from the modules it imports", () => {
+    @Module({ controllers: [Reader] })
+    class Shop {}
+    @Module({ imports: [Shop], providers: [provide(Store).useClass(SqlStore)] })
+    class Root {}
+
+    expect(whatOf(Root)).to.have.lengthOf(1);
+  });
+
+  it("do not reach through an import that does not pass on", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
+    class Data {}
+    @Module({ imports: [Data] })
+    class Middle {}
+    @Module({ imports: [Middle], controllers: [Reader] })
+    class Root {}
+
+    expect(whatOf(Root)).to.have.lengthOf(1);
+  });
+
+  it("pass on a module that is exported again, at any depth", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
+    class Data {}
+    @Module({ imports: [Data], exports: [Data] })
+    class Inner {}
+    @Module({ imports: [Inner], exports: [Inner] })
+    class Outer {}
+    @Module({ imports: [Outer], controllers: [Reader] })
+    class Root {}
+
+    expect(build(Root).get(Reader).store.kind).to.equal("sql");
+  });
+
+  it("pass on a token that is exported again, and only that", () => {
+    @Module({
+      providers: [provide(Store).useClass(SqlStore), provide(Greeting).useValue("hello")],
+      exports: [Store, Greeting],
+    })
+    class Data {}
+    @Module({ imports: [Data], exports: [Store] })
+    class Middle {}
+    @Module({ imports: [Middle], controllers: [Reader, Greeter] })
+    class Root {}
+
+    expect(whatOf(Root)).to.have.lengthOf(1);
+    expect(whatOf(Root)[0]).to.include("greeting is not visible in Root");
+  });
+
+  it("share one instance along both sides of a diamond", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
+    class Data {}
+    @Injectable()
+    class LeftReader extends Reader {}
+    @Module({ imports: [Data], providers: [LeftReader], exports: [LeftReader] })
+    class Left {}
+    @Module({ imports: [Data], providers: [Reader], exports: [Reader] })
+    class Right {}
+    @Module({ imports: [Left, Right] })
+    class Root {}
+
+    const container = build(Root);
+
+    expect(container.get(LeftReader).store).to.equal(container.get(Reader).store);
+    expect(container.instances().filter((instance) => instance instanceof Store)).to.have.lengthOf(1);
+    expect(container.instances().filter((instance) => instance instanceof Data)).to.have.lengthOf(1);
+  });
+
+  it("let each module have a binding of its own", () => {
+    @Module({ providers: [provide(Greeting).useValue("left"), Greeter] })
+    class Left {}
+    @Module({ providers: [provide(Greeting).useValue("right"), Greeter] })
+    class Right {}
+    @Module({ imports: [Left, Right] })
+    class Root {}
+
+    const container = build(Root);
+
+    expect(container.in(Left).get(Greeter).greeting).to.equal("left");
+    expect(container.in(Right).get(Greeter).greeting).to.equal("right");
+  });
+
+  it("take the last binding of a token in one list", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore), provide(Store).useClass(MemoryStore)] })
+    class Root {}
+
+    expect(build(Root).get(Store).kind).to.equal("memory");
+  });
+
+  it("prefer a module's own binding to an import's, and the last import to the others", () => {
+    @Module({ providers: [provide(Greeting).useValue("first")], exports: [Greeting] })
+    class First {}
+    @Module({ providers: [provide(Greeting).useValue("last")], exports: [Greeting] })
+    class Last {}
+    @Module({ imports: [First, Last], providers: [Greeter] })
+    class Importing {}
+    @Module({ imports: [First, Last, Importing], providers: [provide(Greeting).useValue("own"), Greeter] })
+    class Root {}
+
+    const container = build(Root);
+
+    expect(container.in(Importing).get(Greeter).greeting).to.equal("last");
+    expect(container.in(Root).get(Greeter).greeting).to.equal("own");
+  });
+
+  it("hold for names that mean something to JavaScript", () => {
+    const names = ["__proto__", "constructor", "toString", "hasOwnProperty", ""].map((name) => token<string>(name));
+    @Module({ providers: names.map((name, index) => provide(name).useValue(`${index}`)) })
+    class Root {}
+
+    const container = build(Root);
+
+    expect(names.map((name) => container.get(name))).to.deep.equal(["0", "1", "2", "3", "4"]);
+    expect(() => container.get(token("__proto__"))).to.throw("nothing provides __proto__");
+  });
+});
+
+describe("application-wide bindings", () => {
+  it("replace every module's binding of the token, exported or not, with one instance", () => {
+    @Module({ providers: [provide(Store).useClass(SqlStore), Reader] })
+    class Left {}
+    @Module({ providers: [provide(Store).useClass(SqlStore), Reader] })
+    class Right {}
+    @Module({ imports: [Left, Right] })
+    class Root {}
+
+    const container = build({ root: Root, bindings: [provide(Store).useClass(MemoryStore)] });
+
+    expect(container.in(Left).get(Reader).store.kind).to.equal("memory");
+    expect(container.in(Left).get(Reader).store).to.equal(container.in(Right).get(Reader).store);
+    expect(container.instances().some((instance) => instance instanceof SqlStore)).to.equal(false);
+  });
+
+  it("are visible in modules that provide nothing of the kind", () => {
+    @Module({ controllers: [Greeter] })
+    class Shop {}
+    @Module({ imports: [Shop] })
+    class Root {}
+
+    const container = build({ root: Root, bindings: [provide(Greeting).useValue("hello")] });
+
+    expect(container.get(Greeter).greeting).to.equal("hello");
+  });
+
+  it("may need what a single module provides, exported or not", () => {
+    @Module({ providers: [provide(Greeting).useValue("private")] })
+    class Shop {}
+    @Module({ imports: [Shop] })
+    class Root {}
+
+    const container = build({ root: Root, bindings: [provide(Greeter).useClass(Greeter)] });
+
+    expect(container.get(Greeter).greeting).to.equal("private");
+  });
+
+  it("serve an application without modules", () => {
+    const container = build({ bindings: [provide(Greeting).useValue("hello")], extras: () => [Greeter] });
+
+    expect(container.get(Greeter).greeting).to.equal("hello");
+  });
+
+  it("lose to doubles", () => {
+    const container = build({
+      bindings: [provide(Greeting).useValue("real")],
+      doubles: [provide(Greeting).useValue("double")],
+      extras: () => [Greeter],
+    });
+
+    expect(container.get(Greeter).greeting).to.equal("double");
+  });
+});
+
+describe("defaults", () => {
+  const defaults = [provide(Greeting).useFactory(() => "default")];
+
+  it("are visible everywhere", () => {
+    @Module({ controllers: [Greeter] })
+    class Shop {}
+    @Module({ imports: [Shop] })
+    class Root {}
+
+    expect(build({ root: Root, defaults }).get(Greeter).greeting).to.equal("default");
+  });
+
+  it("give way to a module's binding where that is visible, and only there", () => {
+    @Module({ providers: [provide(Greeting).useValue("own"), Greeter] })
+    class Shop {}
+    @Module({ providers: [Greeter] })
+    class Admin {}
+    @Module({ imports: [Shop, Admin] })
+    class Root {}
+
+    const container = build({ root: Root, defaults });
+
+    expect(container.in(Shop).get(Greeter).greeting).to.equal("own");
+    expect(container.in(Admin).get(Greeter).greeting).to.equal("default");
+  });
+
+  it("give way to application-wide bindings", () => {
+    const container = build({ bindings: [provide(Greeting).useValue("bound")], defaults });
+
+    expect(container.get(Greeting)).to.equal("bound");
+  });
+
+  it("are made when first asked for, once", () => {
+    let made = 0;
+    const counting = [provide(Greeting).useFactory(() => `made ${++made}`)];
+
+    const container = build({ defaults: counting });
+
+    expect(made).to.equal(0);
+    expect([container.get(Greeting), container.get(Greeting)]).to.deep.equal(["made 1", "made 1"]);
+  });
+});
+
+describe("the application's view", () => {
+  it("finds what exactly one module provides, before any default", () => {
+    @Module({ providers: [provide(Greeting).useValue("private")] })
+    class Shop {}
+    @Module({ imports: [Shop] })
+    class Root {}
+
+    const container = build({ root: Root, defaults: [provide(Greeting).useValue("default")] });
+
+    expect(container.get(Greeting)).to.equal("private");
+  });
+
+  it("prefers what the root module sees", () => {
+    @Module({ providers: [provide(Greeting).useValue("exported")], exports: [Greeting] })
+    class Shop {}
+    @Module({ providers: [provide(Greeting).useValue("private")] })
+    class Admin {}
+    @Module({ imports: [Shop, Admin] })
+    class Root {}
+
+    expect(build(Root).get(Greeting)).to.equal("exported");
+  });
+
+  it("refuses to choose between two modules", () => {
+    @Module({ providers: [provide(Greeting).useValue("a")] })
+    class Shop {}
+    @Module({ providers: [provide(Greeting).useValue("b")] })
+    class Admin {}
+    @Module({ imports: [Shop, Admin] })
+    class Root {}
+
+    const { findings, build: make } = inspect({ root: Root });
+
+    expect(findings).to.deep.equal([]);
+    expect(() => make().get(Greeting))
+      .to.throw("Shop and Admin each provide greeting")
+      .with.property("code", "E_PROVIDER_AMBIGUOUS");
+  });
+
+  it("finds controllers and modules", () => {
+    @Module({ controllers: [Greeter], providers: [provide(Greeting).useValue("hello")] })
+    class Shop {}
+    @Module({ imports: [Shop] })
+    class Root {}
+
+    const container = build(Root);
+
+    expect(container.get(Greeter)).to.equal(container.in(Shop).get(Greeter));
+    expect(container.get(Shop)).to.be.instanceOf(Shop);
+  });
+
+  it("knows the modules of its own application only", () => {
+    @Module()
+    class Stranger {}
+    @Module()
+    class Root {}
+
+    expect(() => build(Root).in(Stranger))
+      .to.throw("Stranger is not a module")
+      .with.property("code", "E_NOT_A_MODULE");
+  });
+});
+
+describe("extras", () => {
+  it("are built inside their module", () => {
+    @Module({ providers: [provide(Greeting).useValue("shop")] })
+    class Shop {}
+    @Module({ imports: [Shop], providers: [provide(Greeting).useValue("root")] })
+    class Root {}
+
+    const container = build({ root: Root, extras: () => [Greeter] });
+
+    expect(container.in(Shop).get(Greeter).greeting).to.equal("shop");
+    expect(container.in(Root).get(Greeter).greeting).to.equal("root");
+    expect(container.get(Greeter).greeting).to.equal("root");
+  });
+
+  it("are the provided instance where the module sees one", () => {
+    @Module({ providers: [provide(Greeting).useValue("shop"), Greeter], exports: [Greeter] })
+    class Shop {}
+    @Module({ imports: [Shop] })
+    class Root {}
+
+    const container = build({ root: Root, extras: (module) => (module === Root ? [Greeter] : []) });
+
+    expect(container.in(Root).get(Greeter)).to.equal(container.in(Shop).get(Greeter));
+  });
+
+  it("are checked like everything else", () => {
+    @Module()
+    class Root {}
+
+    const { findings } = inspect({ root: Root, extras: (module) => (module === Root ? [Greeter] : []) });
+
+    expect(findings.map(({ where }) => where)).to.deep.equal(["Greeter, constructor parameter 1 (greeting), in Root"]);
+  });
+});

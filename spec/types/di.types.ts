@@ -1,0 +1,121 @@
+/** What bindings and modules promise at compile time. Compiled, never run. */
+import { Injectable } from "../../lib/di/injectable.js";
+import { Module } from "../../lib/di/module.js";
+import { provide } from "../../lib/di/provide.js";
+import { token } from "../../lib/di/token.js";
+import type { Container } from "../../lib/di/container.js";
+
+abstract class LinkStore {
+  abstract find(id: string): string | undefined;
+}
+
+class SqlLinks extends LinkStore {
+  constructor(readonly url: string) {
+    super();
+  }
+
+  override find(id: string): string | undefined {
+    return `${this.url}/${id}`;
+  }
+}
+
+class Unrelated {
+  readonly shelf = 1;
+}
+
+class WrongAnswer {
+  find(_id: string): number {
+    return 1;
+  }
+}
+
+class WrongQuestion {
+  find(_id: number): string {
+    return "";
+  }
+}
+
+interface Mailer {
+  send(to: string): void;
+}
+
+const MailerToken = token<Mailer>("mailer");
+const Greeting = token<string>("greeting");
+const Maybe = token<string | undefined>("maybe");
+
+export const fitting = [
+  provide(LinkStore).useClass(SqlLinks),
+  provide(LinkStore).useValue(new SqlLinks("x")),
+  provide(LinkStore).useValue({ find: () => undefined }),
+  provide(LinkStore).useFactory((resolve) => new SqlLinks(resolve(Greeting))),
+  provide(SqlLinks).useClass(SqlLinks),
+  provide(MailerToken).useValue({ send: () => undefined }),
+  provide(Greeting).useFactory(() => "hello"),
+  provide(Maybe).useValue(undefined),
+];
+
+// @ts-expect-error a class that is not a LinkStore cannot stand behind it
+provide(LinkStore).useClass(Unrelated);
+// @ts-expect-error its find answers with a number
+provide(LinkStore).useClass(WrongAnswer);
+// @ts-expect-error its find takes a number
+provide(LinkStore).useClass(WrongQuestion);
+// @ts-expect-error an abstract class cannot be built
+provide(LinkStore).useClass(LinkStore);
+// @ts-expect-error an instance is a value, not a class
+provide(LinkStore).useClass(new SqlLinks("x"));
+
+// @ts-expect-error a value of another type
+provide(LinkStore).useValue(new Unrelated());
+// @ts-expect-error the class is not an instance of itself
+provide(LinkStore).useValue(SqlLinks);
+// @ts-expect-error undefined is no LinkStore
+provide(LinkStore).useValue(undefined);
+// @ts-expect-error the token is for strings
+provide(Greeting).useValue(7);
+// @ts-expect-error send is missing
+provide(MailerToken).useValue({});
+
+// @ts-expect-error the factory makes something else
+provide(LinkStore).useFactory(() => new Unrelated());
+// @ts-expect-error nothing waits for a promise
+provide(LinkStore).useFactory(async () => new SqlLinks("x"));
+// @ts-expect-error what resolve returns is typed by its token
+provide(LinkStore).useFactory((resolve) => new SqlLinks(resolve(LinkStore)));
+
+// @ts-expect-error a string is no token: two of the same spelling would collide
+provide("greeting");
+// @ts-expect-error a symbol carries no type
+provide(Symbol("greeting"));
+// @ts-expect-error a function is no class
+provide(() => new SqlLinks("x"));
+
+// @ts-expect-error an abstract class needs a binding that says what stands behind it
+Module({ providers: [LinkStore] });
+// @ts-expect-error an instance needs a binding that says for what it stands
+Module({ providers: [new SqlLinks("x")] });
+// @ts-expect-error a binding is not exported, its token is
+Module({ exports: [provide(Greeting).useValue("hello")] });
+// @ts-expect-error a class without handle is no middleware
+Module({ middleware: [Unrelated] });
+// @ts-expect-error a module is a class
+Module({ imports: [{}] });
+
+@Module({
+  providers: [SqlLinks, provide(LinkStore).useClass(SqlLinks)],
+  exports: [LinkStore, Greeting],
+  middleware: [(_ctx, next) => next()],
+})
+export class FittingModule {}
+
+// @ts-expect-error only classes are injectable
+Injectable()({});
+
+export function resolved(container: Container): readonly [LinkStore, string, string | undefined] {
+  return [container.get(LinkStore), container.in(FittingModule).get(Greeting), container.get(Maybe)];
+}
+
+export function mistyped(container: Container): number {
+  // @ts-expect-error a look-up has the type of its token
+  return container.get(Greeting);
+}
