@@ -1,17 +1,64 @@
-/** The face of the framework, room by room in the order in which a request walks. */
+/**
+ * The face of the framework, room by room in the order in which a request walks:
+ * kernel → di → subsystems → lifecycle → edge → observe → admission → session → pages → routing → pipeline → app.
+ * Observability, testing and drivers are entry points of their own.
+ */
+// kernel
 export * from "./kernel/errors.js";
 export { Clock, SystemClock, type Timer } from "./kernel/clock.js";
 export { Context, type FormFields } from "./kernel/context.js";
 export { Extension } from "./kernel/extension.js";
-export { Layer, type KoaMiddleware, type Next } from "./kernel/middleware.js";
+export { Layer, type KoaMiddleware, type Next, type Run } from "./kernel/middleware.js";
 export { Problem, PROBLEM_CONTENT_TYPE } from "./kernel/problem.js";
 export { profile, type Profile } from "./kernel/profile.js";
 export { Reply } from "./kernel/reply.js";
+export type { Schema } from "./kernel/schema.js";
+export { ShutdownLast } from "./kernel/shutdown-last.js";
 export { StartupError, type Finding } from "./kernel/startup-error.js";
+// di
+export { Inject, Injectable } from "./di/injectable.js";
+export { Module, type ModuleOptions } from "./di/module.js";
+export { provide, type Binding, type Resolve } from "./di/provide.js";
+export { token, type InjectionToken, type Token } from "./di/token.js";
+// subsystems, lifecycle
+export { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "./subsystems/subsystem.js";
+export type { LifecycleState } from "./lifecycle/lifecycle.js";
+export type { LifecycleOptions } from "./lifecycle/lifecycle-options.js";
+export { Readiness, type ReadinessReport } from "./lifecycle/readiness.js";
+// edge
 export { CorsLayer } from "./edge/cors.js";
 export type { CorsOptions, OriginPredicate } from "./edge/cors-options.js";
 export { CspNonce } from "./edge/csp-nonce.js";
 export { SecurityHeaders } from "./edge/security-headers.js";
+// admission
 export { CatchPanicLayer } from "./admission/catch-panic.js";
-export { STAGES, type Slot, type Stage, type StageKind } from "./pipeline/table.js";
+export { ErrorMapping, type ErrorMapper } from "./admission/error-mapping.js";
+// routing
+export { Controller } from "./routing/controller.js";
+export type { RouteDescriptor } from "./routing/descriptor.js";
+export {
+  Any,
+  Delete,
+  Get,
+  Head,
+  Options,
+  Patch,
+  Post,
+  Put,
+  type Endpoint,
+  type EndpointOptions,
+} from "./routing/endpoint.js";
+export { routes } from "./routing/endpoint-table.js";
+export { Middleware, middleware } from "./routing/middleware.js";
+export { redirect, type Redirect } from "./routing/redirect.js";
+export { resource } from "./routing/resource.js";
+export { Route } from "./routing/route.js";
+export { RouteGroup } from "./routing/route-group.js";
+export { Routes } from "./routing/routes.js";
+// pipeline, app
 export type { StageRow } from "./pipeline/pipeline.js";
+export { STAGES, type Slot, type Stage, type StageKind } from "./pipeline/table.js";
+export { Application, type Running } from "./app/application.js";
+export { ApplicationBuilder } from "./app/builder.js";
+export { AppConfig, type AppConfigValues } from "./app/config.js";
+export type { ApplicationGraph } from "./app/graph.js";

@@ -5,6 +5,7 @@
 import http from "node:http";
 import net from "node:net";
 import { FrameworkError } from "../kernel/errors.js";
+import { plain } from "../kernel/startup-error.js";
 import { attach, createServer, type Listener } from "./server.js";
 
 /** Where to listen: a port of a host, or the path of a socket or pipe. */
@@ -84,7 +85,9 @@ export class Door {
 
 function cannotListen(place: Place, cause: NodeJS.ErrnoException): FrameworkError {
   const where = "path" in place ? place.path : `${place.host}:${place.port}`;
-  return new FrameworkError(`cannot listen on ${where}: ${reasonOf(cause)}`, { code: "E_LISTEN", cause });
+  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(cause)}`, { code: "E_LISTEN", cause });
+  plain(error);
+  return error;
 }
 
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {

@@ -25,10 +25,9 @@ export class Entrance implements Listener {
   readonly connections = new Connections();
   private readonly ContextClass: typeof Context;
 
-  constructor(
-    shared: Shared,
-    private entry: Entry,
-  ) {
+  private entry: Entry = refuseAll;
+
+  constructor(shared: Shared) {
     this.ContextClass = contextClassOf(shared);
   }
 
@@ -46,6 +45,12 @@ export class Entrance implements Listener {
     owe100Continue(incoming, response);
     this.request(incoming, response);
   }
+}
+
+/** Until an entry is there nothing is served. */
+function refuseAll(ctx: Context): void {
+  ctx.raw.writeHead(503, { "Retry-After": "1", "Content-Length": "0" }).end();
+  ctx.finish();
 }
 
 /** Pays the debt in the moment someone begins to read; a refusal before that is the only answer (RFC 9110 section 10.1.1). */

@@ -10,10 +10,14 @@ import type { Clock } from "./clock.js";
 import type { TrustedProxies } from "./client-ip.js";
 import type { Connection, Flight } from "./connection.js";
 import { ClientGoneError } from "./abort.js";
-import type { Extensible, Extension } from "./extension.js";
+import type { Extensible } from "./extension.js";
 import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import { isStream } from "./stream.js";
+
+export interface GoneListener {
+  clientGone(): void;
+}
 
 /** The head as it was at some moment, to be put back. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
@@ -27,7 +31,7 @@ export abstract class Exchange implements Extensible, Flight {
   declare readonly readLimit: number;
 
   /** @internal */
-  extensions: Map<Extension<unknown>, unknown> | undefined = undefined;
+  extensions: unknown[] | undefined = undefined;
   /** What is to be sent, before it is bytes. @internal */
   payload: unknown = undefined;
   /** The media type that follows from the body, used where none was set. @internal */
@@ -50,6 +54,8 @@ export abstract class Exchange implements Extensible, Flight {
   lateError: { readonly error: unknown } | undefined = undefined;
   /** @internal */
   completers: HeadCompleter[] | undefined = undefined;
+  /** By the monotonic clock, when the outermost stage that measures saw the request. @internal */
+  startedAt: number | undefined = undefined;
   /** `100 Continue` is owed to the client as soon as someone reads. @internal */
   owesContinue = false;
   /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */
@@ -57,7 +63,8 @@ export abstract class Exchange implements Extensible, Flight {
 
   private controller: AbortController | undefined = undefined;
   private abortReason: Error | undefined = undefined;
-  private goneListeners: (() => void)[] | undefined = undefined;
+  private goneListener: GoneListener | undefined = undefined;
+  private moreGoneListeners: GoneListener[] | undefined = undefined;
 
   constructor(
     /** @internal */
@@ -173,12 +180,14 @@ export abstract class Exchange implements Extensible, Flight {
     if (this.finished) return;
     this.gone = true;
     this.abort(new ClientGoneError());
-    for (const listener of this.goneListeners ?? []) listener();
+    this.goneListener?.clientGone();
+    for (const listener of this.moreGoneListeners ?? []) listener.clientGone();
   }
 
-  /** @internal */
-  whenGone(listener: () => void): void {
-    (this.goneListeners ??= []).push(listener);
+  /** Tells `listener` when the client leaves before the answer was handed over. @internal */
+  whenGone(listener: GoneListener): void {
+    if (this.goneListener === undefined) this.goneListener = listener;
+    else (this.moreGoneListeners ??= []).push(listener);
   }
 
   /** The answer is handed over, or will never be. @internal */

@@ -22,6 +22,20 @@ export class StartupError extends FrameworkError {
   constructor(findings: readonly Finding[], options: { readonly cause?: unknown } = {}) {
     super(describe(findings), { code: "E_STARTUP", status: 500, ...options });
     this.findings = findings;
+    plain(this);
+  }
+}
+
+/**
+ * Has Node print the message and nothing else where the error ends the process: whoever starts an application is helped by what is
+ * wrong with it, and not by a stack of the framework's own lines.
+ *
+ * @internal
+ */
+export function plain(error: FrameworkError): void {
+  error.stack = `${error.name}: ${error.message}`;
+  for (const [name, value] of Object.entries(error)) {
+    Object.defineProperty(error, name, { value, enumerable: false, configurable: true, writable: true });
   }
 }
 

@@ -65,6 +65,11 @@ export function installSubscriber(subscriber: Subscriber): boolean {
   return true;
 }
 
+/** Whether anyone listens to the running code. @internal */
+export function hasSubscriber(): boolean {
+  return currentDispatch(currentFlow()) !== undefined;
+}
+
 /** The verbosity `subscriber` wants from `target`; 0 where it cannot say. */
 export function verbosityOf(subscriber: Subscriber, target: string): number {
   try {

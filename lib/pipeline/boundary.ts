@@ -2,7 +2,7 @@
  * The boundary between the application's own layers and the framework's stages: an error with a status becomes an answer here, and
  * what `ctx.body` holds becomes text, bytes or a stream. A panic passes. Always there, also in a bare application.
  */
-import { answerError, asFrameworkError, settleBody } from "../kernel/answer.js";
+import { answerError, asFrameworkError, Deferred, settleBody } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
 import type { FrameworkError } from "../kernel/errors.js";
 import type { Run } from "../kernel/middleware.js";
@@ -11,32 +11,42 @@ import { tracing } from "../kernel/tracing.js";
 
 const log = tracing.target("framework::http::error");
 
-export function boundary(inner: Run): Run {
+/** What becomes of a value that a stage further out would resolve: nothing here, where that stage is on. */
+export type Unresolved = (ctx: Context, deferred: Deferred) => void;
+
+export function boundary(inner: Run, unresolved: Unresolved): Run {
   return (ctx) => {
+    let result: void | Promise<void>;
     try {
-      const result = inner(ctx);
-      if (result !== undefined)
-        return result.then(
-          () => settle(ctx),
-          (thrown: unknown) => caught(ctx, thrown),
-        );
+      result = inner(ctx);
     } catch (thrown) {
       caught(ctx, thrown);
       return undefined;
     }
-    return settle(ctx);
+    if (result === undefined) return settle(ctx, unresolved);
+    return result.then(
+      () => settle(ctx, unresolved),
+      (thrown: unknown) => caught(ctx, thrown),
+    );
   };
 }
 
-function settle(ctx: Context): void {
+function settle(ctx: Context, unresolved: Unresolved): void {
   if (ctx.sealed) return;
-  if (ctx.lateError !== undefined) {
-    const { error } = ctx.lateError;
-    ctx.lateError = undefined;
-    caught(ctx, error);
-    return;
+  try {
+    if (ctx.lateError !== undefined) throw takeLateError(ctx);
+    if (ctx.deferred instanceof Deferred) unresolved(ctx, ctx.deferred);
+    else settleBody(ctx);
+  } catch (thrown) {
+    caught(ctx, thrown);
   }
-  settleBody(ctx);
+}
+
+/** What a callback reported through Koa's `onerror` while the handler was at work. */
+function takeLateError(ctx: Context): unknown {
+  const { lateError } = ctx;
+  ctx.lateError = undefined;
+  return lateError?.error;
 }
 
 function caught(ctx: Context, thrown: unknown): void {

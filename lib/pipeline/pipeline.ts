@@ -2,9 +2,8 @@
  * The slots of one application: stages put layers in by name, in any order; the table decides where each stands.
  *
  * @example
- * const pipeline = new Pipeline();
- * pipeline.put("requestId", new RequestIdLayer());
- * const run = pipeline.compose(router);
+ * const pipeline = new Pipeline().put("requestId", new RequestIdLayer());
+ * const run = pipeline.compose(router, { boundary });
  */
 import { compose } from "../kernel/compose.js";
 import type { KoaMiddleware, Middleware, Run } from "../kernel/middleware.js";
@@ -16,6 +15,13 @@ export interface StageRow extends Stage {
 }
 
 type Occupant = Middleware | KoaMiddleware;
+
+export interface Fittings {
+  /** Stands outside the application's own layers: errors with a status become answers there. */
+  readonly boundary: (inner: Run) => Run;
+  /** Stands where maintenance does, and keeps everything out: while the application starts. */
+  readonly gate?: Occupant | undefined;
+}
 
 export class Pipeline {
   private readonly slots = new Map<Slot, Occupant[]>();
@@ -35,13 +41,21 @@ export class Pipeline {
     return this.slots.has(slot);
   }
 
-  /** The whole chain around `inner`, composed once. */
-  compose(inner: Run): Run {
-    const chain = STAGES.flatMap(({ slot }) => this.slots.get(slot) ?? []);
-    return compose(chain, inner);
+  /** The whole chain around the router, composed once. */
+  compose(router: Run, { boundary, gate }: Fittings): Run {
+    const outer = this.occupants((slot) => slot !== "layers", gate);
+    const own = this.slots.get("layers") ?? [];
+    return compose(outer, boundary(compose(own, router)));
   }
 
   describe(): readonly StageRow[] {
     return STAGES.map((stage) => ({ ...stage, on: this.isOn(stage.slot) }));
+  }
+
+  private occupants(wanted: (slot: Slot) => boolean, gate: Occupant | undefined): readonly Occupant[] {
+    return STAGES.flatMap(({ slot }) => {
+      const layers = wanted(slot) ? (this.slots.get(slot) ?? []) : [];
+      return slot === "maintenance" && gate !== undefined ? [gate, ...layers] : layers;
+    });
   }
 }

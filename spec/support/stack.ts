@@ -43,9 +43,14 @@ export class Stack implements AsyncDisposable {
     handler: (ctx: Context) => unknown = () => undefined,
     clock: Clock = new SystemClock(),
   ): Promise<Stack> {
-    const routed = boundary(async (ctx) => answerWith(ctx, await handler(ctx)));
+    const routed = boundary(
+      async (ctx) => answerWith(ctx, await handler(ctx)),
+      () => {},
+    );
     const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
-    const server = createServer(new Entrance(shared, backstop(compose(layers, routed))));
+    const entrance = new Entrance(shared);
+    entrance.lead(backstop(compose(layers, routed)));
+    const server = createServer(entrance);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     // A listening TCP server has an address of this kind.

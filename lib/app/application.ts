@@ -1,0 +1,95 @@
+/**
+ * A built application. It can run as the process (`run`), serve on a listener that exists already (`serve`), or be one request
+ * listener among others (`callback`). Each application is used once.
+ */
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo, Server as NetServer } from "node:net";
+import type { Class } from "../di/class.js";
+import type { InjectionToken } from "../di/token.js";
+import type { StageRow } from "../pipeline/pipeline.js";
+import type { Routes } from "../routing/routes.js";
+import type { Assembly } from "./build.js";
+import { ApplicationBuilder } from "./builder.js";
+import type { AppConfig } from "./config.js";
+import { Door } from "./door.js";
+import type { ApplicationGraph } from "./graph.js";
+import { runProcess } from "./run.js";
+import { Service, urlOf } from "./service.js";
+
+/** An application that serves. */
+export interface Running {
+  readonly url: string;
+  readonly address: AddressInfo | string | null;
+  /** Drains and stops; a second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+export class Application {
+  /** Begins an application; without a module it has only what `.routes()` gives it. */
+  static create(root?: Class): ApplicationBuilder {
+    return new ApplicationBuilder(root, (assembly) => new Application(assembly));
+  }
+
+  private constructor(private readonly parts: Assembly) {}
+
+  /**
+   * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when everything has stopped; `process.exitCode` is 1 where
+   * connections had to be destroyed or a subsystem failed to stop.
+   *
+   * @throws FrameworkError `E_LISTEN` where the port cannot be had; StartupError where a subsystem does not start.
+   */
+  run(): Promise<void> {
+    return runProcess(this.parts);
+  }
+
+  /** Serves on a listener that is bound already. Subsystems are not started, signals are left alone. */
+  async serve(listener: NetServer | Server): Promise<Running> {
+    const service = new Service(this.parts, Door.over(listener, this.parts.entrance));
+    service.open();
+    return running(this.parts, service);
+  }
+
+  /** For a server of the caller's own. The lifecycle stays `booting` for the health endpoints; other requests are served. */
+  callback(): RequestListener {
+    const { entrance } = this.parts;
+    entrance.lead(this.parts.entry("ready"));
+    return (incoming, response) => entrance.request(incoming, response);
+  }
+
+  routes(): Routes {
+    return this.parts.routes;
+  }
+
+  config(): AppConfig {
+    return this.parts.config;
+  }
+
+  /** The table of stages with what this application made of it. */
+  pipeline(): readonly StageRow[] {
+    return this.parts.pipeline.describe();
+  }
+
+  /** An instance of the container, as the root module sees it. */
+  resolve<T>(token: InjectionToken<T>): T {
+    return this.parts.container.get(token);
+  }
+
+  /** Modules, routes and stages as data: the same for the same application, without times or absolute paths. */
+  graph(): ApplicationGraph {
+    return this.parts.graph;
+  }
+
+  /** For the test kit: a port of its own, subsystems as by `run`, no signals. @internal */
+  async start(): Promise<Running & { stopWithin(deadlineMs: number): Promise<{ forced: number }> }> {
+    const door = await Door.open({ host: "127.0.0.1", port: 0 }, this.parts.entrance);
+    const service = new Service(this.parts, door);
+    await service.start();
+    const stopWithin = (drainDeadlineMs: number) => service.stop({ drainDelayMs: 0, drainDeadlineMs });
+    return { ...running(this.parts, service), stopWithin };
+  }
+}
+
+function running(parts: Assembly, service: Service): Running {
+  const { address } = service.door;
+  return { url: urlOf(address), address, stop: async () => void (await service.stop(parts.times)) };
+}

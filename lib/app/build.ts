@@ -1,0 +1,124 @@
+/**
+ * From what the builder was told to an application: everything is checked before the first instance is made, every fault is in one
+ * `StartupError`, and the stages are composed in the order of the table. Opens nothing, starts no timer.
+ */
+import type Koa from "koa";
+import type { Class } from "../di/class.js";
+import type { Container } from "../di/container.js";
+import { inspect } from "../di/graph.js";
+import type { Inspected } from "../di/inspection.js";
+import { provide } from "../di/provide.js";
+import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
+import { Clock } from "../kernel/clock.js";
+import { profile } from "../kernel/profile.js";
+import { ShutdownLast } from "../kernel/shutdown-last.js";
+import { StartupError, type Finding } from "../kernel/startup-error.js";
+import { Health } from "../lifecycle/health.js";
+import { Lifecycle } from "../lifecycle/lifecycle.js";
+import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import { Readiness } from "../lifecycle/readiness.js";
+import { Startup } from "../lifecycle/startup.js";
+import type { Pipeline } from "../pipeline/pipeline.js";
+import { isMiddlewareClass } from "../routing/middleware-input.js";
+import type { Routes } from "../routing/routes.js";
+import { Roster } from "../subsystems/roster.js";
+import { Subsystem } from "../subsystems/subsystem.js";
+import { AppConfig } from "./config.js";
+import { defaultsOf } from "./defaults.js";
+import { Entrance } from "./entrance.js";
+import { describeGraph, type ApplicationGraph } from "./graph.js";
+import type { Plan } from "./plan.js";
+import { RouteReading } from "./route-reading.js";
+import { checkSettings } from "./settings.js";
+import { entryOf, fillPipeline, type EntryOf } from "./stages.js";
+import { warningsOf, type Warning } from "./warnings.js";
+
+/** Everything a built application consists of. */
+export interface Assembly {
+  readonly config: AppConfig;
+  readonly clock: Clock;
+  readonly host: string;
+  readonly port: number | undefined;
+  readonly times: Required<LifecycleOptions>;
+  readonly container: Container;
+  readonly routes: Routes;
+  readonly pipeline: Pipeline;
+  readonly entrance: Entrance;
+  readonly lifecycle: Lifecycle;
+  readonly readiness: Readiness;
+  readonly roster: Roster;
+  readonly startup: Startup;
+  /** What is shut down after the last subsystem. */
+  readonly last: readonly ShutdownLast[];
+  readonly graph: ApplicationGraph;
+  /** What is legal and probably not meant; told at the start. */
+  readonly warnings: readonly Warning[];
+  readonly entry: EntryOf;
+}
+
+export function assemble(plan: Plan, koa: Koa): Assembly {
+  const lifecycle = new Lifecycle();
+  const reading = new RouteReading(plan.routes);
+  const settings = checkSettings(plan);
+  const inspected = inspectModules(plan, lifecycle, reading);
+  const healthPaths = plan.health ? [plan.healthPrefix, `${plan.healthPrefix}/live`, `${plan.healthPrefix}/ready`] : [];
+  refuse([...settings.findings, ...inspected.findings, ...reading.findings(healthPaths)]);
+
+  const container = inspected.build();
+  reading.resolveWith(container);
+  const roster = new Roster(container.instances().filter((each) => each instanceof Subsystem));
+  const config = container.get(AppConfig);
+  refuse([...roster.check(), ...config.check()]);
+
+  const clock = container.get(Clock);
+  const readiness = container.get(Readiness);
+  const health = plan.health ? new Health(readiness, plan.healthPrefix) : undefined;
+  const site = { routes: reading.all, origin: new URL(config.url).origin };
+  const { pipeline, findings } = fillPipeline(plan, { container, health, site });
+  refuse(findings);
+
+  const times = completeLifecycleOptions(plan.lifecycle, profile);
+  const shared = { app: koa, clock, proxies: settings.proxies, readLimit: DEFAULT_READ_LIMIT };
+  const entry = entryOf(pipeline, reading, site);
+  return {
+    config,
+    clock,
+    host: plan.host,
+    port: plan.port,
+    times,
+    container,
+    routes: reading.all,
+    pipeline,
+    entrance: new Entrance(shared),
+    lifecycle,
+    readiness,
+    roster,
+    startup: new Startup(roster.members, clock, times.stopTimeoutMs),
+    last: container.instances().filter((each) => each instanceof ShutdownLast),
+    graph: describeGraph(inspected.modules, reading.origins(), pipeline.describe()),
+    warnings: warningsOf(pipeline, reading.all),
+    entry,
+  };
+}
+
+function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteReading): Inspected {
+  const configured = plan.config === undefined ? [] : [provide(AppConfig).useValue(plan.config)];
+  return inspect({
+    root: plan.root,
+    bindings: [...configured, ...plan.bindings],
+    doubles: plan.doubles,
+    defaults: defaultsOf(plan, lifecycle, reading.all),
+    extras: (module) => {
+      const classes = reading.classesOf(module);
+      return module === undefined
+        ? [...classes, ...plan.layers.filter(isMiddlewareClass).map((each) => each as Class)]
+        : classes;
+    },
+    wanted: plan.stages.flatMap(({ call, asks }) => asks.map((token) => ({ token, by: call }))),
+    collects: (candidate) => candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast,
+  });
+}
+
+function refuse(findings: readonly Finding[]): void {
+  if (findings.length > 0) throw new StartupError(findings);
+}

@@ -1,0 +1,129 @@
+/**
+ * How an application is put together: one method a setting or stage, in any order. Only `.layer()` keeps the order of its calls.
+ *
+ * @example
+ * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
+ */
+import Koa from "koa";
+import { CatchPanicLayer } from "../admission/catch-panic.js";
+import { ErrorMapping } from "../admission/error-mapping.js";
+import type { Class } from "../di/class.js";
+import type { Binding } from "../di/provide.js";
+import { CorsLayer } from "../edge/cors.js";
+import type { CorsOptions } from "../edge/cors-options.js";
+import { SecurityHeaders } from "../edge/security-headers.js";
+import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import type { MiddlewareInput } from "../routing/middleware-input.js";
+import type { Routes } from "../routing/routes.js";
+import type { Application } from "./application.js";
+import { assemble, type Assembly } from "./build.js";
+import type { AppConfig } from "./config.js";
+import { Plan } from "./plan.js";
+
+export class ApplicationBuilder {
+  /** The underlying Koa application, for middleware that wants one at hand (`session(options, builder.koa)`). */
+  readonly koa = new Koa();
+  private readonly plan: Plan;
+
+  /** @internal Use `Application.create`. */
+  constructor(
+    root: Class | undefined,
+    private readonly finish: (assembly: Assembly) => Application,
+  ) {
+    this.plan = new Plan(root);
+  }
+
+  /** Routes made without decorators; added to those of the modules. */
+  routes(routes: Routes): this {
+    this.plan.routes.push(routes);
+    return this;
+  }
+
+  /** Bindings for the whole application; they come before every module's own. */
+  provide(...bindings: readonly Binding[]): this {
+    this.plan.bindings.push(...bindings);
+    return this;
+  }
+
+  /** Bindings of a test, which have to be injected somewhere. @internal */
+  doubles(...bindings: readonly Binding[]): this {
+    this.plan.doubles.push(...bindings);
+    return this;
+  }
+
+  config(config: AppConfig): this {
+    this.plan.config = config;
+    return this;
+  }
+
+  /** 0 to 65535, 0 for any free port; the environment's variables come first. */
+  port(port: number): this {
+    this.plan.port = port;
+    return this;
+  }
+
+  /** The address to listen on; `127.0.0.1` unless set. Containers need `0.0.0.0`. */
+  bind(host: string): this {
+    this.plan.host = host;
+    return this;
+  }
+
+  /** Addresses and CIDR blocks, comma or blank separated, whose `X-Forwarded-*` headers are believed. */
+  trustedProxies(list: string): this {
+    this.plan.trustedProxies = list;
+    return this;
+  }
+
+  health(on: boolean): this {
+    this.plan.health = on;
+    return this;
+  }
+
+  /** Where the health endpoints stand: `/up` unless set. */
+  healthPrefix(path: string): this {
+    this.plan.healthPrefix = path;
+    return this;
+  }
+
+  lifecycle(options: LifecycleOptions): this {
+    this.plan.lifecycle = { ...this.plan.lifecycle, ...options };
+    return this;
+  }
+
+  securityHeaders(headers: SecurityHeaders = new SecurityHeaders()): this {
+    this.plan.stage("securityHeaders", ".securityHeaders(…)", () => headers);
+    return this;
+  }
+
+  cors(options: CorsOptions): this {
+    this.plan.stage("cors", ".cors(…)", () => new CorsLayer(options));
+    return this;
+  }
+
+  catchPanic(): this {
+    this.plan.stage("catchPanic", ".catchPanic()", () => new CatchPanicLayer((ctx) => this.plan.answerPanic(ctx)));
+    return this;
+  }
+
+  errorMapping(mapping: ErrorMapping = new ErrorMapping()): this {
+    this.plan.stage("errorMapping", ".errorMapping(…)", () => mapping);
+    this.plan.errorMapping = mapping;
+    return this;
+  }
+
+  redirectMapper(on: boolean): this {
+    this.plan.redirectMapper = on;
+    return this;
+  }
+
+  /** A middleware, a middleware class that the container builds, or a Koa function; the first call is the outermost. */
+  layer(...layers: readonly MiddlewareInput[]): this {
+    this.plan.layers.push(...layers);
+    return this;
+  }
+
+  /** Throws one `StartupError` with everything that is wrong; opens nothing and starts no timer. */
+  build(): Application {
+    return this.finish(assemble(this.plan, this.koa));
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * What the framework provides where the application does not: visible everywhere, overridden by any binding of the same token.
+ */
+import { provide, type Binding } from "../di/provide.js";
+import { Clock, SystemClock } from "../kernel/clock.js";
+import type { Lifecycle } from "../lifecycle/lifecycle.js";
+import { Readiness } from "../lifecycle/readiness.js";
+import { Routes } from "../routing/routes.js";
+import { AppConfig } from "./config.js";
+import type { Plan } from "./plan.js";
+
+export function defaultsOf({ lifecycle: { probeTimeoutMs } }: Plan, lifecycle: Lifecycle, routes: Routes): Binding[] {
+  return [
+    provide(Clock).useFactory(() => new SystemClock()),
+    provide(AppConfig).useFactory(() => new AppConfig()),
+    provide(Routes).useValue(routes),
+    provide(Readiness).useFactory(
+      (resolve) =>
+        new Readiness(lifecycle, { clock: resolve(Clock), ...(probeTimeoutMs !== undefined && { probeTimeoutMs }) }),
+    ),
+  ];
+}

@@ -1,0 +1,71 @@
+/**
+ * What a builder was told, before anything is made of it. Every call only writes here; `build()` reads, so call order cannot matter.
+ */
+import type { ErrorMapping } from "../admission/error-mapping.js";
+import type { Class } from "../di/class.js";
+import type { Binding } from "../di/provide.js";
+import type { InjectionToken } from "../di/token.js";
+import type { Context } from "../kernel/context.js";
+import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
+import type { Finding } from "../kernel/startup-error.js";
+import { HEALTH_PREFIX } from "../lifecycle/health.js";
+import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import type { Slot } from "../pipeline/table.js";
+import type { MiddlewareInput } from "../routing/middleware-input.js";
+import type { Routes } from "../routing/routes.js";
+import type { AppConfig } from "./config.js";
+
+/** What a stage may ask while it is made. */
+export interface Ask {
+  get<T>(token: InjectionToken<T>): T;
+}
+
+/** How a stage is made, once the container stands. What it throws becomes a finding under the name of the call. */
+export interface StagePlan {
+  readonly slot: Slot;
+  readonly call: string;
+  readonly make: (ask: Ask) => Middleware | KoaMiddleware;
+  /** What it will ask the container for. */
+  readonly asks: readonly InjectionToken[];
+}
+
+export class Plan {
+  readonly bindings: Binding[] = [];
+  /** Bindings of a test: refused where nothing injects them. */
+  readonly doubles: Binding[] = [];
+  readonly routes: Routes[] = [];
+  readonly layers: MiddlewareInput[] = [];
+  readonly stages: StagePlan[] = [];
+  readonly findings: Finding[] = [];
+  config: AppConfig | undefined;
+  port: number | undefined;
+  host = "127.0.0.1";
+  trustedProxies: string | undefined;
+  health = true;
+  healthPrefix = HEALTH_PREFIX;
+  redirectMapper = true;
+  lifecycle: LifecycleOptions = {};
+  errorMapping: ErrorMapping | undefined;
+
+  constructor(readonly root: Class | undefined) {}
+
+  /** Has the application's own error mapper answer a panic, where there is one. */
+  answerPanic(ctx: Context): boolean {
+    return this.errorMapping?.answerByMapper(ctx) ?? false;
+  }
+
+  /** Adds a stage; the same one twice is a fault. */
+  stage(slot: Slot, call: string, make: StagePlan["make"], ...asks: readonly InjectionToken[]): void {
+    if (this.stages.some((stage) => stage.slot === slot)) this.findings.push(twice(call));
+    else this.stages.push({ slot, call, make, asks });
+  }
+}
+
+function twice(call: string): Finding {
+  return {
+    code: "E_STAGE_TWICE",
+    what: `${call} was called twice`,
+    where: "the application's builder",
+    cure: "call it once; only .layer() may be repeated",
+  };
+}

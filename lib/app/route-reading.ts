@@ -1,0 +1,98 @@
+/**
+ * All routes of an application: those of its controllers, module by module, and those the builder was given. Read before anything is
+ * built, so that faults are found and the middleware classes are known to the container.
+ */
+import type { Class } from "../di/class.js";
+import type { Container } from "../di/container.js";
+import { moduleOf } from "../di/module.js";
+import { nameOf } from "../di/token.js";
+import type { Finding } from "../kernel/startup-error.js";
+import { ControllerPlan, middlewareClasses } from "../routing/controller-plan.js";
+import type { Destination } from "../routing/dispatch.js";
+import type { InstanceOf } from "../routing/instance-of.js";
+import { isMiddlewareClass, middlewareName, type MiddlewareClass } from "../routing/middleware-input.js";
+import { collisions } from "../routing/route-findings.js";
+import { Routes } from "../routing/routes.js";
+import type { RouteOrigin } from "./graph.js";
+
+/** The routes of one module, or (without a module) of the builder. */
+interface Part {
+  readonly module: Class | undefined;
+  readonly routes: Routes;
+}
+
+export class RouteReading {
+  /** Everything in one collection, as `application.routes()` and `Routes` in a constructor. */
+  readonly all = new Routes();
+  private readonly parts: Part[] = [];
+  private readonly controllerFindings: Finding[] = [];
+  private container: Container | undefined;
+
+  constructor(private readonly given: readonly Routes[]) {}
+
+  /** Reads a module's controllers; answers the middleware classes that have to be built in it. `undefined`: the builder's. */
+  classesOf(module: Class | undefined): readonly Class[] {
+    // The container refuses what cannot be built, an abstract class too, by its own finding.
+    return (module === undefined ? this.readGiven() : this.readModule(module)) as readonly Class[];
+  }
+
+  findings(healthPaths: readonly string[]): readonly Finding[] {
+    return [...this.controllerFindings, ...this.all.findings(), ...collisions(this.all.drafts(), healthPaths)];
+  }
+
+  /** From now on classes are instances. */
+  resolveWith(container: Container): void {
+    this.container = container;
+    this.all.seal((made) => this.instanceOf(undefined)(made));
+  }
+
+  destinations(): readonly Destination[] {
+    return this.parts.flatMap(({ module, routes }) => {
+      const instanceOf = this.instanceOf(module);
+      return routes.flat().map(({ method, path, handler, middleware }) => ({
+        method,
+        path,
+        handler,
+        middleware: middleware.map((each) => (isMiddlewareClass(each) ? instanceOf(each) : each)),
+      }));
+    });
+  }
+
+  origins(): readonly RouteOrigin[] {
+    return this.parts.flatMap(({ module, routes }) =>
+      routes.flat().map(({ descriptor, path, middleware }) => ({
+        module: module === undefined ? "" : nameOf(module),
+        descriptor,
+        params: path.names,
+        middleware: middleware.map(middlewareName),
+      })),
+    );
+  }
+
+  private readModule(module: Class): readonly MiddlewareClass[] {
+    const { controllers = [], middleware = [] } = moduleOf(module) ?? {};
+    const plans = controllers.map((controller) => ControllerPlan.of(controller as Class<object>));
+    const routes = new Routes(plans.map((plan) => plan.group(this.instanceOf(module)))).middleware(...middleware);
+    this.add(module, routes);
+    this.controllerFindings.push(...plans.flatMap(({ findings }) => findings));
+    return plans.flatMap((plan) => plan.middlewareClasses);
+  }
+
+  private readGiven(): readonly MiddlewareClass[] {
+    for (const routes of this.given) this.add(undefined, routes);
+    return middlewareClasses(this.given.flatMap((routes) => routes.drafts()).flatMap(({ middleware }) => middleware));
+  }
+
+  private add(module: Class | undefined, routes: Routes): void {
+    this.parts.push({ module, routes });
+    this.all.merge(routes);
+  }
+
+  private instanceOf(module: Class | undefined): InstanceOf {
+    return (made) => {
+      if (this.container === undefined) throw new Error("an instance was asked for before the container was built");
+      const scope = module === undefined ? this.container : this.container.in(module);
+      return scope.get(made);
+    };
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The application as the process: binds, starts, announces itself, waits for a signal, drains, and leaves the exit code.
+ */
+import { hasSubscriber } from "../kernel/tracing-flow.js";
+import { tracing } from "../kernel/tracing.js";
+import type { Assembly } from "./build.js";
+import { Door } from "./door.js";
+import { ipcPath, placeOf, preparePath, removePath } from "./place.js";
+import { Service, urlOf, type StopTimes } from "./service.js";
+import { Signals } from "./signals.js";
+
+const log = tracing.target("framework::lifecycle");
+
+/** After a failure nobody caught, the process is in no state to be patient. */
+const CRASH_DEADLINE_MS = 5000;
+
+export async function runProcess(parts: Assembly): Promise<void> {
+  const place = placeOf(parts);
+  await preparePath(place);
+  const service = new Service(parts, await Door.open(place, parts.entrance));
+  const end = new EndOfProcess(new Signals(parts.clock), parts.times);
+  try {
+    const started = service.start();
+    const outcome = await Promise.race([started.then((ready) => (ready ? "ready" : "stopping")), end.reached]);
+    if (outcome === "ready") announce(parts, service);
+    const times = await end.reached;
+    // A start that fails now has been told by its own event; the stop below undoes what is there.
+    started.catch(() => {});
+    const { forced, failed } = await service.stop(times);
+    process.exitCode = forced > 0 || failed > 0 || end.hasCrashed ? 1 : 0;
+  } finally {
+    end.release();
+    await removePath(place);
+  }
+}
+
+/** One line that says where; on standard error where no subscriber is there to say it. */
+function announce({ config }: Assembly, { door }: Service): void {
+  const url = config.url.replace(/\/+$/, "");
+  const at = urlOf(door.address);
+  log.info("listening", { name: config.name, url, at });
+  if (!hasSubscriber()) process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
+}
+
+/** What ends the process: the first signal, the supervisor's end of input, or the first failure that nobody caught. */
+class EndOfProcess {
+  hasCrashed = false;
+  readonly reached: Promise<StopTimes>;
+  private readonly releases: (() => void)[] = [];
+
+  constructor(
+    private readonly signals: Signals,
+    private readonly times: StopTimes,
+  ) {
+    this.reached = new Promise((resolve) => this.listen(resolve));
+  }
+
+  release(): void {
+    for (const release of this.releases) release();
+  }
+
+  private listen(stop: (times: StopTimes) => void): void {
+    this.signals.listen((signal) => {
+      log.info("signal received", { signal });
+      stop(this.times);
+    });
+    this.releases.push(() => this.signals.release());
+    this.listenForCrashes(stop);
+    if (ipcPath() !== undefined) this.listenForInput(stop);
+  }
+
+  private listenForCrashes(stop: (times: StopTimes) => void): void {
+    const crash = (error: unknown): void => {
+      this.hasCrashed = true;
+      log.error("uncaught failure", { error, stack: error instanceof Error ? error.stack : undefined });
+      stop({ drainDelayMs: 0, drainDeadlineMs: CRASH_DEADLINE_MS });
+    };
+    process.on("uncaughtException", crash).on("unhandledRejection", crash);
+    this.releases.push(() => process.off("uncaughtException", crash).off("unhandledRejection", crash));
+  }
+
+  private listenForInput(stop: (times: StopTimes) => void): void {
+    const ended = (): void => stop({ ...this.times, drainDelayMs: 0 });
+    process.stdin.once("end", ended).resume();
+    this.releases.push(() => process.stdin.off("end", ended).unref());
+  }
+}

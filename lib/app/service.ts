@@ -1,0 +1,106 @@
+/**
+ * One time of serving: from the open door to the last subsystem stopped. `run()`, `serve()` and the test kit differ only in
+ * who opens the door and who says when it is over.
+ */
+import type { AddressInfo } from "node:net";
+import { tracing } from "../kernel/tracing.js";
+import type { Assembly } from "./build.js";
+import type { Door } from "./door.js";
+import { drain } from "./drain.js";
+
+const log = tracing.target("framework::lifecycle");
+
+/** What the end came to. */
+export interface Ended {
+  /** Connections that had to be destroyed. */
+  readonly forced: number;
+  /** Subsystems that failed to stop, or not in time. */
+  readonly failed: number;
+}
+
+export interface StopTimes {
+  readonly drainDelayMs: number;
+  readonly drainDeadlineMs: number;
+}
+
+export class Service {
+  private ending: Promise<Ended> | undefined;
+
+  constructor(
+    private readonly parts: Assembly,
+    readonly door: Door,
+  ) {}
+
+  /** Starts the subsystems while requests are refused, then lets them in. False where a stop came in between. */
+  async start(): Promise<boolean> {
+    const { startup, readiness, roster, entrance } = this.parts;
+    entrance.lead(this.parts.entry("booting"));
+    try {
+      if (!(await startup.start())) return false;
+    } catch (error) {
+      this.door.stop();
+      this.door.closeAll();
+      await this.dispose();
+      throw error;
+    }
+    readiness.fill(roster.members);
+    this.open();
+    return true;
+  }
+
+  /** Lets requests in at once; no subsystem is started. */
+  open(): void {
+    const { lifecycle, entrance } = this.parts;
+    for (const { message, fields } of this.parts.warnings) log.warn(message, fields);
+    entrance.lead(this.parts.entry("ready"));
+    lifecycle.markReady();
+  }
+
+  /** Drains, stops what was started in reverse, then what must come last. A second call waits for the first. */
+  stop(times: StopTimes): Promise<Ended> {
+    return (this.ending ??= this.end(times));
+  }
+
+  private async end({ drainDelayMs: delayMs, drainDeadlineMs: deadlineMs }: StopTimes): Promise<Ended> {
+    const { lifecycle, clock, entrance, startup } = this.parts;
+    const isBooting = lifecycle.state === "booting";
+    lifecycle.beginDrain();
+    const { connections } = entrance;
+    // A start that is under way is told at once; it may finish what it is at.
+    const stopped = isBooting ? startup.stop() : undefined;
+    const forced = await drain({ door: this.door, connections, clock, delayMs, deadlineMs });
+    const failures = await (stopped ?? startup.stop());
+    await this.dispose();
+    await this.shutDownLast();
+    lifecycle.markStopped();
+    log.info("stopped", { forced, failed: failures.length });
+    return { forced, failed: failures.length };
+  }
+
+  private async dispose(): Promise<void> {
+    try {
+      await this.parts.container.dispose();
+    } catch (error) {
+      log.error("dispose failed", { error });
+    }
+  }
+
+  private async shutDownLast(): Promise<void> {
+    for (const each of this.parts.last) {
+      try {
+        await each.shutdown();
+      } catch (error) {
+        log.warn("shutdown failed", { error });
+      }
+    }
+  }
+}
+
+/** The address as a URL a person can open: a wildcard is shown as localhost, IPv6 in brackets, a socket path as it is. */
+export function urlOf(address: AddressInfo | string | null): string {
+  if (address === null) return "";
+  if (typeof address === "string") return address;
+  const { address: host, family, port } = address;
+  if (host === "0.0.0.0" || host === "::") return `http://localhost:${port}`;
+  return `http://${family === "IPv6" ? `[${host}]` : host}:${port}`;
+}

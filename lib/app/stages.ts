@@ -1,0 +1,86 @@
+/**
+ * The builder's stages put into their slots, and the slots composed around the router: once, when the application is built.
+ */
+import type { Container } from "../di/container.js";
+import type { Deferred } from "../kernel/answer.js";
+import { compose } from "../kernel/compose.js";
+import type { Context } from "../kernel/context.js";
+import { FrameworkError } from "../kernel/errors.js";
+import type { Run } from "../kernel/middleware.js";
+import type { Finding } from "../kernel/startup-error.js";
+import type { Health } from "../lifecycle/health.js";
+import { HealthLayer } from "../lifecycle/health-layer.js";
+import { backstop } from "../pipeline/backstop.js";
+import { boundary } from "../pipeline/boundary.js";
+import { Pipeline } from "../pipeline/pipeline.js";
+import { dispatch } from "../routing/dispatch.js";
+import { isMiddlewareClass } from "../routing/middleware-input.js";
+import { Redirect } from "../routing/redirect.js";
+import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "../routing/redirect-mapper.js";
+import type { Routes } from "../routing/routes.js";
+import { BootingGate } from "./booting-gate.js";
+import type { Entry } from "./entrance.js";
+import type { Plan } from "./plan.js";
+import type { RouteReading } from "./route-reading.js";
+import { findingOf } from "./settings.js";
+
+export function fillPipeline(plan: Plan, { container, health, site }: StageParts): FilledPipeline {
+  const pipeline = new Pipeline().mark("router");
+  const findings: Finding[] = [];
+  for (const { slot, call, make } of plan.stages) {
+    try {
+      pipeline.put(slot, make(container));
+    } catch (error) {
+      findings.push(findingOf(error, call));
+    }
+  }
+  if (health !== undefined) pipeline.put("health", new HealthLayer(health));
+  if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapper(site));
+  for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
+  return { pipeline, findings };
+}
+
+export interface StageParts {
+  readonly container: Container;
+  readonly health: Health | undefined;
+  readonly site: RedirectSite;
+}
+
+export interface FilledPipeline {
+  readonly pipeline: Pipeline;
+  readonly findings: readonly Finding[];
+}
+
+/** The chain of a phase, made when it is first needed. */
+export function entryOf(pipeline: Pipeline, reading: RouteReading, { origin }: RedirectSite): EntryOf {
+  const unresolved = unresolvedIn(pipeline, { routes: NO_ROUTES, origin });
+  return (phase) => {
+    const router = dispatch(reading.destinations(), unmatched(reading.all));
+    const gate = phase === "booting" ? new BootingGate() : undefined;
+    return backstop(pipeline.compose(router, { boundary: (inner) => boundary(inner, unresolved), gate }));
+  };
+}
+
+export type EntryOf = (phase: "booting" | "ready") => Entry;
+
+/** What a handler may return although the stage that resolves it is off. */
+function unresolvedIn(pipeline: Pipeline, site: RedirectSite): (ctx: Context, deferred: Deferred) => void {
+  return (ctx, deferred) => {
+    if (deferred instanceof Redirect) {
+      if (!pipeline.isOn("redirectMapper")) answerRedirect(ctx, deferred, site);
+    } else if (!pipeline.isOn("pages")) {
+      throw new FrameworkError(`a ${deferred.kind} was returned, and no stage resolves it`, { code: "E_UNRESOLVED" });
+    }
+  };
+}
+
+/** What no template matches: routes that someone added to a @koa/router by hand, also after the application was built. */
+function unmatched(routes: Routes, fallback: Run = leave): Run {
+  return (ctx) => {
+    if (!routes.hasForeignRoutes) return fallback(ctx);
+    const layers = routes.handRouters().map((router) => router.routes());
+    return compose(layers, fallback)(ctx);
+  };
+}
+
+function leave(_ctx: Context): void {}

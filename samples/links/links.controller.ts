@@ -1,0 +1,40 @@
+import { ConflictError, Context, Controller, Middleware, NotFoundError, Reply } from "@stagecraft/framework";
+import { LinkStore } from "./link-store.js";
+import { links } from "./links.routes.js";
+import { freshSlug, NewLink } from "./new-link.js";
+import { NoStore } from "./no-store.js";
+import { SignedIn } from "./accounts/signed-in.js";
+
+/** The JSON API. Methods bind to the resource's actions by name. */
+@Controller(links)
+@Middleware(NoStore)
+export class LinksController {
+  constructor(private readonly store: LinkStore) {}
+
+  @links.index
+  async index() {
+    return { links: await this.store.all() };
+  }
+
+  @links.store
+  async create(ctx: Context) {
+    const { target, slug = freshSlug() } = await ctx.json(NewLink);
+    const link = await this.store.add(slug, target);
+    if (link === undefined) throw new ConflictError(`the slug ${slug} is taken`);
+    return Reply.created(links.show.url(link.slug), link);
+  }
+
+  @links.show
+  async show({ params }: Context<"id">) {
+    const link = await this.store.find(params.id);
+    if (link === undefined) throw new NotFoundError(`no link ${params.id}`);
+    return link;
+  }
+
+  @links.destroy
+  @Middleware(SignedIn)
+  async destroy({ params }: Context<"id">) {
+    if (!(await this.store.remove(params.id))) throw new NotFoundError(`no link ${params.id}`);
+    return Reply.noContent();
+  }
+}

@@ -1,0 +1,15 @@
+import { Module, provide } from "@stagecraft/framework";
+import { AccountsModule } from "./accounts/accounts.module.js";
+import { HomeController } from "./home.controller.js";
+import { LinkStore } from "./link-store.js";
+import { LinksController } from "./links.controller.js";
+import { MemoryLinks } from "./memory-links.js";
+import { VisitController } from "./visit.controller.js";
+
+@Module({
+  imports: [AccountsModule],
+  controllers: [HomeController, LinksController, VisitController],
+  providers: [provide(LinkStore).useClass(MemoryLinks)],
+  exports: [LinkStore],
+})
+export class LinksModule {}

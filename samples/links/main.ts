@@ -1,0 +1,3 @@
+import { linksApplication } from "./application.js";
+
+await linksApplication().build().run();
