@@ -1,1 +1,1 @@
-export {};
+export { Metrics, MetricsError } from "./metrics.js";

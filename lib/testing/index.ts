@@ -1,1 +1,1 @@
-export {};
+export { expectExposition } from "./expect-exposition.js";

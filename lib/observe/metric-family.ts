@@ -1,0 +1,63 @@
+/**
+ * Everything under one metric name: its kind, its help, and its series, at most `maxSeries` of them.
+ * Finding a known series allocates nothing; the sorted order is made anew only after a series was added.
+ */
+import { type MetricKind, openMetric } from "./exposition.js";
+import { LabelTree } from "./label-tree.js";
+import { checkLabels, type Labels, labelText } from "./labels.js";
+import type { Series } from "./series.js";
+
+export class MetricFamily<S extends Series> {
+  help = "";
+  private readonly tree = new LabelTree<S>();
+  private readonly byText = new Map<string, S>();
+  private sorted: readonly S[] | undefined = undefined;
+
+  constructor(
+    readonly name: string,
+    readonly kind: MetricKind,
+    private readonly maxSeries: number,
+    private readonly make: (labels: string) => S,
+  ) {}
+
+  /** The series of these labels as this program has written them before. */
+  find(labels: Labels): S | undefined {
+    return this.tree.find(labels);
+  }
+
+  /** The series of these labels in whatever order; it is not made where it is missing. */
+  peek(labels: Labels): S | undefined {
+    return this.tree.find(labels) ?? this.byText.get(labelText(labels));
+  }
+
+  /**
+   * The series of these labels, made where it is missing; `undefined` where that would be one too many.
+   *
+   * @throws MetricsError `E_METRIC_LABEL`
+   */
+  admit(labels: Labels): S | undefined {
+    checkLabels(this.name, labels, this.kind === "histogram" ? "le" : undefined);
+    const text = labelText(labels);
+    const series = this.byText.get(text) ?? this.add(text);
+    if (series !== undefined) this.tree.add(labels, series);
+    return series;
+  }
+
+  render(): string {
+    this.sorted ??= [...this.byText.values()].toSorted(byLabels);
+    const lines = this.sorted.map((series) => series.render());
+    return openMetric(this.name, this.kind, this.help) + lines.join("");
+  }
+
+  private add(text: string): S | undefined {
+    if (this.byText.size >= this.maxSeries) return undefined;
+    const series = this.make(text);
+    this.byText.set(text, series);
+    this.sorted = undefined;
+    return series;
+  }
+}
+
+function byLabels(left: Series, right: Series): number {
+  return left.labels < right.labels ? -1 : 1;
+}
