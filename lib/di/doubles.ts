@@ -4,6 +4,7 @@
  */
 import { isClass } from "./class.js";
 import type { Inspection } from "./inspection.js";
+import { Binding } from "./provide.js";
 import type { ApplicationScope } from "./scope.js";
 import type { Slot } from "./slot.js";
 
@@ -13,7 +14,7 @@ export function idleDoubles(
   { doubles = [], collects = () => false }: Inspection,
   asked: ReadonlySet<Slot>,
 ): readonly Slot[] {
-  const tokens = new Set(doubles.map(({ token }) => token));
+  const tokens = new Set(doubles.filter((double) => double instanceof Binding).map(({ token }) => token));
   const slots = [...application.bindings.values()].filter(({ token }) => tokens.has(token));
   return slots.filter((slot) => !asked.has(slot) && !isForFramework(slot, application, collects));
 }

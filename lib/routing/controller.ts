@@ -9,6 +9,7 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
+import { Injectable } from "../di/injectable.js";
 import type { AnyClass } from "./any-endpoint.js";
 import { mount } from "./endpoint.js";
 import { tableFacts, tableOf, type TableFacts } from "./endpoint-table.js";
@@ -25,6 +26,7 @@ export function Controller(prefix?: string): (target: AnyClass) => void;
 export function Controller<T extends object>(table: T): <C extends AnyClass>(target: C & FitsTable<C, T>) => void;
 export function Controller(source: string | object = ""): (target: AnyClass) => void {
   return (target) => {
+    Injectable()(target);
     if (typeof source === "string") mountAll(target, source);
     sources.set(target, sourceOf(source));
   };

@@ -4,6 +4,7 @@
  * a middleware is; `middleware(fn)` makes a class of a function.
  *
  * @example
+ * @Injectable()
  * class SignedIn implements Middleware {
  *   constructor(private readonly users: Users) {}
  *   handle(ctx: Context, next: Next) { return this.users.knows(ctx) ? next() : Reply.empty(401); }

@@ -5,7 +5,7 @@ import { inspect } from "../../lib/di/graph.js";
 import { Injectable } from "../../lib/di/injectable.js";
 import type { Inspection } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
-import { provide } from "../../lib/di/provide.js";
+import { provide, type Binding } from "../../lib/di/provide.js";
 import { token } from "../../lib/di/token.js";
 
 abstract class Clock {
@@ -62,6 +62,14 @@ describe("doubles", () => {
   it("are refused where nothing injects the token, provided or not", () => {
     expect(findingsOf({ doubles: [provide(Postgres).useClass(Postgres)] })).to.deep.equal([UNUSED]);
     expect(findingsOf({ doubles: [provide(Database).useClass(Postgres)] })).to.have.lengthOf(1);
+  });
+
+  it("are refused where they are no bindings", () => {
+    const findings = findingsOf({ doubles: [undefined as unknown as Binding] });
+
+    expect(findings.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
+      "E_PROVIDER_INVALID double 1 of the application",
+    ]);
   });
 
   it("are not asked of ordinary application-wide bindings", () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import * as fc from "fast-check";
 import type { Class } from "../../lib/di/class.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
@@ -27,6 +28,10 @@ class Reader {
 @Injectable()
 class Greeter {
   constructor(@Inject(Greeting) readonly greeting: string) {}
+}
+
+function pick<T>(list: readonly T[], indices: readonly number[]): T[] {
+  return indices.flatMap((index) => list[index] ?? []);
 }
 
 function build(input: Inspection | Class): Container {
@@ -197,6 +202,69 @@ describe("module boundaries", () => {
 
     expect(names.map((name) => container.get(name))).to.deep.equal(["0", "1", "2", "3", "4"]);
     expect(() => container.get(token("__proto__"))).to.throw("nothing provides __proto__");
+  });
+});
+
+describe("module boundaries, for any modules", () => {
+  interface Wish {
+    readonly imports: readonly number[];
+    readonly exports: readonly number[];
+    readonly again: readonly number[];
+  }
+  interface Model {
+    readonly visible: ReadonlySet<number>;
+    readonly exported: ReadonlySet<number>;
+  }
+
+  const numbers = fc.array(fc.nat(7), { maxLength: 4 });
+  const wishes = fc.array(fc.record({ imports: numbers, exports: numbers, again: numbers }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+
+  /** The rule in sets: module n provides token n, imports lower modules, and exports what it sees or whom it imports. */
+  function modelOf(all: readonly Wish[]): readonly (Model & Wish)[] {
+    const models: (Model & Wish)[] = [];
+    for (const [index, wish] of all.entries()) {
+      const imports = [...new Set(wish.imports.filter((lower) => lower < index))];
+      const visible = new Set([index, ...imports.flatMap((lower) => [...(models[lower]?.exported ?? [])])]);
+      const exports = wish.exports.filter((number) => visible.has(number));
+      const again = wish.again.filter((number) => imports.includes(number));
+      const exported = new Set([...exports, ...again.flatMap((lower) => [...(models[lower]?.exported ?? [])])]);
+      models.push({ imports, exports, again, visible, exported });
+    }
+    return models;
+  }
+
+  it("show a module exactly its own providers and what its imports export", () => {
+    fc.assert(
+      fc.property(wishes, (all) => {
+        const models = modelOf(all);
+        const tokens = all.map((_, index) => token<number>(`token ${index}`));
+        const modules: Class[] = [];
+        for (const [index, { imports, exports, again }] of models.entries()) {
+          @Module({
+            imports: pick(modules, imports),
+            providers: pick(tokens, [index]).map((own) => provide(own).useValue(index)),
+            exports: [...pick(tokens, exports), ...pick(modules, again)],
+          })
+          class Numbered {}
+          modules.push(Numbered);
+        }
+        @Module({ imports: modules })
+        class Root {}
+
+        const container = build(Root);
+
+        for (const [index, { visible }] of models.entries()) {
+          const inside = container.in(modules[index] ?? Root);
+          for (const [number, name] of tokens.entries()) {
+            if (visible.has(number)) expect(inside.get(name)).to.equal(number);
+            else expect(() => inside.get(name)).to.throw(`token ${number} is not visible in Numbered`);
+          }
+        }
+      }),
+    );
   });
 });
 
