@@ -21,6 +21,8 @@ export interface BenchRequest {
 }
 
 export interface Sample {
+  /** Answers received. */
+  readonly answers: number;
   readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -61,7 +63,7 @@ function wrkSample(output: string): Sample {
   const words = /^RESULT (.+)$/m.exec(output)?.[1]?.split(" ").map(Number);
   if (words === undefined) throw new Error(`wrk said nothing that can be read: ${output}`);
   const [requests = 0, microseconds = 1, p50 = 0, p99 = 0, failures = 0] = words;
-  return { perSecond: requests / (microseconds / 1e6), p50: p50 / 1000, p99: p99 / 1000, failures };
+  return { answers: requests, perSecond: requests / (microseconds / 1e6), p50: p50 / 1000, p99: p99 / 1000, failures };
 }
 
 /** A single request is left to wrk itself, which then runs no Lua while it measures. */

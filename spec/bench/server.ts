@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,6 +13,8 @@ const SERVER_CORE = 0;
 
 export interface BenchServer {
   readonly port: number;
+  /** Processor time used so far in seconds, all threads; `NaN` where the system does not tell. */
+  cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
@@ -31,7 +33,8 @@ export async function startServer(contender: Contender, scenario: string): Promi
   });
   closeSync(descriptor);
   try {
-    return { port: await announcedPort(child), stop: () => stop(child, folder) };
+    const port = await announcedPort(child);
+    return { port, cpuSeconds: () => cpuSeconds(child.pid), stop: () => stop(child, folder) };
   } catch (cause) {
     const said = readFileSync(errors, "utf8").slice(-2000);
     rmSync(folder, { recursive: true });
@@ -46,6 +49,14 @@ async function announcedPort(child: ChildProcess): Promise<number> {
     if (port !== undefined) return Number(port);
   }
   throw new Error("it ended before it was ready");
+}
+
+/** Fields 14 and 15 of /proc/<pid>/stat, in ticks of 10 ms; the name before them may hold blanks. */
+function cpuSeconds(pid: number | undefined): number {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return Number.NaN;
+  const fields = readFileSync(file, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 async function stop(child: ChildProcess, folder: string): Promise<void> {
