@@ -28,7 +28,7 @@ export function answerWith(ctx: Context, value: unknown): void {
   if (typeof value === "string") {
     ctx.answerBody(value);
   } else if (value === undefined || value === null) {
-    if (!ctx.isAnswered) ctx.answerStatus(204);
+    if (!ctx.isAnswered && ctx.respond !== false) ctx.answerStatus(204);
   } else if (typeof value === "object") {
     answerWithObject(ctx, value);
   } else {

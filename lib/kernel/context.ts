@@ -5,9 +5,12 @@
  * @example
  * async show({ params }: Context<"id">) { return this.store.find(params.id); }
  */
+import type { IncomingMessage } from "node:http";
+import type Cookies from "cookies";
 import type Koa from "koa";
 import koaContext from "koa/lib/context.js";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
+import { ContextCookies } from "./context-cookies.js";
 import { Exchange } from "./exchange.js";
 import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { exposeResponse } from "./expose.js";
@@ -38,7 +41,8 @@ type Own =
   | "secure"
   | "originalUrl"
   | "respond"
-  | "onerror";
+  | "onerror"
+  | "cookies";
 
 // Koa's members are inherited through the prototype (below), so the type says what the compiler cannot see.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
@@ -61,6 +65,7 @@ export class Context<Names extends string = never> extends Exchange {
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
+  private cookieJar: Cookies | undefined = undefined;
   private parsedUrl: string | undefined = undefined;
   private parsedPath = "";
 
@@ -112,7 +117,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** The client's address by the trusted-proxy rules; `""` where there is none. */
   get ip(): string {
-    return this.proxies.clientIp(this.incoming.socket.remoteAddress, this.incoming.headersDistinct["x-forwarded-for"]);
+    return this.proxies.clientIp(this.incoming.socket.remoteAddress, linesOf(this.incoming, "x-forwarded-for"));
   }
 
   get ips(): string[] {
@@ -121,8 +126,8 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   get protocol(): string {
-    const { socket, headersDistinct } = this.incoming;
-    return this.proxies.protocol(socket.remoteAddress, headersDistinct["x-forwarded-proto"], "http");
+    const { socket } = this.incoming;
+    return this.proxies.protocol(socket.remoteAddress, linesOf(this.incoming, "x-forwarded-proto"), "http");
   }
 
   get secure(): boolean {
@@ -212,6 +217,11 @@ export class Context<Names extends string = never> extends Exchange {
 
   // --- Koa's own objects, made when asked for ---
 
+  /** Koa's cookies; a `secure` cookie may be set on plain HTTP, which is what a proxy that ends TLS leaves to see. */
+  get cookies(): Cookies {
+    return (this.cookieJar ??= new ContextCookies(this));
+  }
+
   get state(): Record<string, unknown> {
     return (this.stateValue ??= {});
   }
@@ -248,6 +258,11 @@ export class Context<Names extends string = never> extends Exchange {
 
 // Everything else that Koa's context has, inherited from Koa itself.
 Object.setPrototypeOf(Exchange.prototype, koaContext);
+
+/** Every line of a header; Node makes that table for all headers at once, so only those who sent it pay for it. */
+function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
+  return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
+}
 
 function isEmptyStatus(code: number): boolean {
   return code === 204 || code === 205 || code === 304;
