@@ -26,6 +26,8 @@ export type { LifecycleState } from "./lifecycle/lifecycle.js";
 export type { LifecycleOptions } from "./lifecycle/lifecycle-options.js";
 export { Readiness, type ReadinessReport } from "./lifecycle/readiness.js";
 // edge
+export { Compression } from "./edge/compression.js";
+export type { CompressionOptions } from "./edge/compression-options.js";
 export { CorsLayer } from "./edge/cors.js";
 export type { CorsOptions, OriginPredicate } from "./edge/cors-options.js";
 export { CspNonce } from "./edge/csp-nonce.js";
