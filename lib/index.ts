@@ -31,6 +31,8 @@ export type { CompressionOptions } from "./edge/compression-options.js";
 export { CorsLayer } from "./edge/cors.js";
 export type { CorsOptions, OriginPredicate } from "./edge/cors-options.js";
 export { CspNonce } from "./edge/csp-nonce.js";
+export { ProxyAction } from "./edge/proxy-action.js";
+export { ProxyLayer, type ProxyFunction, type ProxyRequest } from "./edge/proxy.js";
 export { SecurityHeaders } from "./edge/security-headers.js";
 // admission
 export { CatchPanicLayer } from "./admission/catch-panic.js";

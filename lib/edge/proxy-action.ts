@@ -1,0 +1,132 @@
+/**
+ * What becomes of a request before anything looks at it: the answer of the function given to `.proxy(…)`.
+ *
+ * @example
+ * ProxyAction.rewrite(`/v2${request.url}`);
+ */
+import { answerProblem, applyReply } from "../kernel/answer.js";
+import type { Context } from "../kernel/context.js";
+import { FrameworkError } from "../kernel/errors.js";
+import { Problem } from "../kernel/problem.js";
+import { Reply } from "../kernel/reply.js";
+import { isFieldValue, isToken } from "./field-text.js";
+import { localTarget, redirectTarget } from "./target.js";
+
+export abstract class ProxyAction {
+  /**
+   * Goes on, with these request headers put in place of the client's. Throws `E_PROXY_HEADER` for what is no header, and for the
+   * headers that say where the body ends.
+   */
+  static continue(headers: Readonly<Record<string, string>> = {}): ProxyAction {
+    for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
+    return new Continue(headers);
+  }
+
+  /**
+   * 302 for GET and HEAD, 307 for other methods; `permanent` 301 and 308. The location is a path of this server or an absolute
+   * http(s) URL; anything else is answered with a 400 problem.
+   */
+  static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
+    return new Redirect(location, options.permanent === true);
+  }
+
+  /** Goes on as if the client had asked for this path and query. A scheme, an authority or a fragment in it is a 400 problem. */
+  static rewrite(url: string): ProxyAction {
+    return new Rewrite(url);
+  }
+
+  /** Answers at once, with no body unless a reply is given. Throws `E_PROXY_STATUS` for a status that ends no request. */
+  static shortCircuit(status: number, reply: Reply = Reply.empty(status)): ProxyAction {
+    if (!Number.isInteger(status) || status < 200 || status > 599) {
+      throw new FrameworkError(`shortCircuit(${String(status)}): give a status from 200 to 599`, {
+        code: "E_PROXY_STATUS",
+      });
+    }
+    return new ShortCircuit(reply.status(status));
+  }
+
+  /** Whether the request goes on; if not, it is answered. @internal */
+  abstract apply(ctx: Context): boolean;
+}
+
+class Continue extends ProxyAction {
+  constructor(private readonly headers: Readonly<Record<string, string>>) {
+    super();
+  }
+
+  override apply({ incoming }: Context): boolean {
+    for (const [name, value] of Object.entries(this.headers)) {
+      incoming.headers[name.toLowerCase()] = value;
+      incoming.headersDistinct[name.toLowerCase()] = [value];
+    }
+    return true;
+  }
+}
+
+class Redirect extends ProxyAction {
+  constructor(
+    private readonly location: string,
+    private readonly permanent: boolean,
+  ) {
+    super();
+  }
+
+  override apply(ctx: Context): boolean {
+    const target = redirectTarget(this.location);
+    if (target === undefined) return refuse(ctx, "The redirect leads to no path and no http(s) URL.");
+    const mayChangeMethod = ctx.method === "GET" || ctx.method === "HEAD";
+    const [temporary, permanent] = mayChangeMethod ? [302, 301] : [307, 308];
+    return answer(ctx, Reply.empty(this.permanent ? permanent : temporary).header("Location", target));
+  }
+}
+
+class Rewrite extends ProxyAction {
+  constructor(private readonly url: string) {
+    super();
+  }
+
+  override apply(ctx: Context): boolean {
+    const target = localTarget(this.url);
+    if (target === undefined) return refuse(ctx, "The rewritten target is no path of this server.");
+    ctx.url = target;
+    return true;
+  }
+}
+
+class ShortCircuit extends ProxyAction {
+  constructor(private readonly reply: Reply) {
+    super();
+  }
+
+  override apply(ctx: Context): boolean {
+    return answer(ctx, this.reply);
+  }
+}
+
+// Whatever is answered out here passes none of the stages that add the security headers.
+function answer(ctx: Context, reply: Reply): false {
+  ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
+  applyReply(ctx, reply);
+  return false;
+}
+
+function refuse(ctx: Context, detail: string): false {
+  ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
+  answerProblem(ctx, Problem.of(400, detail));
+  return false;
+}
+
+const FRAMING: ReadonlySet<string> = new Set([
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "expect",
+  "upgrade",
+]);
+
+function checkHeader(name: string, value: string): void {
+  if (isToken(name) && isFieldValue(value) && !FRAMING.has(name.toLowerCase())) return;
+  throw new FrameworkError(`continue(): ${JSON.stringify(name)} with that value cannot be a request header here`, {
+    code: "E_PROXY_HEADER",
+  });
+}
