@@ -9,8 +9,11 @@ import { CatchPanicLayer } from "../admission/catch-panic.js";
 import { ErrorMapping } from "../admission/error-mapping.js";
 import type { Class } from "../di/class.js";
 import type { Binding } from "../di/provide.js";
+import { Compression } from "../edge/compression.js";
+import type { CompressionOptions } from "../edge/compression-options.js";
 import { CorsLayer } from "../edge/cors.js";
 import type { CorsOptions } from "../edge/cors-options.js";
+import { ProxyLayer, type ProxyFunction } from "../edge/proxy.js";
 import { SecurityHeaders } from "../edge/security-headers.js";
 import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { MiddlewareInput } from "../routing/middleware-input.js";
@@ -74,6 +77,12 @@ export class ApplicationBuilder {
     return this;
   }
 
+  /** Sees every request first and may rewrite its target, redirect or answer it. */
+  proxy(decide: ProxyFunction): this {
+    this.plan.stage("proxy", ".proxy(…)", () => new ProxyLayer(decide));
+    return this;
+  }
+
   health(on: boolean): this {
     this.plan.health = on;
     return this;
@@ -87,6 +96,11 @@ export class ApplicationBuilder {
 
   lifecycle(options: LifecycleOptions): this {
     this.plan.lifecycle = { ...this.plan.lifecycle, ...options };
+    return this;
+  }
+
+  compression(options?: CompressionOptions): this {
+    this.plan.stage("compression", ".compression(…)", () => new Compression(options));
     return this;
   }
 
