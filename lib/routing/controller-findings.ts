@@ -3,6 +3,7 @@ import type { Finding } from "../kernel/startup-error.js";
 import type { AnyClass, AnyEndpoint } from "./any-endpoint.js";
 import { belongs, type Binding } from "./binding.js";
 import { controllerSource, type ControllerSource } from "./controller.js";
+import { titleOf } from "./descriptor.js";
 import { tableOf, type TableFacts } from "./endpoint-table.js";
 import { staticUsesOf, usesOf } from "./endpoint-use.js";
 
@@ -43,8 +44,8 @@ function tableFindings(controller: AnyClass, table: TableFacts, bound: readonly 
   });
 }
 
-function unhandled({ name }: AnyClass, table: TableFacts, key: string, { method, path }: AnyEndpoint): Finding {
-  const what = `no method of ${name} handles ${method} ${path}, "${key}" of the table "${table.name}"`;
+function unhandled({ name }: AnyClass, table: TableFacts, key: string, entry: AnyEndpoint): Finding {
+  const what = `no method of ${name} handles ${titleOf(entry)}, "${key}" of the table "${table.name}"`;
   const cure = table.bindsByName
     ? `add a method ${key}(), or leave the action out with "except"`
     : `decorate a method with .${key} of the table, or remove the entry`;
@@ -62,7 +63,7 @@ function foreign(controller: AnyClass, source: ControllerSource): Finding[] {
   return uses.map(({ endpoint, key }) => {
     const owner = tableOf(endpoint);
     const where = `${controller.name}.${String(key)}`;
-    const title = `${endpoint.method} ${endpoint.path}`;
+    const title = titleOf(endpoint);
     if (owner === undefined) {
       const cure = "make it an entry of the table, or move the method to a controller with a prefix";
       return { code: "E_ENDPOINT_FOREIGN", what: `${title} is not an entry of the controller's table`, where, cure };
@@ -75,7 +76,7 @@ function foreign(controller: AnyClass, source: ControllerSource): Finding[] {
 function statics(controller: AnyClass): Finding[] {
   return staticUsesOf(controller).map(({ endpoint, key }) => ({
     code: "E_HANDLER_STATIC",
-    what: `${endpoint.method} ${endpoint.path} stands on a static method, which has no instance`,
+    what: `${titleOf(endpoint)} stands on a static method, which has no instance`,
     where: `${controller.name}.${String(key)}`,
     cure: "make it a method of the instance",
   }));

@@ -56,7 +56,8 @@ export class ControllerPlan {
     const { controller } = this;
     const { method, path, name, pages } = endpoint;
     const handlerName = `${controller.name}.${String(key)}`;
-    const route = Route.of(method, path, handlerOf(controller, key, instanceOf), { name, pages, handlerName });
+    const written = methodOf(controller.prototype, key);
+    const route = Route.of(method, path, handlerOf(controller, key, instanceOf), { name, pages, handlerName, written });
     return route.middleware(...methodMiddleware(controller, key));
   }
 }
@@ -69,11 +70,16 @@ export function middlewareClasses(inputs: readonly MiddlewareInput[]): readonly 
 /** The method, called on the one instance. */
 function handlerOf(controller: AnyClass, key: string | symbol, instanceOf: InstanceOf): Handler {
   let method: Handler | undefined;
-  return (ctx) => (method ??= boundMethod(instanceOf(controller), key))(ctx);
+  return (ctx) => {
+    if (method === undefined) {
+      const instance = instanceOf(controller);
+      method = methodOf(instance, key).bind(instance);
+    }
+    return method(ctx);
+  };
 }
 
-function boundMethod(instance: object, key: string | symbol): Handler {
+function methodOf(owner: object, key: string | symbol): Handler {
   // Decorators are accepted on methods only, whose parameters the compiler has compared with their paths.
-  const method = Reflect.get(instance, key) as Handler;
-  return method.bind(instance);
+  return Reflect.get(owner, key) as Handler;
 }

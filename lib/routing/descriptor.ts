@@ -11,3 +11,8 @@ export interface RouteDescriptor {
   /** Pages that the handler is declared to answer with. */
   readonly pages: readonly string[];
 }
+
+/** How a route is called in messages. */
+export function titleOf({ method, path }: Pick<RouteDescriptor, "method" | "path">): string {
+  return `${method} ${path}`;
+}

@@ -1,6 +1,6 @@
 /** A route with everything around it resolved: full path, and all middleware, outermost first. What the pipeline composes. */
 import type { RouteDescriptor } from "./descriptor.js";
-import type { Handler } from "./handler.js";
+import type { AnyHandler, Handler } from "./handler.js";
 import type { Method } from "./method.js";
 import type { MiddlewareInput } from "./middleware-input.js";
 import type { Path, PathFault } from "./path.js";
@@ -17,4 +17,6 @@ export interface FlatRoute {
 /** The same before anyone has looked whether the template is one. */
 export interface DraftRoute extends Omit<FlatRoute, "path"> {
   readonly path: Path | PathFault;
+  /** The function as it was written, whose text may be looked at; `handler` calls it. */
+  readonly written: AnyHandler;
 }

@@ -11,14 +11,12 @@ export type Params = Readonly<Record<string, string>>;
 export class Found<T> {
   readonly kind = "found";
   private readonly captures: readonly Capture[];
-  private readonly Shape: new () => Record<string, string>;
 
   constructor(
     readonly value: T,
     segments: readonly PathSegment[],
   ) {
     this.captures = capturesOf(segments);
-    this.Shape = shape();
   }
 
   /**
@@ -27,7 +25,7 @@ export class Found<T> {
    */
   params(path: string): Params {
     if (this.captures.length === 0) return NO_PARAMS;
-    const params = new this.Shape();
+    const params = new OwnParams();
     let start = 1;
     for (const { name, skip, catchAll } of this.captures) {
       for (let skipped = 0; skipped < skip; skipped++) start = path.indexOf("/", start) + 1;
@@ -78,15 +76,17 @@ function capturesOf(segments: readonly PathSegment[]): Capture[] {
 }
 
 /**
- * A class per route, whose instances share one hidden class; an object literal without a prototype would be a dictionary.
- * Its own prototype is cut off, so that only the route's parameters can be read from an instance.
+ * An object with nothing to inherit: only the parameters of the route can be read from it. All objects of a route share one hidden
+ * class, which those made by `Object.create(null)` would not.
  */
-function shape(): new () => Record<string, string> {
-  const Shape = class {};
-  Reflect.deleteProperty(Shape.prototype, "constructor");
-  Object.setPrototypeOf(Shape.prototype, null);
-  // What is assigned to an instance is all it has.
-  return Shape as new () => Record<string, string>;
-}
+const OwnParams = emptyClass();
 
-const NO_PARAMS: Params = Object.freeze(new (shape())());
+const NO_PARAMS: Params = Object.freeze(new OwnParams());
+
+function emptyClass(): new () => Record<string, string> {
+  const Empty = class {};
+  Reflect.deleteProperty(Empty.prototype, "constructor");
+  Object.setPrototypeOf(Empty.prototype, null);
+  // What is assigned to an instance is all it has.
+  return Empty as new () => Record<string, string>;
+}

@@ -28,17 +28,21 @@ export type Fits<H extends AnyHandler, P extends string> =
 
 /** The same for a whole controller of a resource, whose methods are bound by name; anything goes for a table. */
 export type FitsTable<C extends AnyClass, T extends object> = T extends ResourceMark
-  ? [Misfits<InstanceType<C>, T>] extends [never]
-    ? unknown
-    : { readonly "handler asks for parameters that the path of its action does not have": Misfits<InstanceType<C>, T> }
+  ? Misfits<InstanceType<C>, T> extends infer Wrong
+    ? keyof Wrong extends never
+      ? unknown
+      : {
+          // Written out, so that the compiler prints the actions and their paths instead of the name of a type.
+          readonly "handler asks for parameters that the path of its action does not have": {
+            [K in keyof Wrong]: Wrong[K];
+          };
+        }
+    : never
   : unknown;
 
-type Misfits<I, T> = { [K in keyof I & keyof T]: Misfit<I[K], T[K]> extends true ? K : never }[keyof I & keyof T];
+/** The methods that cannot handle the action they are named after, with its path. */
+type Misfits<I, T> = { [K in keyof I & keyof T as Misfit<I[K], T[K]> extends true ? K : never]: PathOf<T[K]> };
 
-type Misfit<H, E> = H extends AnyHandler
-  ? E extends { readonly path: infer P extends string }
-    ? Handles<H, P> extends true
-      ? false
-      : true
-    : false
-  : false;
+type PathOf<E> = E extends { readonly path: infer P extends string } ? P : never;
+
+type Misfit<H, E> = H extends AnyHandler ? (Handles<H, PathOf<E>> extends true ? false : true) : false;

@@ -1,6 +1,7 @@
 /** What is wrong with routes taken together: paths that are none, two routes for the same requests, two routes of one name. */
 import type { Finding } from "../kernel/startup-error.js";
-import type { RouteDescriptor } from "./descriptor.js";
+import { absentParameters } from "./absent-parameters.js";
+import { titleOf, type RouteDescriptor } from "./descriptor.js";
 import type { DraftRoute } from "./flat-route.js";
 import { isMiddleware } from "./middleware-input.js";
 import { Path } from "./path.js";
@@ -14,6 +15,7 @@ export function findingsOf(drafts: readonly DraftRoute[]): readonly Finding[] {
     ...drafts.flatMap(middlewareFindings),
     ...duplicates(drafts),
     ...repeatedNames(drafts),
+    ...absentParameters(drafts),
   ];
 }
 
@@ -101,8 +103,4 @@ function requestsOf({ method, path }: DraftRoute): string | undefined {
 
 function nameOf({ descriptor }: DraftRoute): string | undefined {
   return descriptor.name === "" ? undefined : descriptor.name;
-}
-
-function titleOf({ method, path }: RouteDescriptor): string {
-  return `${method} ${path}`;
 }

@@ -1,6 +1,6 @@
 /**
  * The matcher: built once from all routes, asked once a request, with the raw path (no query). What it costs does not depend on the
- * number of routes: paths without captures are found in one map, all others by their segments.
+ * number of routes, and a match allocates nothing but its parameters, when they are asked for.
  *
  * The most specific template that has the method answers: literal before capture before catch-all, segment by segment from the
  * left, whatever the order of declaration. Letter case and slashes are significant; literals are compared in canonical percent
@@ -15,7 +15,7 @@ import { Found, MALFORMED, NOT_FOUND, type Match, type NotFound } from "./found.
 import type { Method } from "./method.js";
 import type { Path } from "./path.js";
 import { canonicalPath, isPlain } from "./percent-encoding.js";
-import { SegmentTree, type Terminal } from "./segment-tree.js";
+import { SegmentTree } from "./segment-tree.js";
 
 /** A route as the index needs it; `value` is handed back with the match. */
 export interface IndexedRoute<T> {
@@ -26,22 +26,15 @@ export interface IndexedRoute<T> {
 
 export class RouteIndex<T> {
   private readonly tree = new SegmentTree<T>();
-  /** Templates without captures, by their canonical path. */
-  private readonly literals = new Map<string, Terminal<T>>();
 
   constructor(routes: Iterable<IndexedRoute<T>>) {
     for (const { method, path, value } of routes) {
-      const terminal = this.tree.place(path.segments);
-      terminal.add(method, new Found(value, path.segments));
-      if (path.names.length === 0) this.literals.set(path.shape, terminal);
+      this.tree.place(path.segments).add(method, new Found(value, path.segments));
     }
   }
 
   /** What answers `method` on `path`, which is the request's path as it came, without its query. */
   match(method: string, path: string): Match<T> {
-    // Keys are canonical: a path found here needs no further look.
-    const literal = this.literals.get(path)?.answer(method);
-    if (literal !== undefined) return literal;
     if (isPlain(path)) return this.search(method, path);
     const canonical = canonicalPath(path);
     return canonical === undefined ? MALFORMED : this.search(method, canonical);

@@ -8,13 +8,15 @@ import { findingsOf } from "./route-findings.js";
 
 export class RouteTable {
   readonly routes: readonly FlatRoute[];
-  readonly findings: readonly Finding[];
   private readonly templates: ReadonlyMap<string, string>;
 
-  constructor(drafts: readonly DraftRoute[]) {
+  constructor(private readonly drafts: readonly DraftRoute[]) {
     this.routes = Object.freeze(drafts.filter(isFlat).map((route) => Object.freeze(route)));
-    this.findings = findingsOf(drafts);
     this.templates = templatesOf(drafts);
+  }
+
+  get findings(): readonly Finding[] {
+    return findingsOf(this.drafts);
   }
 
   urlFor(name: string, params: readonly PathParameter[]): string {
@@ -38,6 +40,6 @@ function templatesOf(drafts: readonly DraftRoute[]): ReadonlyMap<string, string>
   return templates;
 }
 
-function isFlat(draft: DraftRoute): draft is FlatRoute {
+function isFlat(draft: DraftRoute): draft is DraftRoute & FlatRoute {
   return draft.path instanceof Path;
 }

@@ -9,7 +9,7 @@
  */
 import type { KoaMiddleware } from "../kernel/middleware.js";
 import type { DraftRoute } from "./flat-route.js";
-import type { Handler, HandlerOf } from "./handler.js";
+import type { AnyHandler, Handler, HandlerOf } from "./handler.js";
 import { joinPaths } from "./join-paths.js";
 import type { Method } from "./method.js";
 import type { MiddlewareInput } from "./middleware-input.js";
@@ -21,6 +21,8 @@ export interface RouteOptions {
   readonly pages?: readonly string[] | undefined;
   /** How the handler is called in descriptions; else the function's own name. */
   readonly handlerName?: string | undefined;
+  /** The function that the handler calls; else the handler itself. */
+  readonly written?: AnyHandler | undefined;
 }
 
 export class Route {
@@ -104,6 +106,7 @@ export class Route {
       name: this.dottedName,
       pages: Object.freeze([...(options.pages ?? [])]),
     });
-    return [{ descriptor, path: Path.read(path), method, handler, middleware: [...this.around] }];
+    const written = options.written ?? handler;
+    return [{ descriptor, path: Path.read(path), method, handler, written, middleware: [...this.around] }];
   }
 }

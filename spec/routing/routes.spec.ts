@@ -4,6 +4,7 @@ import type { Context } from "../../lib/kernel/context.js";
 import { NotFoundError } from "../../lib/kernel/errors.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
+import { collisions } from "../../lib/routing/route-findings.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { errorOf } from "../support/error-of.js";
 
@@ -156,6 +157,23 @@ describe("Routes", () => {
     });
   });
 
+  it("tells of routes that stand where something else answers", () => {
+    const routes = Routes.of(
+      Route.get("/up", home),
+      Route.any("/up/{x}", home),
+      Route.get("/u%70/live", remove),
+      Route.get("/up/", home),
+    );
+
+    const findings = collisions(routes.drafts(), ["/up", "/up/live", "/up/ready"]);
+
+    expect(findings.map(({ code, where }) => [code, where])).to.deep.equal([
+      ["E_ROUTE_HEALTH", "home"],
+      ["E_ROUTE_HEALTH", "remove"],
+    ]);
+    expect(findings[0]?.what).to.equal("the route GET /up stands on the health path /up, which answers before it");
+  });
+
   describe("findings", () => {
     it("are none where nothing is wrong", () => {
       const routes = Routes.of(
@@ -165,6 +183,8 @@ describe("Routes", () => {
         Route.get("/{*x}", home),
         Route.get("/_frameworks", home),
         Route.get("/y", home).name("y"),
+        Route.get("/l/{slug}", readsSlug),
+        Route.get("/l/by/{id}", readsSlug as () => string),
       );
 
       expect(routes.findings()).to.deep.equal([]);
@@ -220,6 +240,14 @@ describe("Routes", () => {
         "the route GET /_framework/x lies below /_framework, which is reserved for the framework",
         "home",
       ],
+      [
+        "a parameter that the handler reads and the path lacks",
+        // The cast is how it gets past the compiler.
+        Routes.of(Route.get("/l/{id}", readsSlug as () => string), Route.post("/l/{id}", readsSlug as () => string)),
+        "E_ROUTE_PARAM_ABSENT",
+        'the handler asks for the parameter "slug", which is not in GET /l/{id} and POST /l/{id}',
+        "readsSlug",
+      ],
     ];
     for (const [title, routes, code, what, where] of rows) {
       it(`tell of ${title}`, () => {
@@ -264,6 +292,10 @@ const koa: KoaMiddleware = async (_, next: Next) => next();
 
 function home(): string {
   return "home";
+}
+
+function readsSlug({ params }: Context<"slug">): string {
+  return params.slug;
 }
 
 function remove(): undefined {

@@ -1,0 +1,166 @@
+/** Compile-only: tables, resources, controllers, middleware and redirects, and what of them must not compile. */
+import type { Context } from "../../lib/kernel/context.js";
+import type { Next } from "../../lib/kernel/middleware.js";
+import { Controller } from "../../lib/routing/controller.js";
+import { Delete, Get, Post } from "../../lib/routing/endpoint.js";
+import { routes } from "../../lib/routing/endpoint-table.js";
+import { Middleware, middleware } from "../../lib/routing/middleware.js";
+import { redirect } from "../../lib/routing/redirect.js";
+import { resource } from "../../lib/routing/resource.js";
+import { Route } from "../../lib/routing/route.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
+
+// --- tables --------------------------------------------------------------------------------------------------------------
+
+const links = routes("links", "/teams/{team}/links", { index: Get("/"), show: Get("{id}"), create: Post("") });
+
+links.index.url("red");
+links.show.url("red", 7);
+// @ts-expect-error a parameter is missing
+links.show.url("red");
+// @ts-expect-error one too many
+links.index.url("red", 7);
+// @ts-expect-error the table has no such entry
+links.destroy.url("red", 7);
+// @ts-expect-error entries of a table are endpoints
+routes("links", "/links", { index: "/" });
+// @ts-expect-error a table is not written to
+links.index = links.show;
+
+export const path: "/teams/{team}/links/{id}" = links.show.path;
+
+@Controller(links)
+export class LinksController {
+  @links.index index() {}
+  @links.show show({ params }: Context<"team" | "id">) {
+    return params.team + params.id;
+  }
+  @links.create create({ params }: Context<"team">) {
+    return params.team;
+  }
+}
+
+@Controller(links)
+export class WrongLinksController {
+  // @ts-expect-error the prefix has {team}, nothing has {id}
+  @links.index index({ params }: Context<"id">) {
+    return params.id;
+  }
+  // @ts-expect-error {id} is not {slug}
+  @links.show show({ params }: Context<"team" | "slug">) {
+    return params.team + params.slug;
+  }
+}
+
+// --- resources -----------------------------------------------------------------------------------------------------------
+
+const photos = resource("photos", "/teams/{team}/photos", { only: ["index", "show", "destroy"], except: ["destroy"] });
+const all = resource("all", "/all");
+
+photos.show.url("red", 7);
+all.edit.url(7);
+all.update.url(7);
+all.index.url();
+// @ts-expect-error left out by "except"
+photos.destroy.url("red", 7);
+// @ts-expect-error left out by "only"
+photos.edit.url("red", 7);
+// @ts-expect-error a parameter is missing
+photos.show.url("red");
+// @ts-expect-error no action of a resource
+resource("p", "/p", { only: ["list"] });
+// @ts-expect-error no action of a resource
+resource("p", "/p", { except: ["patch"] });
+
+@Controller(photos)
+export class Photos {
+  index({ params }: Context<"team">) {
+    return params.team;
+  }
+  show({ params }: Context<"team" | "id">) {
+    return params.team + params.id;
+  }
+  /** Not one of the actions that are kept. */
+  destroy({ params }: Context<"anything">) {
+    return params.anything;
+  }
+}
+
+// @ts-expect-error show() asks for {slug}, which /teams/{team}/photos/{id} has not
+@Controller(photos)
+export class WrongPhotos {
+  index() {}
+  show({ params }: Context<"slug">) {
+    return params.slug;
+  }
+}
+
+// @ts-expect-error a handler takes one argument, the context
+@Controller(photos)
+export class TwoArguments {
+  index() {}
+  show(ctx: Context<"id">, id: string) {
+    return ctx.params.id + id;
+  }
+}
+
+// --- prefixes ------------------------------------------------------------------------------------------------------------
+
+@Controller("/teams/{team}")
+export class Prefixed {
+  @Get("/panel/{id}") panel({ params }: Context<"id">) {
+    return params.id;
+  }
+  @Delete("/panel") open({ params }: Context<string>) {
+    return params["team"];
+  }
+}
+
+// @ts-expect-error neither a prefix nor a table
+@Controller(7)
+export class NoSource {}
+
+// --- middleware ----------------------------------------------------------------------------------------------------------
+
+class SignedIn implements Middleware {
+  constructor(private readonly users: ReadonlySet<string>) {}
+  handle(ctx: Context, next: Next) {
+    return this.users.has(ctx.ip) ? next() : undefined;
+  }
+}
+const Timed = middleware(async (ctx, next) => {
+  await next();
+  return ctx.path;
+}, "Timed");
+const koa = async (_ctx: { readonly path: string }, next: Next) => next();
+
+@Controller()
+@Middleware(SignedIn, Timed)
+export class Guarded {
+  @Get("/a") @Middleware(new SignedIn(new Set()), koa) a() {}
+  // @ts-expect-error a class without handle() is no middleware
+  @Get("/b") @Middleware(Guarded) b() {}
+  // @ts-expect-error nothing is no middleware
+  @Get("/c") @Middleware(undefined) c() {}
+}
+
+Route.get("/", () => "")
+  .middleware(SignedIn, new Timed(), koa)
+  .layer(koa);
+new RouteGroup("/x", []).middleware(SignedIn).layer(koa);
+// @ts-expect-error a layer is a function written for Koa
+Route.get("/", () => "").layer(new Timed());
+
+// --- redirects -----------------------------------------------------------------------------------------------------------
+
+redirect().route(links.show, "red", 7).with("notice", "Saved.").permanent();
+redirect().route("links.show", "red", 7);
+redirect().back();
+// @ts-expect-error a parameter is missing
+redirect().route(links.show, "red");
+// @ts-expect-error one too many
+redirect().route(all.index, 7);
+// @ts-expect-error texts only
+redirect().with("count", 7);
+// @ts-expect-error a path is a text; an endpoint goes to route()
+redirect().to(links.index);
