@@ -1,0 +1,201 @@
+import { expect } from "chai";
+import { z } from "zod";
+import type { Context } from "../../lib/kernel/context.js";
+import { Stack, type Asking } from "../support/stack.js";
+
+const JSON_BODY = { "content-type": "application/json" };
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+async function answerOf(handler: (ctx: Context) => unknown, asking: Asking, path = "/") {
+  await using stack = await Stack.of([], handler);
+  return await stack.ask(path, { method: "POST", ...asking });
+}
+
+async function readJson(asking: Asking) {
+  return answerOf(async (ctx) => ({ read: await ctx.json() }), asking);
+}
+
+async function readForm(asking: Asking) {
+  return answerOf(async (ctx) => Object.entries(await ctx.form()), asking);
+}
+
+describe("ctx.json", () => {
+  const accepted = [
+    "application/json",
+    "Application/JSON; charset=utf-8",
+    'application/json;charset="UTF-8"',
+    "application/problem+json",
+    "application/vnd.api+json; profile=x",
+  ];
+  for (const type of accepted) {
+    it(`reads ${type}`, async () => {
+      const answer = await readJson({ headers: { "content-type": type }, body: '{"a":[1,"ü"]}' });
+
+      expect(answer.text).to.equal('{"read":{"a":[1,"ü"]}}');
+    });
+  }
+
+  const refused: readonly (readonly [string, Asking, number, string])[] = [
+    ["no media type", { body: "{}" }, 415, "unsupported-media-type"],
+    ["a form", { headers: FORM, body: "a=1" }, 415, "unsupported-media-type"],
+    ["text/json", { headers: { "content-type": "text/json" }, body: "{}" }, 415, "unsupported-media-type"],
+    [
+      "application/jsonx",
+      { headers: { "content-type": "application/jsonx" }, body: "{}" },
+      415,
+      "unsupported-media-type",
+    ],
+    [
+      "another charset",
+      { headers: { "content-type": "application/json; charset=latin1" }, body: "{}" },
+      415,
+      "unsupported-media-type",
+    ],
+    [
+      "a content coding",
+      { headers: { ...JSON_BODY, "content-encoding": "gzip" }, body: "{}" },
+      415,
+      "unsupported-media-type",
+    ],
+    ["an empty body", { headers: JSON_BODY, body: "" }, 400, "malformed-json"],
+    ["broken JSON", { headers: JSON_BODY, body: '{"a":' }, 400, "malformed-json"],
+    ["a byte order mark", { headers: JSON_BODY, body: "\ufeff{}" }, 400, "malformed-json"],
+    [
+      "a length over the limit",
+      { headers: { ...JSON_BODY, "content-length": String(2 ** 21 + 1) }, body: "" },
+      413,
+      "payload-too-large",
+    ],
+  ];
+  for (const [what, asking, status, slug] of refused) {
+    it(`refuses ${what} with ${status}`, async () => {
+      const answer = await readJson(asking);
+
+      expect(answer.status).to.equal(status);
+      expect(answer.text).to.contain(`urn:framework:problem:${slug}`);
+    });
+  }
+
+  it("refuses bytes that are not UTF-8 with 400", async () => {
+    await using stack = await Stack.of([], async (ctx) => ctx.json());
+
+    const head =
+      "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 3";
+    const text = await stack.raw(`${head}\r\n\r\n"\xff"`);
+
+    expect(text).to.match(/^HTTP\/1.1 400 /);
+  });
+
+  it("keeps a replacement character that the client sent", async () => {
+    const answer = await readJson({ headers: JSON_BODY, body: '"\ufffd"' });
+
+    expect(answer.text).to.equal('{"read":"\ufffd"}');
+  });
+
+  it("does not repeat the body in the error", async () => {
+    const answer = await readJson({ headers: JSON_BODY, body: '{"secret-canary"' });
+
+    expect(answer.text).not.to.contain("canary");
+  });
+
+  it("lets a second reader see the same body", async () => {
+    const answer = await answerOf(async (ctx) => [await ctx.json(), await ctx.text(), await ctx.json()], {
+      headers: JSON_BODY,
+      body: '{"a":1}',
+    });
+
+    expect(answer.text).to.equal('[{"a":1},"{\\"a\\":1}",{"a":1}]');
+  });
+
+  it("answers 413 for a chunked body over the limit, on a connection in a defined state", async () => {
+    const answer = await readJson({
+      headers: { ...JSON_BODY, "transfer-encoding": "chunked" },
+      body: " ".repeat(2 ** 21 + 1),
+    });
+
+    expect(answer.status).to.equal(413);
+    expect(answer.headers.connection).to.equal("close");
+  });
+
+  it("answers 422 with a code and a message for each field, and never the value", async () => {
+    const schema = z.object({ name: z.string(), tags: z.array(z.string().max(3)) });
+    const answer = await answerOf(async (ctx) => ctx.json(schema), {
+      headers: JSON_BODY,
+      body: '{"name":7,"tags":["ok","canary"]}',
+    });
+
+    const { errors, ...problem } = JSON.parse(answer.text) as { errors: Record<string, { code: string }[]> };
+
+    expect(problem).to.include({ status: 422, detail: "Request validation failed" });
+    expect(Object.keys(errors)).to.deep.equal(["name", "tags.1"]);
+    expect(errors["tags.1"]?.[0]?.code).to.equal("too_big");
+    expect(answer.text).not.to.contain("canary");
+  });
+
+  it("names the whole value with an empty path", async () => {
+    const answer = await answerOf(async (ctx) => ctx.json(z.string()), { headers: JSON_BODY, body: "7" });
+
+    const { errors } = JSON.parse(answer.text) as { errors: Record<string, unknown> };
+    expect(Object.keys(errors)).to.deep.equal([""]);
+  });
+
+  it("answers 422 for fields named like members of every object", async () => {
+    const schema = z.record(z.string(), z.string());
+    const answer = await answerOf(async (ctx) => ctx.json(schema), {
+      headers: JSON_BODY,
+      body: '{"constructor":1,"toString":2}',
+    });
+
+    expect(answer.status).to.equal(422);
+    expect(answer.text).to.contain('"constructor":[').and.to.contain('"toString":[');
+  });
+});
+
+describe("ctx.form", () => {
+  it("makes a list of a repeated key, and keeps prototype names as fields", async () => {
+    const answer = await readForm({ headers: FORM, body: "a=1&b=x+y&a=%C3%BC&__proto__=p&constructor=c" });
+
+    expect(JSON.parse(answer.text)).to.deep.equal([
+      ["a", ["1", "ü"]],
+      ["b", "x y"],
+      ["__proto__", "p"],
+      ["constructor", "c"],
+    ]);
+  });
+
+  it("reads an empty form as no fields", async () => {
+    expect((await readForm({ headers: FORM, body: "" })).text).to.equal("[]");
+  });
+
+  it("reads a thousand fields and refuses one more with 413", async () => {
+    const thousand = Array.from({ length: 1000 }, (_, at) => `f${at}=`).join("&");
+
+    expect((await readForm({ headers: FORM, body: thousand })).status).to.equal(200);
+    expect((await readForm({ headers: FORM, body: `${thousand}&g=` })).status).to.equal(413);
+  });
+
+  it("refuses JSON with 415", async () => {
+    expect((await readForm({ headers: JSON_BODY, body: "{}" })).status).to.equal(415);
+  });
+});
+
+describe("ctx.search", () => {
+  it("gives the query's fields without a prototype", async () => {
+    const answer = await answerOf((ctx) => Object.entries(ctx.search()), {}, "/?q=a%20b&q=c&__proto__=x");
+
+    expect(JSON.parse(answer.text)).to.deep.equal([
+      ["q", ["a b", "c"]],
+      ["__proto__", "x"],
+    ]);
+  });
+
+  it("types and checks with a schema", async () => {
+    const schema = z.object({ page: z.coerce.number().int() });
+
+    const fine = await answerOf(async (ctx) => (await ctx.search(schema)).page + 1, {}, "/?page=41");
+    const wrong = await answerOf(async (ctx) => ctx.search(schema), {}, "/?page=x");
+
+    expect(fine.text).to.equal("42");
+    expect(wrong.status).to.equal(422);
+  });
+});

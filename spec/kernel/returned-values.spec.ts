@@ -1,0 +1,135 @@
+import { Readable } from "node:stream";
+import { expect } from "chai";
+import type { Context } from "../../lib/kernel/context.js";
+import { Reply } from "../../lib/kernel/reply.js";
+import { Stack } from "../support/stack.js";
+
+type Handler = (ctx: Context) => unknown;
+
+async function answerOf(handler: Handler, method = "GET") {
+  await using stack = await Stack.of([], handler);
+  return await stack.ask("/", { method });
+}
+
+const TEXT = "text/plain; charset=utf-8";
+const BYTES = "application/octet-stream";
+
+const ANSWERS: readonly (readonly [string, Handler, number, string | undefined, string])[] = [
+  ["a string", () => "hé", 200, TEXT, "hé"],
+  ["an empty string", () => "", 200, TEXT, ""],
+  ["a string that looks like HTML", () => "<b>", 200, TEXT, "<b>"],
+  ["a Buffer", () => Buffer.from("ab"), 200, BYTES, "ab"],
+  ["a Uint8Array", () => new Uint8Array([97, 98]), 200, BYTES, "ab"],
+  ["an ArrayBuffer", () => new Uint8Array([97]).buffer, 200, BYTES, "a"],
+  ["a DataView", () => new DataView(new Uint8Array([97, 98, 99]).buffer, 1), 200, BYTES, "bc"],
+  ["a stream", () => Readable.from([Buffer.from("ab"), Buffer.from("cd")]), 200, BYTES, "abcd"],
+  ["a web stream", () => new Blob(["abc"]).stream(), 200, BYTES, "abc"],
+  ["a Blob", () => new Blob(["abc"], { type: "text/css" }), 200, "text/css", "abc"],
+  ["an object", () => ({ a: 1 }), 200, "application/json", '{"a":1}'],
+  ["an array", () => [1], 200, "application/json", "[1]"],
+  ["a number", () => 0, 200, "application/json", "0"],
+  ["a boolean", () => false, 200, "application/json", "false"],
+  ["nothing", () => {}, 204, undefined, ""],
+  ["null", () => null, 204, undefined, ""],
+  [
+    "a fetch Response",
+    () => new Response("x", { status: 201, headers: { "x-a": "1" } }),
+    201,
+    "text/plain;charset=UTF-8",
+    "x",
+  ],
+  ["Reply.html", () => Reply.html("<b>"), 200, "text/html; charset=utf-8", "<b>"],
+  ["Reply.text with a status", () => Reply.text("t").status(202), 202, TEXT, "t"],
+  ["Reply.json", () => Reply.json({ a: 1 }), 200, "application/json", '{"a":1}'],
+  ["Reply.created", () => Reply.created("/a", { id: 1 }), 201, "application/json", '{"id":1}'],
+  ["Reply.noContent", () => Reply.noContent(), 204, undefined, ""],
+];
+
+describe("what a handler returns", () => {
+  for (const [what, handler, status, type, body] of ANSWERS) {
+    it(`answers ${what} with ${status} and ${type ?? "no type"}`, async () => {
+      const answer = await answerOf(handler);
+
+      expect(answer.status).to.equal(status);
+      expect(answer.headers["content-type"]).to.equal(type);
+      expect(answer.text).to.equal(body);
+    });
+
+    it(`gives HEAD the same head for ${what}, and no body`, async () => {
+      const get = await answerOf(handler);
+      const head = await answerOf(handler, "HEAD");
+
+      expect(head.status).to.equal(get.status);
+      expect(head.headers["content-type"]).to.equal(get.headers["content-type"]);
+      expect(head.headers["content-length"]).to.equal(get.headers["content-length"]);
+      expect(head.text).to.equal("");
+    });
+  }
+
+  it("announces no length with 204 and 304, and a length of 0 with any other empty answer", async () => {
+    const nothing = await answerOf(() => {});
+    const unchanged = await answerOf((ctx) => void (ctx.status = 304));
+    const empty = await answerOf((ctx) => void (ctx.status = 404));
+
+    expect(nothing.headers).not.to.have.property("content-length");
+    expect(unchanged.headers).not.to.have.property("content-length");
+    expect(empty.headers["content-length"]).to.equal("0");
+  });
+
+  it("keeps status, type and headers that were set on the context", async () => {
+    const answer = await answerOf((ctx) => {
+      ctx.status = 203;
+      ctx.type = "text/csv";
+      ctx.set("X-A", "1");
+      return "a,b";
+    });
+
+    expect(answer.status).to.equal(203);
+    expect(answer.headers["content-type"]).to.equal("text/csv; charset=utf-8");
+    expect(answer.headers["x-a"]).to.equal("1");
+  });
+
+  it("sends what was written to the context where nothing is returned", async () => {
+    const answer = await answerOf((ctx) => void (ctx.body = { a: 1 }));
+
+    expect(answer.headers["content-type"]).to.equal("application/json");
+    expect(answer.text).to.equal('{"a":1}');
+  });
+
+  it("drops the body of an empty status, and its headers", async () => {
+    const answer = await answerOf((ctx) => {
+      ctx.body = "text";
+      ctx.status = 204;
+    });
+
+    expect(answer.headers).not.to.have.any.keys("content-type", "content-length");
+    expect(answer.text).to.equal("");
+  });
+
+  it("sends what a handler writes to Node's response by hand", async () => {
+    const answer = await answerOf((ctx) => {
+      ctx.respond = false;
+      ctx.res.writeHead(202, { "Content-Type": "text/x-hand" });
+      ctx.res.end("by hand");
+    });
+
+    expect(answer.status).to.equal(202);
+    expect(answer.headers["content-type"]).to.equal("text/x-hand");
+    expect(answer.text).to.equal("by hand");
+  });
+
+  it("refuses a Location with a control character", () => {
+    expect(() => Reply.created("/a\r\nSet-Cookie: x=1")).to.throw(TypeError);
+  });
+
+  it("keeps every Set-Cookie of a fetch Response", async () => {
+    const answer = await answerOf(() => {
+      const response = new Response(null, { status: 204 });
+      response.headers.append("set-cookie", "a=1");
+      response.headers.append("set-cookie", "b=2");
+      return response;
+    });
+
+    expect(answer.headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { Conversation } from "../support/conversation.js";
+import { Stack } from "../support/stack.js";
+
+const POST = "POST / HTTP/1.1\r\nHost: x\r\n";
+const GET = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n";
+
+describe("an answer while the request's body is unread", () => {
+  it("keeps the connection where a small announced rest follows", async () => {
+    await using stack = await Stack.of([], (ctx) => ctx.path);
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${POST}Content-Length: 65536\r\n\r\n${"x".repeat(1000)}`);
+    await client.hear(/\r\n\r\n\/$/);
+    client.say("x".repeat(64_536) + GET);
+    const text = await client.hear(/\/second$/);
+
+    expect(text.match(/HTTP\/1\.1 200 OK/g)).to.have.length(2);
+    expect(text).not.to.match(/Connection: close/i);
+  });
+
+  it("closes the connection in an orderly way where a larger rest is announced", async () => {
+    await using stack = await Stack.of([], () => "no");
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${POST}Content-Length: 10000000000\r\n\r\n`);
+    const text = await client.hear(/no$/);
+    for (let sent = 0; sent < 900_000; sent += 10_000) client.say("x".repeat(10_000));
+    await client.end();
+
+    expect(text).to.match(/Connection: close/i);
+    expect(client.wasReset).to.equal(false);
+  });
+
+  it("destroys the connection of a client that goes on sending", async () => {
+    await using stack = await Stack.of([], () => "no");
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+    await client.hear(/no$/);
+    const flood = setInterval(() => client.say(`10000\r\n${"x".repeat(65_536)}\r\n`), 1);
+    await client.end();
+    clearInterval(flood);
+
+    expect(client.received).to.match(/^HTTP\/1\.1 200 OK[^]*Connection: close[^]*no$/i);
+  });
+
+  it("reads on for two seconds, then ends the connection for good", async () => {
+    const clock = new FakeClock();
+    await using stack = await Stack.of([], () => "no", clock);
+    await using client = await Conversation.with(stack.port);
+    client.say(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+    await client.end();
+
+    clock.advance(1999);
+    client.say("1\r\nx\r\n");
+    await client.quiet(50);
+    const resetEarly = client.wasReset;
+    clock.advance(1);
+    await client.quiet(50);
+    client.say("1\r\nx\r\n");
+    await client.quiet(50);
+    client.say("1\r\nx\r\n");
+    await client.quiet(50);
+
+    expect(client.received).to.match(/Connection: close/i);
+    expect(resetEarly).to.equal(false);
+    expect(client.wasReset).to.equal(true);
+  });
+
+  it("answers a chunked body that ends in time, and closes", async () => {
+    await using stack = await Stack.of([], () => "fine");
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${POST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`);
+    await client.hear(/fine$/);
+    client.say("0\r\n\r\n");
+    await client.end();
+
+    expect(client.wasReset).to.equal(false);
+  });
+
+  it("gives a body on GET the same treatment", async () => {
+    await using stack = await Stack.of([], (ctx) => ctx.path);
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`GET /first HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc${GET}`);
+    const text = await client.hear(/\/second$/);
+
+    expect(text).to.match(/\/first[^]*\/second$/);
+  });
+});
+
+describe("Expect: 100-continue", () => {
+  const EXPECTING = `${POST}Expect: 100-continue\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n`;
+
+  it("is answered with 100 as soon as something reads the body", async () => {
+    await using stack = await Stack.of([], async (ctx) => ctx.text());
+    await using client = await Conversation.with(stack.port);
+
+    client.say(EXPECTING);
+    await client.hear(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    client.say("hello");
+    const text = await client.hear(/hello$/);
+
+    expect(text).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
+  });
+
+  it("is answered with the refusal alone where nothing reads", async () => {
+    await using stack = await Stack.of([], (ctx) => void (ctx.status = 403));
+    await using client = await Conversation.with(stack.port);
+
+    client.say(EXPECTING);
+    const text = await client.end();
+
+    expect(text).to.match(/^HTTP\/1\.1 403 Forbidden/);
+    expect(text).to.match(/Connection: close/i);
+    expect(text).not.to.contain("100 Continue");
+  });
+});
