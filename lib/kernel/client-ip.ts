@@ -11,8 +11,9 @@
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { type AddressBlock, readBlock } from "./address-block.js";
+import { trimBlanks } from "./blanks.js";
 import { FrameworkError } from "./errors.js";
-import { readForwardedEntry, readPeer, trimBlanks } from "./ip-address.js";
+import { readForwardedEntry, readPeer } from "./ip-address.js";
 
 /** Verdicts kept; a crowd of other addresses makes the memory start anew, never grow. */
 const MAX_VERDICTS = 1024;

@@ -10,6 +10,7 @@
  * readForwardedEntry("[2001:DB8::1]:443"); // "2001:db8::1"
  */
 import { isIPv4, isIPv6, SocketAddress } from "node:net";
+import { trimBlanks } from "./blanks.js";
 
 /** The longest entry there is: 45 characters of address, two brackets, `:65535`. */
 const MAX_ENTRY_LENGTH = 53;
@@ -38,19 +39,6 @@ export function readForwardedEntry(entry: string): string | undefined {
 /** The address of a connection, as the system reports it: only the mapped form needs another spelling, and a zone stays. */
 export function readPeer(peer: string): string {
   return isMappedAddress(peer) ? peer.slice(MAPPED.length) : peer;
-}
-
-/** Without the spaces and tabs at either end (RFC 9110 section 5.6.3), and without those only. */
-export function trimBlanks(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isBlank(text.charCodeAt(start))) start++;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09;
 }
 
 function readBracketed(text: string): string | undefined {

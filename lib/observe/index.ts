@@ -1,1 +1,5 @@
 export { Metrics, MetricsError } from "./metrics.js";
+export { MAX_REQUEST_ID_BYTES, RequestId } from "./request-id.js";
+export { RequestIdError } from "./request-id-error.js";
+export { FLAG_SAMPLED, TraceContext } from "./trace-context.js";
+export { MAX_TRACESTATE_MEMBERS } from "./tracestate.js";

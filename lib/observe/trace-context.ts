@@ -1,0 +1,111 @@
+/**
+ * The trace a request belongs to: the caller's, where it sent a valid `traceparent`, else a new one that starts here.
+ * Follows W3C Trace Context (https://www.w3.org/TR/trace-context/), version 00 and no other.
+ *
+ * @example
+ * const trace = TraceContext.of(ctx);
+ * await fetch(url, { headers: { ...trace?.outboundHeaders() }, signal: ctx.signal });
+ */
+import type { IncomingMessage } from "node:http";
+import { type Extensible, Extension } from "../kernel/extension.js";
+import { newSpanId, newTraceId } from "./trace-ids.js";
+import { readTracestate } from "./tracestate.js";
+
+/** Bit 0 of the flags: the caller may have recorded the trace. It is handed on, and nothing here consults it. */
+export const FLAG_SAMPLED = 0x01;
+
+const TRACEPARENT_BYTES = 55;
+const DASH = 0x2d;
+const ZERO = 0x30;
+const extension = new Extension<TraceContext>("TraceContext");
+
+export class TraceContext {
+  private constructor(
+    /** 32 lower-case hexadecimal digits. */
+    readonly traceId: string,
+    /** 16 lower-case hexadecimal digits: the caller's span; of a root, its own. */
+    readonly parentSpanId: string,
+    /** The whole octet as it came, unknown bits included; of a root `FLAG_SAMPLED`. */
+    readonly flags: number,
+    /** True for a caller's trace, false for a root. */
+    readonly continued: boolean,
+    /** As it came, without surrounding blanks. */
+    readonly tracestate: string | undefined,
+  ) {}
+
+  /** A new trace. */
+  static root(): TraceContext {
+    return new TraceContext(newTraceId(), newSpanId(), FLAG_SAMPLED, false, undefined);
+  }
+
+  /**
+   * The trace of these header values; `undefined` where `traceparent` is not exactly what the standard says, blanks included.
+   * A `tracestate` that is not valid is dropped alone. Never throws.
+   */
+  static parse(traceparent: string | undefined, tracestate?: string): TraceContext | undefined {
+    if (traceparent === undefined || !isTraceparent(traceparent)) return undefined;
+    const state = tracestate === undefined ? undefined : readTracestate(tracestate);
+    const flags = Number.parseInt(traceparent.slice(53), 16);
+    return new TraceContext(traceparent.slice(3, 35), traceparent.slice(36, 52), flags, true, state);
+  }
+
+  /** The trace of a request, or a new one. A repeated `traceparent` counts as none; repeated `tracestate` lines are one list. */
+  static fromRequest(request: Pick<IncomingMessage, "headers" | "headersDistinct">): TraceContext {
+    const { traceparent, tracestate } = request.headers;
+    // Repeated lines come joined: no traceparent is valid with a comma, and only a tracestate has to be joined without the blank.
+    if (typeof traceparent !== "string") return TraceContext.root();
+    const states = tracestate === undefined ? undefined : request.headersDistinct["tracestate"]?.join(",");
+    return TraceContext.parse(traceparent, states) ?? TraceContext.root();
+  }
+
+  /** The trace of this request; `undefined` where the trace-context stage is off. */
+  static of(ctx: Extensible): TraceContext | undefined {
+    return extension.find(ctx);
+  }
+
+  /** @internal Called once a request, by the stage. */
+  static set(ctx: Extensible, trace: TraceContext): void {
+    extension.set(ctx, trace);
+  }
+
+  get sampled(): boolean {
+    return (this.flags & FLAG_SAMPLED) === FLAG_SAMPLED;
+  }
+
+  /** Headers for one outgoing request, for `fetch` and `node:http` alike: a new child span at every call. */
+  outboundHeaders(): Record<string, string> {
+    const flags = this.flags.toString(16).padStart(2, "0");
+    const traceparent = `00-${this.traceId}-${newSpanId()}-${flags}`;
+    return this.tracestate === undefined ? { traceparent } : { traceparent, tracestate: this.tracestate };
+  }
+}
+
+/** `00-<32 digits>-<16 digits>-<2 digits>`, neither id all zero. */
+function isTraceparent(text: string): boolean {
+  return (
+    text.length === TRACEPARENT_BYTES &&
+    text.charCodeAt(0) === ZERO &&
+    text.charCodeAt(1) === ZERO &&
+    text.charCodeAt(2) === DASH &&
+    text.charCodeAt(35) === DASH &&
+    text.charCodeAt(52) === DASH &&
+    isId(text, 3, 35) &&
+    isId(text, 36, 52) &&
+    isHex(text, 53, 55)
+  );
+}
+
+function isId(text: string, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && text.charCodeAt(at) === ZERO) at++;
+  return at < end && isHex(text, at, end);
+}
+
+function isHex(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    const isDigit = code >= ZERO && code <= 0x39;
+    if (!isDigit && (code < 0x61 || code > 0x66)) return false;
+  }
+  return true;
+}
