@@ -3,8 +3,11 @@
  * process, and nothing that somebody registered globally is ever found. The only file that knows tsyringe, which needs `reflect.ts`
  * loaded before it.
  */
+import { dropTslibGlobals } from "./tslib-globals.js";
 import { container as registry, type DependencyContainer } from "tsyringe";
 import type { Slot } from "./slot.js";
+
+dropTslibGlobals();
 
 /** tsyringe takes `null` and `undefined` for "nothing there"; inside this they are values. */
 interface Held {

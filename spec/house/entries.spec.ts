@@ -1,0 +1,124 @@
+/**
+ * Each entry point alone, in a fresh process: which packages it loads, and that importing it does nothing else. The table says what
+ * api.md promises; a new entry point has no row until someone decides what it may load.
+ */
+
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Loaded } from "../support/load-alone.js";
+import { manifest, ROOT } from "../support/sources.js";
+
+const run = promisify(execFile);
+
+interface Promised {
+  /** Packages loaded for their own sake; what they load themselves comes along. */
+  readonly loads: readonly string[];
+  /** May add members to `Reflect`, which decorators need. */
+  readonly reflect?: true;
+}
+
+const MAIN = ["koa", "@koa/router", "tsyringe", "reflect-metadata"];
+const NOTHING: Promised = { loads: [] };
+
+const ENTRIES: Readonly<Record<string, Promised>> = {
+  ".": { loads: MAIN, reflect: true },
+  "./observe": NOTHING,
+  "./observe/redact": NOTHING,
+  "./observe/metrics": NOTHING,
+  "./observe/tracing": NOTHING,
+  "./observe/otel": {
+    loads: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-grpc"],
+  },
+  "./session": NOTHING,
+  "./pages": NOTHING,
+  "./cache/redis": { loads: ["ioredis"] },
+  // Nothing more than the application that it starts.
+  "./testing": { loads: MAIN, reflect: true },
+};
+
+const entries = Object.keys(manifest().exports).filter((entry) => entry !== "./package.json" && isBuilt(entry));
+
+describe("entry points", () => {
+  it("have a row that says what they load", () => {
+    expect(entries.filter((entry) => ENTRIES[entry] === undefined)).to.deep.equal([]);
+  });
+
+  it("are named without a wildcard, their types beside them", () => {
+    const targets = Object.entries(manifest().exports).filter(([name]) => name !== "./package.json");
+
+    const wrong = targets.filter(
+      ([name, target]) =>
+        name.includes("*") || typeof target === "string" || target.types !== target.default.replace(/\.js$/, ".d.ts"),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  for (const entry of entries) {
+    describe(entry, () => {
+      let loaded: Loaded;
+      const { loads, reflect } = ENTRIES[entry] ?? NOTHING;
+
+      before(async function () {
+        this.timeout(20_000);
+        loaded = await loadAlone(manifest().name + entry.slice(1));
+      });
+
+      it("loads the packages of its row and what they need, nothing else", () => {
+        expect(loaded.packages.filter((name) => !withDependencies(loads).has(name))).to.deep.equal([]);
+      });
+
+      it("changes no global but Reflect, where its row says so", () => {
+        const others = loaded.globals.filter((name) => !name.startsWith("Reflect."));
+
+        expect(reflect === true ? others : loaded.globals).to.deep.equal([]);
+      });
+
+      it("listens to nothing and opens nothing", () => {
+        expect(loaded.listeners).to.deep.equal([]);
+        expect(loaded.handles).to.deep.equal([]);
+      });
+
+      it("exports something, and no default", () => {
+        expect(loaded.exports).to.have.property("length").above(0);
+        expect(loaded.exports).to.not.include("default");
+      });
+    });
+  }
+});
+
+/** An entry whose room is still being built has nothing to load; the packed package is checked for the rest. */
+function isBuilt(entry: string): boolean {
+  const target = manifest().exports[entry];
+  return typeof target === "object" && existsSync(join(ROOT, target.default));
+}
+
+/** Fails when the process does not end by itself. */
+async function loadAlone(specifier: string): Promise<Loaded> {
+  const program = join(ROOT, "dist/spec/support/load-alone.js");
+  const { stdout } = await run(process.execPath, [program, specifier], { cwd: ROOT, timeout: 15_000 });
+  // What load-alone prints.
+  return JSON.parse(stdout) as Loaded;
+}
+
+/** The packages and everything that their own package.json asks for, however deep. */
+function withDependencies(names: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (name: string): void => {
+    const file = join(ROOT, "node_modules", name, "package.json");
+    if (found.has(name) || !existsSync(file)) return;
+    found.add(name);
+    // npm has checked its shape.
+    const wanted = JSON.parse(readFileSync(file, "utf8")) as {
+      readonly dependencies?: Readonly<Record<string, string>>;
+      readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>;
+    };
+    // Some try an optional peer that happens to be there, as debug does with supports-color.
+    Object.keys({ ...wanted.dependencies, ...wanted.peerDependenciesMeta }).forEach(visit);
+  };
+  names.forEach(visit);
+  return found;
+}

@@ -1,0 +1,91 @@
+/** The sources as text, for the specs of the house: what a file imports, what it says, how long it is. */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The repository, seen from the compiled specs. */
+export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+export interface Import {
+  /** As written: a package, or a path. */
+  readonly from: string;
+  /** What a path leads to, from the repository; `undefined` for a package. */
+  readonly file: string | undefined;
+  /** Gone when compiled: `import type` and `export type`, and only they under `verbatimModuleSyntax`. */
+  readonly erased: boolean;
+}
+
+export interface Source {
+  /** From the repository, for example `lib/routing/path.ts`. */
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+}
+
+/** Every file below the folder that ends like that; none where there is no such folder. */
+export function filesBelow(folder: string, ending: string): readonly string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length))
+    .filter((path) => !path.includes("node_modules"))
+    .toSorted();
+}
+
+/** The text of a file of the repository; `undefined` while there is none. */
+export function textOf(path: string): string | undefined {
+  return existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : undefined;
+}
+
+export function sourcesBelow(folder: string): readonly Source[] {
+  return filesBelow(folder, ".ts").map((path) => {
+    const text = textOf(path) ?? "";
+    return { path, text, imports: importsOf(path, text) };
+  });
+}
+
+const STATEMENT = /^(?:import|export)\s+(type\s+)?(?:[\w$*\s,]*|[\w$\s,]*\{[^}]*\})\s*from\s+"([^"]+)"/gm;
+const BARE = /^import\s+"([^"]+)"/gm;
+const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
+
+/** What a file's text imports; exported for its own spec. */
+export function importsOf(path: string, text: string): readonly Import[] {
+  const code = withoutComments(text);
+  const found = [...code.matchAll(STATEMENT)].map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
+  const plain = [...code.matchAll(BARE), ...code.matchAll(DYNAMIC)].map(([, from = ""]) => ({ from, erased: false }));
+  return [...found, ...plain].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
+}
+
+/** Line by line, as prettier lays comments out; a string that holds `//` survives. */
+export function withoutComments(text: string): string {
+  return text.replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, "").replaceAll(/^\s*\/\/.*$/gm, "");
+}
+
+function fileOf(importer: string, from: string): string | undefined {
+  if (!from.startsWith(".")) return undefined;
+  return posix.join(dirname(importer), from).replace(/\.js$/, ".ts");
+}
+
+/** `@koa/router/lib/x` → `@koa/router`, `koa` → `koa`. */
+export function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+export interface Manifest {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The package's own package.json. */
+export function manifest(): Manifest {
+  // A file of ours, whose shape npm has checked.
+  return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Manifest;
+}
