@@ -1,0 +1,101 @@
+/**
+ * The switch of maintenance mode: a handle that the application holds, injects and flips. While it is engaged every request but those
+ * to an allowed path is answered 503; health endpoints stand outside and keep answering. Requests already inside finish.
+ *
+ * There is no registry: who does not hold the handle cannot engage it. It knows this process only; several processes are switched
+ * one by one, or through whatever tells each of them.
+ *
+ * @example
+ * const maintenance = new Maintenance().allow("/status").retryAfter(120);
+ * builder.maintenance(maintenance);
+ * maintenance.engage();
+ */
+import { FrameworkError } from "../kernel/errors.js";
+
+/** What `Retry-After` says unless told otherwise, in seconds. */
+const DEFAULT_RETRY_AFTER = 60;
+
+export class Maintenance {
+  private engagedNow = false;
+  private allowsEverything = false;
+  private readonly allowed: string[] = [];
+  private retryAfterSeconds = DEFAULT_RETRY_AFTER;
+
+  /** A handle that starts engaged, for a process that is brought up closed. */
+  static engaged(): Maintenance {
+    return new Maintenance().engage();
+  }
+
+  /** Refuses requests from now on; does nothing where they are refused already. */
+  engage(): this {
+    this.engagedNow = true;
+    return this;
+  }
+
+  /** Lets requests in again; does nothing where they are let in already. */
+  disengage(): this {
+    this.engagedNow = false;
+    return this;
+  }
+
+  get isEngaged(): boolean {
+    return this.engagedNow;
+  }
+
+  /**
+   * Lets requests to `path`, and to anything below it, through. Slashes at either end do not matter, `"/"` allows everything; compared
+   * with the raw path, letter by letter.
+   *
+   * @throws FrameworkError `E_MAINTENANCE_PATH` for an empty path, or one with a query or fragment, which no request would match
+   */
+  allow(path: string): this {
+    if (path === "" || /[?#]/.test(path)) throw refusePath(path);
+    const bare = withoutOuterSlashes(path);
+    if (bare === "") this.allowsEverything = true;
+    else this.allowed.push(`/${bare}`);
+    return this;
+  }
+
+  /**
+   * What `Retry-After` says, in whole seconds.
+   *
+   * @throws FrameworkError `E_MAINTENANCE_RETRY_AFTER` for anything but a whole number from 0 on (RFC 9110 section 10.2.3)
+   */
+  retryAfter(seconds: number): this {
+    if (!Number.isSafeInteger(seconds) || seconds < 0) {
+      throw new FrameworkError(`retryAfter(${seconds}): Retry-After takes a whole number of seconds, 0 or more`, {
+        code: "E_MAINTENANCE_RETRY_AFTER",
+      });
+    }
+    this.retryAfterSeconds = seconds;
+    return this;
+  }
+
+  /** The value of `Retry-After`. @internal */
+  get retryAfterHeader(): string {
+    return String(this.retryAfterSeconds);
+  }
+
+  /** Whether a request to this raw path goes through while engaged. @internal */
+  allows(path: string): boolean {
+    if (this.allowsEverything) return true;
+    return this.allowed.some(
+      (each) => path.startsWith(each) && (path.length === each.length || path[each.length] === "/"),
+    );
+  }
+}
+
+function withoutOuterSlashes(path: string): string {
+  let start = 0;
+  let end = path.length;
+  while (start < end && path[start] === "/") start++;
+  while (end > start && path[end - 1] === "/") end--;
+  return path.slice(start, end);
+}
+
+function refusePath(path: string): FrameworkError {
+  return new FrameworkError(
+    `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,
+    { code: "E_MAINTENANCE_PATH" },
+  );
+}
