@@ -1,0 +1,93 @@
+/**
+ * The `Cache` on Redis (6.2 or newer); the entry point `@stagecraft/framework/cache/redis`. Needs the package `ioredis`, version 6,
+ * installed beside the framework.
+ *
+ * Waiting is bounded: a command is answered within `commandTimeoutMs` or fails; nothing is queued while there is no connection; a
+ * server that stays silent is left and looked for anew; what was sent is never sent again. Every such failure is a
+ * `CacheUnavailableError`.
+ *
+ * `run()` starts it. Behind `serve` or `callback`, which start no subsystems, call `start()` yourself.
+ *
+ * @example
+ * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
+ */
+import type { Redis as Client } from "ioredis";
+import { expectTtl, readCacheValue, writeCacheValue } from "../subsystems/cache-value.js";
+import { Cache, type CacheScript } from "../subsystems/cache.js";
+import { missingPeer } from "./peer.js";
+import { clientSettings, readNamespace, readUrl, type RedisCacheOptions } from "./redis-cache-options.js";
+import { RedisScript } from "./redis-script.js";
+import { RedisWatch } from "./redis-watch.js";
+
+export type { RedisCacheOptions } from "./redis-cache-options.js";
+
+const { Redis } = await import("ioredis").catch(missingPeer("@stagecraft/framework/cache/redis", "ioredis", 6));
+
+export class RedisCache extends Cache {
+  readonly namespace: string;
+  private readonly client: Client;
+  private readonly watch: RedisWatch;
+
+  /** Opens nothing. @throws FrameworkError `E_CACHE_NAMESPACE`, `E_CACHE_URL`, `E_CACHE_TIMEOUT` */
+  constructor(options: RedisCacheOptions = {}) {
+    super();
+    this.namespace = readNamespace(options.namespace);
+    const url = readUrl(options);
+    const settings = clientSettings(options);
+    this.client = url === undefined ? new Redis(settings) : new Redis(url, settings);
+    this.watch = new RedisWatch(this.client);
+  }
+
+  /** Connects. @throws CacheUnavailableError where there is no server, or one that does not let us in */
+  override async start(): Promise<void> {
+    try {
+      await this.client.connect();
+    } catch (error) {
+      this.client.disconnect();
+      throw this.watch.unavailable(error);
+    }
+  }
+
+  /** Lets commands under way finish, and disconnects. */
+  override async stop(): Promise<void> {
+    this.watch.stopping();
+    if (this.client.status === "ready") await this.client.quit().catch(() => {});
+    this.client.disconnect();
+  }
+
+  override async probe(): Promise<void> {
+    await this.ask((client) => client.ping());
+  }
+
+  override async get(key: string): Promise<unknown> {
+    const text = await this.ask((client) => client.get(this.keyOf(key)));
+    return text === null ? undefined : readCacheValue(key, text);
+  }
+
+  override async set(key: string, value: unknown, ttlMs: number): Promise<void> {
+    expectTtl(ttlMs);
+    const text = writeCacheValue(key, value);
+    await this.ask((client) => client.set(this.keyOf(key), text, "PX", ttlMs));
+  }
+
+  override async delete(key: string): Promise<boolean> {
+    return (await this.ask((client) => client.del(this.keyOf(key)))) > 0;
+  }
+
+  override script(source: string): CacheScript {
+    return new RedisScript(this.client, this.watch, `${this.namespace}:`, source);
+  }
+
+  /** Values live apart from what scripts keep, so that no key of the one can be a key of the other. */
+  private keyOf(key: string): string {
+    return `${this.namespace}:cache:${key}`;
+  }
+
+  private async ask<T>(command: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      return await command(this.client);
+    } catch (error) {
+      throw this.watch.unavailable(error);
+    }
+  }
+}
