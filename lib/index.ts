@@ -21,6 +21,8 @@ export { Module, type ModuleOptions } from "./di/module.js";
 export { provide, type Binding, type Resolve } from "./di/provide.js";
 export { token, type InjectionToken, type Token } from "./di/token.js";
 // subsystems, lifecycle
+export { CacheUnavailableError } from "./subsystems/cache-unavailable-error.js";
+export { Cache, type CacheScript } from "./subsystems/cache.js";
 export { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "./subsystems/subsystem.js";
 export type { LifecycleState } from "./lifecycle/lifecycle.js";
 export type { LifecycleOptions } from "./lifecycle/lifecycle-options.js";
@@ -37,6 +39,10 @@ export { SecurityHeaders } from "./edge/security-headers.js";
 // admission
 export { CatchPanicLayer } from "./admission/catch-panic.js";
 export { ErrorMapping, type ErrorMapper } from "./admission/error-mapping.js";
+export { MaintenanceLayer } from "./admission/maintenance-layer.js";
+export { Maintenance } from "./admission/maintenance.js";
+export type { RateLimitKey } from "./admission/rate-limit-key.js";
+export { RateLimit, type OnBackendError } from "./admission/rate-limit.js";
 // routing
 export { Controller } from "./routing/controller.js";
 export type { RouteDescriptor } from "./routing/descriptor.js";

@@ -1,0 +1,43 @@
+/**
+ * How many requests in which time: the numbers behind a rate limit, checked once. A bucket holds `capacity` tokens, starts full,
+ * gives one token a request and is refilled continuously at `limit` tokens a `windowMs`.
+ *
+ * Time inside a bucket is counted in ticks of `1 / limit` milliseconds, so that one token is `windowMs` ticks: whole numbers, which
+ * add up without rounding for any quota and any process that people run.
+ */
+import { FrameworkError } from "../kernel/errors.js";
+
+export class Quota {
+  private constructor(
+    /** Requests a window. */
+    readonly limit: number,
+    /** Milliseconds. */
+    readonly windowMs: number,
+    /** Tokens of a full bucket. */
+    readonly capacity: number,
+  ) {}
+
+  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` for anything but a whole number from 0 on */
+  static of(limit: number, windowMs: number): Quota {
+    expectWhole("limit", limit);
+    return new Quota(limit, windowMs, limit);
+  }
+
+  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` for anything but a whole number from 0 on */
+  withBurst(capacity: number): Quota {
+    expectWhole("burst", capacity);
+    return new Quota(this.limit, this.windowMs, capacity);
+  }
+
+  /** Nothing is ever let through: there is nothing to wait for. */
+  get isClosed(): boolean {
+    return this.limit === 0 || this.capacity === 0;
+  }
+}
+
+function expectWhole(what: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 0) return;
+  throw new FrameworkError(`a rate limit's ${what} is a whole number, 0 or more, not ${String(value)}`, {
+    code: "E_RATE_LIMIT_QUOTA",
+  });
+}
