@@ -85,7 +85,7 @@ export class Door {
 
 function cannotListen(place: Place, cause: NodeJS.ErrnoException): FrameworkError {
   const where = "path" in place ? place.path : `${place.host}:${place.port}`;
-  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(cause)}`, { code: "E_LISTEN", cause });
+  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(cause)}`, { code: "E_LISTEN" });
   plain(error);
   return error;
 }

@@ -14,6 +14,9 @@ const log = tracing.target("framework::lifecycle");
 /** After a failure nobody caught, the process is in no state to be patient. */
 const CRASH_DEADLINE_MS = 5000;
 
+/** For what the caller still does after a run that ended badly. */
+const LAST_WORDS_MS = 1000;
+
 export async function runProcess(parts: Assembly): Promise<void> {
   const place = placeOf(parts);
   await preparePath(place);
@@ -28,6 +31,7 @@ export async function runProcess(parts: Assembly): Promise<void> {
     started.catch(() => {});
     const { forced, failed } = await service.stop(times);
     process.exitCode = forced > 0 || failed > 0 || end.hasCrashed ? 1 : 0;
+    if (process.exitCode === 1) endForGood();
   } finally {
     end.release();
     await removePath(place);
@@ -40,6 +44,11 @@ function announce({ config }: Assembly, { door }: Service): void {
   const at = urlOf(door.address);
   log.info("listening", { name: config.name, url, at });
   if (!hasSubscriber()) process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
+}
+
+/** A handler that ignored its signal may still hold the process; nobody waits for it any longer. */
+function endForGood(): void {
+  setTimeout(() => process.exit(), LAST_WORDS_MS).unref();
 }
 
 /** What ends the process: the first signal, the supervisor's end of input, or the first failure that nobody caught. */

@@ -5,7 +5,7 @@
  * @example
  * async show({ params }: Context<"id">) { return this.store.find(params.id); }
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type Cookies from "cookies";
 import type Koa from "koa";
 import koaContext from "koa/lib/context.js";
@@ -69,6 +69,7 @@ export class Context<Names extends string = never> extends Exchange {
   private parsedUrl: string | undefined = undefined;
   private parsedPath = "";
 
+  /** @internal */
   constructor(...args: ConstructorParameters<typeof Exchange>) {
     super(...args);
     this.originalUrl = this.incoming.url;
@@ -81,7 +82,7 @@ export class Context<Names extends string = never> extends Exchange {
     return this.abortSignal;
   }
 
-  get req(): Exchange["incoming"] {
+  get req(): IncomingMessage {
     return this.incoming;
   }
 
@@ -210,7 +211,7 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   /** Node's response. Whoever asks for it may write by hand; the head is completed all the same. */
-  get res(): Exchange["raw"] {
+  get res(): ServerResponse {
     if (!this.exposed) exposeResponse(this);
     return this.raw;
   }

@@ -8,9 +8,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "./clock.js";
 import type { TrustedProxies } from "./client-ip.js";
-import type { Connection, Flight } from "./connection.js";
+import type { Connection } from "./connection.js";
 import { ClientGoneError } from "./abort.js";
-import type { Extensible } from "./extension.js";
 import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import { isStream } from "./stream.js";
@@ -22,7 +21,7 @@ export interface GoneListener {
 /** The head as it was at some moment, to be put back. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
 
-export abstract class Exchange implements Extensible, Flight {
+export abstract class Exchange {
   /** Set once an application, on the prototype of its contexts. @internal */
   declare readonly clock: Clock;
   /** @internal */
@@ -66,6 +65,7 @@ export abstract class Exchange implements Extensible, Flight {
   private goneListener: GoneListener | undefined = undefined;
   private moreGoneListeners: GoneListener[] | undefined = undefined;
 
+  /** @internal */
   constructor(
     /** @internal */
     readonly incoming: IncomingMessage,

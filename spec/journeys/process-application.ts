@@ -1,0 +1,95 @@
+/**
+ * The application that the process journeys run as a child: what it does is told by the environment, what it saw it says on standard
+ * output, a line a fact.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  Application,
+  Context,
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  Subsystem,
+  type SubsystemKind,
+} from "@stagecraft/framework";
+
+function tell(fact: string): void {
+  process.stdout.write(`${fact}\n`);
+}
+
+@Injectable()
+class Database extends Subsystem {
+  readonly kind: SubsystemKind = "database";
+
+  async start(): Promise<void> {
+    tell("database starting");
+    await pause(Number(process.env["START_MS"] ?? 0));
+    if (process.env["START_FAILS"] === "yes") throw new Error("no such host");
+  }
+
+  async stop(): Promise<void> {
+    tell("database stopped");
+    if (process.env["STOP_FAILS"] === "yes") throw new Error("cannot let go");
+  }
+
+  override probe(): void {}
+}
+
+@Injectable()
+class Mail extends Subsystem {
+  readonly kind: SubsystemKind = "mail";
+
+  start(): void {
+    tell("mail starting");
+  }
+
+  stop(): void {
+    tell("mail stopped");
+  }
+}
+
+@Controller("/")
+class WorkController {
+  @Get("/quick")
+  quick() {
+    return "done";
+  }
+
+  @Get("/slow/{ms}")
+  async slow(ctx: Context<"ms">) {
+    tell("slow begun");
+    await pause(Number(ctx.params.ms));
+    return "done slowly";
+  }
+
+  @Get("/endless")
+  async endless(ctx: Context) {
+    tell("endless begun");
+    await new Promise((resolve) => {
+      ctx.signal.addEventListener("abort", resolve);
+    });
+    tell(`aborted ${(ctx.signal.reason as { code: string }).code}`);
+    if (ctx.search()["deaf"] !== undefined) await pause(60_000);
+    throw ctx.signal.reason;
+  }
+
+  @Get("/crash")
+  crash() {
+    setTimeout(() => {
+      throw new Error("nobody catches this");
+    });
+    return "crashing";
+  }
+}
+
+@Module({ controllers: [WorkController], providers: [Mail, Database] })
+class WorkModule {}
+
+const { PREFIX = "/up", DELAY_MS = "50", DEADLINE_MS = "5000" } = process.env;
+const application = Application.create(WorkModule)
+  .healthPrefix(PREFIX)
+  .lifecycle({ drainDelayMs: Number(DELAY_MS), drainDeadlineMs: Number(DEADLINE_MS) })
+  .build();
+await application.run();
+tell(`ran, exit code ${String(process.exitCode)}`);

@@ -1,0 +1,186 @@
+/** The application as a process: how it starts, what it says while it does, and how it ends. Real processes, real signals. */
+import { once } from "node:events";
+import net from "node:net";
+import { expect } from "chai";
+import { Child, freePort } from "../support/child.js";
+import { Conversation } from "../support/conversation.js";
+
+const APPLICATION = "../journeys/process-application.js";
+
+async function started(environment: NodeJS.ProcessEnv = {}): Promise<Child> {
+  const child = await Child.start(APPLICATION, environment);
+  await child.says("listening on", "errors");
+  return child;
+}
+
+describe("the process", function () {
+  this.timeout(20_000);
+  this.slow(3000);
+
+  it("says in one line where it listens, and starts subsystems in their order", async () => {
+    await using child = await started();
+
+    expect(child.errors).to.equal(`app listening on ${child.url} (http://localhost:3000)\n`);
+    expect(child.output).to.match(/database starting\n[^]*mail starting\n/);
+  });
+
+  it("ends with one clear line and exit code 1 where the port is in use", async () => {
+    const taken = net.createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as net.AddressInfo;
+
+    await using child = await Child.start(APPLICATION, {}, port);
+    const code = await child.exitCode();
+    taken.close();
+
+    expect(code).to.equal(1);
+    expect(child.errors).to.contain(`cannot listen on 127.0.0.1:${port}: the address is in use`);
+    expect(child.errors).not.to.match(/\n\s+at /);
+    expect(child.output).not.to.contain("database starting");
+  });
+
+  it("ends with every fault and exit code 1 where the configuration is wrong", async () => {
+    await using child = await Child.start(APPLICATION, { PREFIX: "up/" });
+    const code = await child.exitCode();
+
+    expect(code).to.equal(1);
+    expect(child.errors).to.contain("E_HEALTH_PREFIX").and.to.contain("cure:");
+    expect(child.errors).not.to.match(/\n\s+at .*\.js:/);
+  });
+
+  it("answers live while it boots, and refuses everything else with 503", async () => {
+    await using child = await Child.start(APPLICATION, { START_MS: "1500" });
+    await child.says("database starting");
+
+    const live = await fetch(`${child.url}/up/live`);
+    const ready = await fetch(`${child.url}/up/ready`);
+    const work = await fetch(`${child.url}/quick`);
+
+    expect([live.status, await live.json()]).to.deep.equal([200, { state: "booting" }]);
+    expect([ready.status, await ready.json()]).to.deep.equal([503, { state: "booting", ready: false }]);
+    expect(work.status).to.equal(503);
+    expect(work.headers.get("retry-after")).to.equal("1");
+    expect(work.headers.get("content-type")).to.equal("application/problem+json");
+    await child.says("listening on", "errors");
+    expect((await fetch(`${child.url}/quick`)).status).to.equal(200);
+  });
+
+  it("undoes what it started where a later start fails, and exits with 1", async () => {
+    await using child = await Child.start(APPLICATION, { START_FAILS: "yes" });
+    const code = await child.exitCode();
+
+    expect(code).to.equal(1);
+    expect(child.errors).to.contain("database failed to start: no such host");
+    expect(child.output).not.to.contain("mail starting");
+  });
+
+  it("turns readiness to 503 before the listener stops, and goes on serving meanwhile", async () => {
+    await using child = await started({ DELAY_MS: "600" });
+
+    child.kill("SIGTERM");
+    const answers = await Promise.all(
+      ["/up/ready", "/up/live", "/quick"].map(async (path) => {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return fetch(child.url + path);
+      }),
+    );
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([503, 200, 200]);
+    expect(answers[2]?.headers.get("connection")).to.equal("close");
+    expect(await child.exitCode()).to.equal(0);
+    expect(child.output).to.match(/mail stopped\ndatabase stopped\nran, exit code 0\n$/);
+  });
+
+  it("finishes requests in flight, and closes idle connections at once", async () => {
+    await using child = await started();
+    await using idle = await Conversation.with(child.port);
+    await idle.say("GET /quick HTTP/1.1\r\nHost: x\r\n\r\n").hear(/done$/);
+    const slow = fetch(`${child.url}/slow/700`);
+    await child.says("slow begun");
+
+    child.kill("SIGTERM");
+    await idle.end();
+    const answer = await slow;
+
+    expect([answer.status, await answer.text()]).to.deep.equal([200, "done slowly"]);
+    expect(await child.exitCode()).to.equal(0);
+  });
+
+  it("aborts what is left at the deadline, and answers it with 503", async () => {
+    await using child = await started({ DEADLINE_MS: "300" });
+    const endless = fetch(`${child.url}/endless`);
+    await child.says("endless begun");
+
+    child.kill("SIGTERM");
+    const answer = await endless;
+
+    expect(answer.status).to.equal(503);
+    expect(await child.exitCode()).to.equal(0);
+    expect(child.output).to.contain("aborted E_DRAIN");
+  });
+
+  it("destroys what does not listen to its signal a second later, and exits with 1", async () => {
+    await using child = await started({ DEADLINE_MS: "200" });
+    const endless = fetch(`${child.url}/endless?deaf`).catch((error: unknown) => error);
+    await child.says("endless begun");
+
+    child.kill("SIGTERM");
+
+    expect(await endless).to.be.instanceOf(Error);
+    expect(await child.exitCode()).to.equal(1);
+  });
+
+  for (const [signal, code] of [
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const) {
+    it(`exits at once with ${code} at a second signal, ${signal}`, async () => {
+      await using child = await started({ DELAY_MS: "10000" });
+
+      child.kill("SIGTERM");
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      child.kill(signal);
+
+      expect(await child.exitCode()).to.equal(code);
+    });
+  }
+
+  it("exits with 1 where a subsystem fails to stop, after the others were stopped", async () => {
+    await using child = await started({ STOP_FAILS: "yes" });
+
+    child.kill("SIGTERM");
+
+    expect(await child.exitCode()).to.equal(1);
+    expect(child.output).to.contain("mail stopped\ndatabase stopped\nran, exit code 1");
+  });
+
+  it("drains and exits with 1 after a failure that nobody caught", async () => {
+    await using child = await started();
+
+    const answer = await fetch(`${child.url}/crash`);
+
+    expect(answer.status).to.equal(200);
+    expect(await child.exitCode()).to.equal(1);
+    expect(child.output).to.contain("database stopped");
+  });
+
+  it("lets a start that is under way finish where the signal comes while booting", async () => {
+    await using child = await Child.start(APPLICATION, { START_MS: "500" });
+    await child.says("database starting");
+
+    child.kill("SIGINT");
+
+    expect(await child.exitCode()).to.equal(0);
+    expect(child.output).to.contain("database stopped").and.not.to.contain("mail starting");
+  });
+
+  it("listens on the supervisor's socket instead of TCP, and drains when its input ends", async () => {
+    const path = `/tmp/stagecraft-${process.pid}-${await freePort()}/app.sock`;
+    await using child = await started({ FRAMEWORK_APP_IPC: path });
+
+    expect(child.errors).to.contain(`listening on ${path}`);
+    child.endInput();
+
+    expect(await child.exitCode()).to.equal(0);
+  });
+});

@@ -1,0 +1,77 @@
+/** A program of the specs as a process of its own: started, listened to, signalled, and gone at the end of the test. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+
+export class Child implements AsyncDisposable {
+  output = "";
+  errors = "";
+  private readonly exited: Promise<readonly [number | null, NodeJS.Signals | null]>;
+
+  private constructor(
+    private readonly process: ChildProcess,
+    readonly port: number,
+  ) {
+    process.stdout?.setEncoding("utf8").on("data", (text: string) => (this.output += text));
+    process.stderr?.setEncoding("utf8").on("data", (text: string) => (this.errors += text));
+    // The event's arguments, by Node's documentation.
+    this.exited = once(process, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  }
+
+  /** @param file the compiled program, relative to the folder of this file */
+  static async start(file: string, environment: NodeJS.ProcessEnv = {}, port?: number): Promise<Child> {
+    const chosen = port ?? (await freePort());
+    const { NODE_ENV: _mode, ...inherited } = process.env;
+    const env = { ...inherited, PORT: String(chosen), ...environment };
+    const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], { env, stdio: "pipe" });
+    return new Child(child, chosen);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.process.kill(signal);
+  }
+
+  endInput(): void {
+    this.process.stdin?.end();
+  }
+
+  /** Waits until the output contains `text`. */
+  async says(text: string, where: "output" | "errors" = "output"): Promise<void> {
+    await this.until(() => this[where].includes(text), `did not say ${JSON.stringify(text)}`);
+  }
+
+  async exitCode(): Promise<number | null> {
+    const [code] = await this.exited;
+    return code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.process.kill("SIGKILL");
+    await this.exited;
+  }
+
+  private async until(holds: () => boolean, what: string): Promise<void> {
+    const deadline = performance.now() + 8000;
+    while (!holds()) {
+      if (performance.now() > deadline) throw new Error(`${what}; output: ${this.output}; errors: ${this.errors}`);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5);
+      });
+    }
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A listening TCP server has an address of this kind.
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
