@@ -16,6 +16,11 @@ import type { CorsOptions } from "../edge/cors-options.js";
 import { ProxyLayer, type ProxyFunction } from "../edge/proxy.js";
 import { SecurityHeaders } from "../edge/security-headers.js";
 import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import { AccessLogLayer } from "../observe/access-log-layer.js";
+import { Metrics } from "../observe/metrics.js";
+import { MetricsLayer } from "../observe/metrics-layer.js";
+import { RequestIdLayer } from "../observe/request-id-layer.js";
+import { TraceContextLayer } from "../observe/trace-context-layer.js";
 import type { MiddlewareInput } from "../routing/middleware-input.js";
 import type { Routes } from "../routing/routes.js";
 import type { Application } from "./application.js";
@@ -111,6 +116,27 @@ export class ApplicationBuilder {
 
   cors(options: CorsOptions): this {
     this.plan.stage("cors", ".cors(…)", () => new CorsLayer(options));
+    return this;
+  }
+
+  requestId(): this {
+    this.plan.stage("requestId", ".requestId()", () => new RequestIdLayer());
+    return this;
+  }
+
+  traceContext(): this {
+    this.plan.stage("traceContext", ".traceContext()", () => new TraceContextLayer());
+    return this;
+  }
+
+  accessLog(): this {
+    this.plan.stage("accessLog", ".accessLog()", () => new AccessLogLayer());
+    return this;
+  }
+
+  /** Without an argument: the container's `Metrics`. */
+  metrics(registry?: Metrics): this {
+    this.plan.stage("metrics", ".metrics(…)", (ask) => new MetricsLayer(registry ?? ask.get(Metrics)), Metrics);
     return this;
   }
 

@@ -5,6 +5,7 @@ import { provide, type Binding } from "../di/provide.js";
 import { Clock, SystemClock } from "../kernel/clock.js";
 import type { Lifecycle } from "../lifecycle/lifecycle.js";
 import { Readiness } from "../lifecycle/readiness.js";
+import { Metrics } from "../observe/metrics.js";
 import { Routes } from "../routing/routes.js";
 import { AppConfig } from "./config.js";
 import type { Plan } from "./plan.js";
@@ -13,6 +14,7 @@ export function defaultsOf({ lifecycle: { probeTimeoutMs } }: Plan, lifecycle: L
   return [
     provide(Clock).useFactory(() => new SystemClock()),
     provide(AppConfig).useFactory(() => new AppConfig()),
+    provide(Metrics).useFactory(() => new Metrics()),
     provide(Routes).useValue(routes),
     provide(Readiness).useFactory(
       (resolve) =>

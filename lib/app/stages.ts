@@ -8,6 +8,7 @@ import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
 import type { Run } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
+import { enterRequest } from "../kernel/tracing-flow.js";
 import type { Health } from "../lifecycle/health.js";
 import { HealthLayer } from "../lifecycle/health-layer.js";
 import { backstop } from "../pipeline/backstop.js";
@@ -57,7 +58,8 @@ export function entryOf(pipeline: Pipeline, reading: RouteReading, { origin }: R
   return (phase) => {
     const router = dispatch(reading.destinations(), unmatched(reading.all));
     const gate = phase === "booting" ? new BootingGate() : undefined;
-    return backstop(pipeline.compose(router, { boundary: (inner) => boundary(inner, unresolved), gate }));
+    const entry = backstop(pipeline.compose(router, { boundary: (inner) => boundary(inner, unresolved), gate }));
+    return opensSpans(pipeline) ? (ctx) => enterRequest(entry, ctx) : entry;
   };
 }
 
@@ -72,6 +74,11 @@ function unresolvedIn(pipeline: Pipeline, site: RedirectSite): (ctx: Context, de
       throw new FrameworkError(`a ${deferred.kind} was returned, and no stage resolves it`, { code: "E_UNRESOLVED" });
     }
   };
+}
+
+/** Entering an asynchronous flow has a price, which only applications with a stage that opens a span pay; once a request. */
+function opensSpans(pipeline: Pipeline): boolean {
+  return pipeline.isOn("traceContext") || pipeline.isOn("accessLog");
 }
 
 /** What no template matches: routes that someone added to a @koa/router by hand, also after the application was built. */

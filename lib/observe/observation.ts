@@ -1,0 +1,56 @@
+/**
+ * Watching a request until its answer is decided, or until the client leaves, whichever comes first: told once, never twice.
+ * Shared by the layers that log and count.
+ */
+import type { Context } from "../kernel/context.js";
+import type { Run } from "../kernel/middleware.js";
+
+/** What logs and metrics say where the client left before the answer was there; never sent. */
+const CLIENT_GONE = 499;
+
+export abstract class Observation {
+  private isOver = false;
+
+  constructor(protected readonly ctx: Context) {
+    ctx.startedAt ??= ctx.clock.monotonic();
+    ctx.whenGone(this);
+  }
+
+  /** Called by the context when the client leaves. */
+  clientGone(): void {
+    this.over(CLIENT_GONE);
+  }
+
+  /** Runs what is further in; an exception that passes counts as 500 and goes on. */
+  watch(inner: Run): void | Promise<void> {
+    let result: void | Promise<void>;
+    try {
+      result = inner(this.ctx);
+    } catch (thrown) {
+      this.over(500, { error: thrown });
+      throw thrown;
+    }
+    if (result === undefined) return this.over(this.ctx.raw.statusCode);
+    return result.then(
+      () => this.over(this.ctx.raw.statusCode),
+      (thrown: unknown) => {
+        this.over(500, { error: thrown });
+        throw thrown;
+      },
+    );
+  }
+
+  /** Milliseconds since the request came to the outermost stage that measures. */
+  protected elapsed(): number {
+    const { clock, startedAt } = this.ctx;
+    return clock.monotonic() - (startedAt ?? 0);
+  }
+
+  protected abstract record(status: number, failure: { readonly error: unknown } | undefined): void;
+
+  private over(status: number, failure?: { readonly error: unknown }): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.record(status, failure);
+  }
+}

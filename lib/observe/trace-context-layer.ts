@@ -1,0 +1,52 @@
+/**
+ * Stage layer: joins the caller's trace, or starts one, and enters a span `framework.request` that carries it. Nothing is written to
+ * the answer. Follows W3C Trace Context: a repeated `traceparent` is invalid, a repeated `tracestate` is one list.
+ *
+ * @example
+ * await fetch(url, { headers: TraceContext.of(ctx)?.outboundHeaders() ?? {} });
+ */
+import type { Context } from "../kernel/context.js";
+import { Layer, type Run } from "../kernel/middleware.js";
+import { ensureFlow } from "../kernel/tracing-flow.js";
+import { openSpan } from "../kernel/tracing-span.js";
+import type { RemoteParent } from "../kernel/tracing.js";
+import { Observation } from "./observation.js";
+import { endSpan } from "./request-span.js";
+import { REQUEST } from "./span-names.js";
+import { TraceContext } from "./trace-context.js";
+
+const TARGET = "framework::observe::trace_context";
+
+export class TraceContextLayer extends Layer {
+  override wrap(inner: Run): Run {
+    const traced: Run = (ctx) => new TracedRequest(ctx).watch(inner);
+    return (ctx) => ensureFlow(traced, ctx);
+  }
+}
+
+class TracedRequest extends Observation {
+  private readonly span;
+
+  constructor(ctx: Context) {
+    super(ctx);
+    const trace = TraceContext.fromRequest(ctx.incoming);
+    TraceContext.set(ctx, trace);
+    const { traceId: trace_id, parentSpanId: parent_span_id, continued: continued_trace } = trace;
+    this.span = openSpan(TARGET, REQUEST, { trace_id, parent_span_id, continued_trace }, remoteParentOf(trace));
+  }
+
+  protected override record(status: number, failure: { readonly error: unknown } | undefined): void {
+    endSpan(this.span, status, failure);
+  }
+}
+
+function remoteParentOf({
+  continued,
+  traceId,
+  parentSpanId,
+  flags,
+  tracestate,
+}: TraceContext): RemoteParent | undefined {
+  if (!continued) return undefined;
+  return { traceId, spanId: parentSpanId, traceFlags: flags, traceState: tracestate };
+}
