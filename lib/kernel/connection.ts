@@ -6,7 +6,9 @@ import type { Socket } from "node:net";
 
 /** A request that was accepted and whose answer is not yet handed over. */
 export interface Flight {
+  /** @internal */
   clientGone(): void;
+  /** @internal */
   abort(reason: Error): void;
 }
 

@@ -1,0 +1,7 @@
+/** Compiled, never run: the types of every entry point that needs no optional package stand by themselves. */
+export * as main from "@stagecraft/framework";
+export * as observe from "@stagecraft/framework/observe";
+export * as metrics from "@stagecraft/framework/observe/metrics";
+export * as redact from "@stagecraft/framework/observe/redact";
+export * as tracing from "@stagecraft/framework/observe/tracing";
+export * as testing from "@stagecraft/framework/testing";

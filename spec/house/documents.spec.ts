@@ -1,0 +1,104 @@
+/** What is written agrees with what is built: stages, entry points, commands, error codes and quoted samples. */
+
+import { expect } from "chai";
+import { STAGES } from "../../lib/pipeline/table.js";
+import { filesBelow, manifest, sourcesBelow, textOf, withoutComments } from "../support/sources.js";
+
+const readme = textOf("README.md") ?? "";
+const documents = ["README.md", ...filesBelow("docs", ".md")];
+
+describe("the readme", () => {
+  it("shows the table of stages as it is", () => {
+    const rows = rowsAfter(readme, "## The stages").map(([number, slot, kind, why]) => ({ number, slot, kind, why }));
+
+    expect(rows).to.deep.equal(
+      STAGES.map((stage) => ({ ...stage, number: String(stage.number), slot: `\`${stage.slot}\`` })),
+    );
+  });
+
+  it("names every entry point and no other", () => {
+    const named = rowsAfter(readme, "## Entry points").map(([entry]) => entry);
+
+    const { name, exports } = manifest();
+    const built = Object.keys(exports).filter((entry) => entry !== "./package.json");
+    expect(named).to.have.members(built.map((entry) => `\`${name}${entry.slice(1)}\``));
+  });
+});
+
+describe("the documents", () => {
+  it("name only npm scripts that exist", () => {
+    const { scripts } = manifest();
+    const named = documents.flatMap((path) =>
+      [...(textOf(path) ?? "").matchAll(/\bnpm run ([\w:]+)/g)].map(([, name = ""]) => name),
+    );
+
+    expect(named.filter((name) => !(name in scripts))).to.deep.equal([]);
+  });
+
+  it("quote samples as they are", () => {
+    const quotes = documents.flatMap((path) => quotesOf(textOf(path) ?? ""));
+
+    const wrong = quotes.filter(({ from, code }) => !(textOf(from) ?? "").includes(code));
+
+    expect(quotes).to.have.property("length").above(0);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("link to files that exist", () => {
+    const broken = documents.flatMap((path) => linksOf(path).filter((target) => textOf(target) === undefined));
+
+    expect(broken).to.deep.equal([]);
+  });
+});
+
+describe("error codes", () => {
+  const page = "docs/errors.md";
+
+  it("are all in docs/errors.md, and nothing else is", function () {
+    const written = textOf(page);
+    if (written === undefined) return;
+    const thrown = sourcesBelow("lib").flatMap(({ text }) =>
+      [...withoutComments(text).matchAll(/"(E_[A-Z0-9_]+)"/g)].map(([, code]) => code),
+    );
+    const listed = [...written.matchAll(/^\| `(E_[A-Z0-9_]+)`/gm)].map(([, code]) => code);
+
+    expect(listed, `${page} lists what lib throws, each code once`).to.have.members([...new Set(thrown)]);
+  });
+});
+
+describe("lock files and scripts", () => {
+  it("name no registry, so that the one configured is used", () => {
+    const locks = ["package-lock.json", "spec/bench/peers/package-lock.json"];
+    const scripts = ["package.json", ".ci/run", ".ci/packed/run", ".npmrc", "spec/bench/peers/.npmrc"];
+
+    const resolved = locks.filter((path) => /"resolved": "http/.test(textOf(path) ?? ""));
+    const named = scripts.filter((path) => /registry[.=]|npmjs\./.test(textOf(path) ?? ""));
+
+    expect(resolved).to.deep.equal([]);
+    expect(named).to.deep.equal([]);
+  });
+});
+
+/** Cells of the first table below the heading, without its head and rule. */
+function rowsAfter(text: string, heading: string): readonly (readonly string[])[] {
+  const lines = text.slice(text.indexOf(heading)).split("\n").slice(1);
+  const section = lines.slice(
+    0,
+    lines.findIndex((line) => line.startsWith("## ")),
+  );
+  const rows = section.filter((line) => line.startsWith("|")).map((line) => line.split("|").slice(1, -1));
+  return rows.slice(2).map((cells) => cells.map((cell) => cell.trim()));
+}
+
+/** A code block below `<!-- quoted from <file> -->` is part of that file. */
+function quotesOf(text: string): readonly { readonly from: string; readonly code: string }[] {
+  const marked = text.matchAll(/<!-- quoted from (\S+) -->\s*```\w*\n([\s\S]*?)```/g);
+  return [...marked].map(([, from = "", code = ""]) => ({ from, code }));
+}
+
+/** Targets of relative links, from the repository, without their fragments. */
+function linksOf(path: string): readonly string[] {
+  const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/") + 1) : "";
+  const targets = [...(textOf(path) ?? "").matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, target = ""]) => target);
+  return targets.map((target) => new URL(target, `file:///${folder}`).pathname.slice(1));
+}
