@@ -43,6 +43,7 @@ export { MaintenanceLayer } from "./admission/maintenance-layer.js";
 export { Maintenance } from "./admission/maintenance.js";
 export type { RateLimitKey } from "./admission/rate-limit-key.js";
 export { RateLimit, type OnBackendError } from "./admission/rate-limit.js";
+export { TimeoutLayer } from "./admission/timeout.js";
 // routing
 export { Controller } from "./routing/controller.js";
 export type { RouteDescriptor } from "./routing/descriptor.js";

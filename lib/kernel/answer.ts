@@ -11,7 +11,7 @@ import { FrameworkError } from "./errors.js";
 import { JSON_TYPE } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, Problem } from "./problem.js";
 import { Reply } from "./reply.js";
-import { isStream } from "./stream.js";
+import { discardBody, isStream } from "./stream.js";
 
 /** A returned value that an outer stage turns into the answer: a redirect, a page. */
 export abstract class Deferred {
@@ -22,7 +22,7 @@ export abstract class Deferred {
 /** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
 export function answerWith(ctx: Context, value: unknown): void {
   if (ctx.sealed) {
-    if (isStream(value)) value.destroy();
+    discardBody(value instanceof Reply || value instanceof Response ? value.body : value);
     return;
   }
   if (typeof value === "string") {

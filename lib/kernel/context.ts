@@ -14,6 +14,7 @@ import { ContextCookies } from "./context-cookies.js";
 import { Exchange } from "./exchange.js";
 import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { exposeResponse } from "./expose.js";
+import { discardBody } from "./stream.js";
 import type { InferOutput, Schema } from "./schema.js";
 
 /** A request body from a form, or a query: every key is text, or a list where it was repeated. */
@@ -191,6 +192,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */
   set body(value: unknown) {
+    if (this.sealed) discardBody(value);
     if (this.sealed || this.raw.headersSent) return;
     if (value !== undefined && value !== null) {
       this.answerBody(value);

@@ -55,6 +55,8 @@ export abstract class Exchange {
   completers: HeadCompleter[] | undefined = undefined;
   /** By the monotonic clock, when the outermost stage that measures saw the request. @internal */
   startedAt: number | undefined = undefined;
+  /** Which of the stages and middlewares that limit the time does so now: the innermost the request has come to. @internal */
+  timeKeeper: unknown = undefined;
   /** `100 Continue` is owed to the client as soon as someone reads. @internal */
   owesContinue = false;
   /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */

@@ -21,11 +21,11 @@ export function answerPanic(
   answer?: PanicAnswer,
 ): void {
   if (ctx.raw.headersSent) {
-    log.error("response failed", describe(thrown));
+    log.error("response failed", describeThrown(thrown));
     ctx.raw.destroy();
     return;
   }
-  log.error("panic", describe(thrown));
+  log.error("panic", describeThrown(thrown));
   ctx.deferred = undefined;
   ctx.answerNothing();
   ctx.restoreHead(head);
@@ -33,8 +33,8 @@ export function answerPanic(
   if (answer?.(ctx) !== true) answerProblem(ctx, new Problem(500));
 }
 
-/** Anything can be thrown, and looking at it may throw again. */
-function describe(thrown: unknown): Record<string, unknown> {
+/** The fields of an event about something thrown. Anything can be thrown, and looking at it may throw again. @internal */
+export function describeThrown(thrown: unknown): Record<string, unknown> {
   try {
     return thrown instanceof Error ? { error: thrown, stack: thrown.stack } : { error: thrown };
   } catch {

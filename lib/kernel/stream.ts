@@ -11,3 +11,13 @@ export function isStream(value: unknown): value is Readable {
     typeof candidate.destroy === "function"
   );
 }
+
+/** Lets go of a body that nobody will read, so that what is behind it is closed. */
+export function discardBody(body: unknown): void {
+  if (isStream(body)) {
+    body.once("error", () => {});
+    body.destroy();
+  } else if (body instanceof ReadableStream && !body.locked) {
+    body.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Stage layer, and middleware for a route or a group: a handler that takes too long is answered for, with 408. Its `ctx.signal` aborts
+ * with `E_TIMEOUT`, the head is put back to what it was when the request came here, and whatever the handler does afterwards is
+ * without effect on the answer: a late result is dropped, a late error is one WARN event.
+ *
+ * The time runs until the answer is decided, reading the request's body included; a body that streams after that is not limited.
+ * On a route it takes the place of the stage's time, be it shorter or longer.
+ *
+ * Not for work that keeps the processor busy: while that runs, nothing else does, this included. Work goes on unless it listens to
+ * `ctx.signal`.
+ *
+ * @example
+ * builder.timeout(30_000);
+ * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
+ */
+import { DeadlineError } from "../kernel/abort.js";
+import type { Context } from "../kernel/context.js";
+import { FrameworkError } from "../kernel/errors.js";
+import type { HeadSnapshot } from "../kernel/exchange.js";
+import { Layer, type Run } from "../kernel/middleware.js";
+import { describeThrown } from "../kernel/panic.js";
+import { tracing } from "../kernel/tracing.js";
+import { Deadline, Deadlines } from "./deadlines.js";
+
+const log = tracing.target("framework::http::timeout");
+
+/** What Node's timers can hold: 24.8 days. */
+const LONGEST_MS = 2_147_483_647;
+
+export class TimeoutLayer extends Layer {
+  /** @throws FrameworkError `E_TIMEOUT_SETTING` unless `ms` is a whole number from 1 to 2 147 483 647 */
+  constructor(private readonly ms: number) {
+    super();
+    if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_MS) return;
+    throw new FrameworkError(`a timeout of ${String(ms)} ms: use a whole number from 1 to ${LONGEST_MS}`, {
+      code: "E_TIMEOUT_SETTING",
+    });
+  }
+
+  override wrap(inner: Run): Run {
+    const { ms } = this;
+    let keeper: TimeKeeper | undefined;
+    return (ctx) => {
+      keeper ??= new TimeKeeper(new Deadlines(ctx.clock, ms), ms);
+      return keeper.run(ctx, inner);
+    };
+  }
+}
+
+class TimeKeeper {
+  constructor(
+    private readonly deadlines: Deadlines,
+    private readonly ms: number,
+  ) {}
+
+  run(ctx: Context, inner: Run): void | Promise<void> {
+    const outer = ctx.timeKeeper;
+    const head = ctx.headSnapshot();
+    ctx.timeKeeper = this;
+    let result: void | Promise<void> = undefined;
+    try {
+      result = inner(ctx);
+    } finally {
+      if (result === undefined) ctx.timeKeeper = outer;
+    }
+    // What is done at once needs no deadline.
+    return result === undefined ? undefined : this.wait(ctx, result, head, outer);
+  }
+
+  private wait(ctx: Context, result: Promise<void>, head: HeadSnapshot, outer: unknown): Promise<void> {
+    const race = new Promise<boolean>((resolve, reject) => {
+      let isMissed = false;
+      const deadline = new Deadline(() => {
+        // Further in someone else keeps the time of this request; this one only looks in again.
+        if (ctx.timeKeeper !== this) return this.deadlines.add(deadline);
+        isMissed = true;
+        ctx.timeKeeper = outer;
+        return resolve(true);
+      });
+      const isMet = (): boolean => {
+        if (isMissed) return false;
+        this.deadlines.remove(deadline);
+        ctx.timeKeeper = outer;
+        return true;
+      };
+      this.deadlines.add(deadline);
+      result.then(
+        () => void (isMet() && resolve(false)),
+        (thrown: unknown) => {
+          if (isMet()) reject(thrown);
+          else log.warn("late failure", describeThrown(thrown));
+        },
+      );
+    });
+    // Not where the timer rings: here the request's own span and storage are current.
+    return race.then((isMissed) => (isMissed ? this.answer(ctx, head) : undefined));
+  }
+
+  private answer(ctx: Context, head: HeadSnapshot): void {
+    const { raw } = ctx;
+    const reason = new DeadlineError();
+    ctx.sealed = true;
+    if (!raw.headersSent) {
+      log.debug("request timed out", { status: 408, limit_ms: this.ms });
+      ctx.deferred = undefined;
+      ctx.respond = true;
+      ctx.answerNothing();
+      ctx.restoreHead(head);
+      ctx.answerStatus(408);
+    } else if (!raw.writableEnded) {
+      log.error("response failed", { error: reason });
+      raw.destroy();
+    }
+    ctx.abort(reason);
+  }
+}

@@ -1,0 +1,462 @@
+import { Readable } from "node:stream";
+import { expect } from "chai";
+import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
+import { ErrorMapping } from "../../lib/admission/error-mapping.js";
+import { TimeoutLayer } from "../../lib/admission/timeout.js";
+import { answerWith } from "../../lib/kernel/answer.js";
+import { compose } from "../../lib/kernel/compose.js";
+import type { Context } from "../../lib/kernel/context.js";
+import { FrameworkError } from "../../lib/kernel/errors.js";
+import { Reply } from "../../lib/kernel/reply.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { eventsOf } from "../lifecycle/events.js";
+import { converse } from "../support/converse.js";
+import { errorOf } from "../support/error-of.js";
+import { Stack } from "../support/stack.js";
+import { until } from "../support/until.js";
+
+/** Something a handler waits for until the test lets it go on. */
+class Gate {
+  private open: () => void = () => {};
+  private enter: () => void = () => {};
+  readonly opened = new Promise<void>((resolve) => {
+    this.open = resolve;
+  });
+  /** Someone waits. */
+  readonly entered = new Promise<void>((resolve) => {
+    this.enter = resolve;
+  });
+
+  wait(): Promise<void> {
+    this.enter();
+    return this.opened;
+  }
+
+  /** Lets the handler go on, and waits until it has done what it does at once. */
+  async release(): Promise<void> {
+    this.open();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** As a route's middleware stands: inside the stage. */
+function routed(limitMs: number, handler: (ctx: Context) => unknown): (ctx: Context) => unknown {
+  return compose([new TimeoutLayer(limitMs)], async (ctx) => answerWith(ctx, await handler(ctx)));
+}
+
+function setBefore(ctx: Context, next: () => Promise<void>): Promise<void> {
+  ctx.set("X-Before", "stays");
+  return next();
+}
+
+describe("TimeoutLayer", () => {
+  it("answers 408 with an empty body and no type as soon as the time is over", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    await using stack = await Stack.of([new TimeoutLayer(5000)], () => gate.wait(), clock);
+
+    const asking = stack.ask();
+    await gate.entered;
+    clock.advance(5000);
+    const answer = await asking;
+    await gate.release();
+
+    expect(answer.status).to.equal(408);
+    expect(answer.body).to.have.length(0);
+    expect(answer.headers["content-length"]).to.equal("0");
+    expect(answer.headers).not.to.have.any.keys("content-type");
+  });
+
+  it("leaves an answer alone that came in time, by a hair", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    const handler = async (): Promise<string> => gate.wait().then(() => "in time");
+    await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+
+    const asking = stack.ask();
+    await gate.entered;
+    clock.advance(4999);
+    await gate.release();
+    const answer = await asking;
+    clock.advance(10_000);
+
+    expect([answer.status, answer.text]).to.deep.equal([200, "in time"]);
+    expect((await stack.ask()).status).to.equal(200);
+    expect(clock.pending).to.equal(1);
+  });
+
+  it("sets no timer for a request that waits for nothing", async () => {
+    const clock = new FakeClock();
+    const chain = compose([new TimeoutLayer(5000)], (ctx) => answerWith(ctx, "at once"));
+    await using stack = await Stack.of([], (ctx) => chain(ctx), clock);
+
+    expect((await stack.ask()).text).to.equal("at once");
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("aborts the signal with E_TIMEOUT, once the answer cannot be changed any more", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    let reason: unknown;
+    const handler = (ctx: Context): Promise<void> => {
+      ctx.signal.addEventListener("abort", () => {
+        reason = ctx.signal.reason;
+        ctx.status = 200;
+        ctx.body = "too late";
+      });
+      return gate.wait();
+    };
+    await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+
+    const asking = stack.ask();
+    await gate.entered;
+    clock.advance(5000);
+    const answer = await asking;
+
+    expect([answer.status, answer.text]).to.deep.equal([408, ""]);
+    expect(reason).to.be.instanceOf(FrameworkError).with.property("code", "E_TIMEOUT");
+    expect(reason).to.have.property("status", 408);
+  });
+
+  it("answers with the head as it was when the request came in", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    const handler = (ctx: Context): Promise<void> => {
+      ctx.set("X-Before", "changed");
+      ctx.set("X-Half-Made", "1");
+      ctx.cookies.set("half", "made");
+      ctx.type = "text/html";
+      ctx.status = 201;
+      ctx.body = Readable.from(["half"]);
+      return gate.wait();
+    };
+    await using stack = await Stack.of([{ handle: setBefore }, new TimeoutLayer(5000)], handler, clock);
+
+    const asking = stack.ask();
+    await gate.entered;
+    clock.advance(5000);
+    const { status, headers } = await asking;
+
+    expect(status).to.equal(408);
+    expect(headers["x-before"]).to.equal("stays");
+    expect(headers).not.to.have.any.keys("x-half-made", "set-cookie", "content-type");
+  });
+
+  it("has its 408 turned into a problem by the error mapping outside it", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    await using stack = await Stack.of([new ErrorMapping(), new TimeoutLayer(5000)], () => gate.wait(), clock);
+
+    const asking = stack.ask();
+    await gate.entered;
+    clock.advance(5000);
+    const answer = await asking;
+
+    expect(answer.headers["content-type"]).to.equal("application/problem+json");
+    expect(JSON.parse(answer.text)).to.include({ status: 408, type: "urn:framework:problem:timeout" });
+  });
+
+  it("counts the reading of the body: a client that sends a byte now and then gets 408, and its connection ends", async () => {
+    const clock = new FakeClock();
+    let reading = false;
+    const handler = (ctx: Context): Promise<string> => {
+      reading = true;
+      return ctx.text();
+    };
+    await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+
+    const talking = converse(stack.port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\na", "b", "c");
+    await until(() => reading);
+    clock.advance(5000);
+    await until(() => clock.pending > 0);
+    clock.advance(2000);
+    const said = await talking;
+
+    expect(said).to.match(/^HTTP\/1\.1 408 /);
+    expect(said)
+      .to.contain("Connection: close\r\n")
+      .and.to.match(/\r\n\r\n$/);
+  });
+
+  it("does not limit a body that streams already", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    async function* slowly(): AsyncGenerator<string> {
+      yield "first ";
+      await gate.wait();
+      yield "second";
+    }
+    await using stack = await Stack.of([new TimeoutLayer(5000)], () => Readable.from(slowly()), clock);
+
+    const asking = stack.ask();
+    await gate.entered;
+    clock.advance(60_000);
+    await gate.release();
+    const answer = await asking;
+
+    expect([answer.status, answer.text]).to.deep.equal([200, "first second"]);
+  });
+
+  describe("after it has answered", () => {
+    const late: readonly (readonly [string, (ctx: Context) => unknown])[] = [
+      ["a value", () => "late"],
+      ["a reply with headers", () => Reply.text("late", 201).header("X-Late", "1")],
+      [
+        "a write to the context",
+        (ctx) => {
+          ctx.status = 201;
+          ctx.set("X-Late", "1");
+          ctx.body = { late: true };
+        },
+      ],
+    ];
+    for (const [title, result] of late) {
+      it(`drops ${title}, and says nothing of it`, async () => {
+        const clock = new FakeClock();
+        const gate = new Gate();
+        const events = await eventsOf(async () => {
+          const handler = (ctx: Context): Promise<unknown> => gate.wait().then(() => result(ctx));
+          await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+          const asking = stack.ask();
+          await gate.entered;
+          clock.advance(5000);
+          const answer = await asking;
+          await gate.release();
+
+          expect([answer.status, answer.text]).to.deep.equal([408, ""]);
+          expect(answer.headers).not.to.have.any.keys("x-late");
+        });
+
+        expect(events.filter((line) => !line.startsWith("DEBUG"))).to.deep.equal([]);
+      });
+    }
+
+    const bodies: readonly (readonly [string, (stream: Readable, ctx: Context) => unknown])[] = [
+      ["a stream", (stream) => stream],
+      ["a reply with a stream", (stream) => Reply.of(stream)],
+      [
+        "a stream on the context",
+        (stream, ctx) => {
+          ctx.body = stream;
+        },
+      ],
+      ["a fetch response", (stream) => new Response(Readable.toWeb(stream) as ReadableStream)],
+      ["a web stream", (stream) => Readable.toWeb(stream)],
+    ];
+    for (const [title, wrap] of bodies) {
+      it(`closes ${title}`, async () => {
+        const clock = new FakeClock();
+        const gate = new Gate();
+        const stream = new Readable({ read() {} });
+        const handler = (ctx: Context): Promise<unknown> => gate.wait().then(() => wrap(stream, ctx));
+        await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+
+        const asking = stack.ask();
+        await gate.entered;
+        clock.advance(5000);
+        await asking;
+        await gate.release();
+        await until(() => stream.destroyed);
+      });
+    }
+
+    for (const [title, thrown] of [
+      ["an error with a status", new FrameworkError("late", { status: 422 })],
+      ["a panic", new TypeError("late")],
+      ["anything at all", "late"],
+    ] as const) {
+      it(`reports ${title} once`, async () => {
+        const clock = new FakeClock();
+        const gate = new Gate();
+        const events = await eventsOf(async () => {
+          const handler = (): Promise<never> => gate.wait().then(() => Promise.reject(thrown));
+          await using stack = await Stack.of([new CatchPanicLayer(), new TimeoutLayer(5000)], handler, clock);
+          const asking = stack.ask();
+          await gate.entered;
+          clock.advance(5000);
+          expect((await asking).status).to.equal(408);
+          await gate.release();
+        });
+
+        const told = events.filter((line) => !line.startsWith("DEBUG"));
+        expect(told).to.have.length(1);
+        expect(told[0]).to.match(/^WARN framework::http::timeout: late failure error=.*late/);
+      });
+    }
+  });
+
+  it("hands on an error that came in time", async () => {
+    await using stack = await Stack.of([new CatchPanicLayer(), new TimeoutLayer(5000)], () =>
+      Promise.reject(new TypeError("broken")),
+    );
+
+    expect((await stack.ask()).status).to.equal(500);
+  });
+
+  it("ends the connection, and says so, where the head was sent by hand and the rest does not come", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    const events = await eventsOf(async () => {
+      const handler = (ctx: Context): Promise<void> => {
+        ctx.res.writeHead(200, { "Content-Type": "text/plain" });
+        ctx.res.write("half");
+        return gate.wait();
+      };
+      await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+      const talking = converse(stack.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+      await gate.entered;
+      clock.advance(5000);
+      const said = await talking;
+
+      expect(said)
+        .to.match(/^HTTP\/1\.1 200 /)
+        .and.to.contain("half");
+      expect(said).not.to.contain("0\r\n\r\n");
+    });
+
+    expect(events.filter((line) => !line.startsWith("DEBUG"))).to.have.length(1);
+    expect(events.join("\n")).to.contain("ERROR framework::http::timeout: response failed");
+  });
+
+  it("leaves an answer alone that was finished by hand, whatever the handler still does", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    const events = await eventsOf(async () => {
+      const handler = (ctx: Context): Promise<void> => {
+        ctx.res.end("whole");
+        return gate.wait();
+      };
+      await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+      const asking = stack.ask();
+      await gate.entered;
+      clock.advance(5000);
+
+      expect((await asking).text).to.equal("whole");
+    });
+
+    expect(events.filter((line) => !line.startsWith("DEBUG"))).to.deep.equal([]);
+  });
+
+  it("answers where the handler meant to do so by hand, and did not", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    const handler = (ctx: Context): Promise<void> => {
+      ctx.respond = false;
+      return gate.wait();
+    };
+    await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+
+    const asking = stack.ask();
+    await gate.entered;
+    clock.advance(5000);
+
+    expect((await asking).status).to.equal(408);
+  });
+
+  it("is set off by no client that leaves: there is no one to answer", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate();
+    let reason: unknown;
+    const handler = (ctx: Context): Promise<void> => {
+      ctx.signal.addEventListener("abort", () => (reason = ctx.signal.reason));
+      return gate.wait();
+    };
+    const events = await eventsOf(async () => {
+      await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+      const leaving = new AbortController();
+      const asking = fetch(stack.url, { signal: leaving.signal }).catch(() => "left");
+      await gate.entered;
+      leaving.abort();
+      await asking;
+      await until(() => reason !== undefined);
+      clock.advance(5000);
+      await gate.release();
+    });
+
+    expect(reason).to.have.property("code", "E_CLIENT_GONE");
+    expect(events.filter((line) => !line.startsWith("DEBUG"))).to.deep.equal([]);
+  });
+
+  describe("on a route", () => {
+    it("takes the place of a longer time of the stage", async () => {
+      const clock = new FakeClock();
+      const gate = new Gate();
+      await using stack = await Stack.of(
+        [new TimeoutLayer(30_000)],
+        routed(5000, () => gate.wait()),
+        clock,
+      );
+
+      const asking = stack.ask();
+      await gate.entered;
+      clock.advance(5000);
+
+      expect((await asking).status).to.equal(408);
+    });
+
+    it("takes the place of a shorter time of the stage", async () => {
+      const clock = new FakeClock();
+      const gate = new Gate();
+      const handler = routed(30_000, () => gate.wait().then(() => "at last"));
+      await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+
+      const asking = stack.ask();
+      await gate.entered;
+      clock.advance(29_999);
+      await gate.release();
+      const answer = await asking;
+
+      expect([answer.status, answer.text]).to.deep.equal([200, "at last"]);
+    });
+
+    it("ends when it is over, where the stage's would have ended sooner", async () => {
+      const clock = new FakeClock();
+      const gate = new Gate();
+      await using stack = await Stack.of(
+        [new TimeoutLayer(5000)],
+        routed(12_000, () => gate.wait()),
+        clock,
+      );
+
+      const asking = stack.ask();
+      await gate.entered;
+      await clock.advanceAsync(11_999);
+      const late = await Promise.race([asking, Promise.resolve("still waiting")]);
+      clock.advance(1);
+
+      expect(late).to.equal("still waiting");
+      expect((await asking).status).to.equal(408);
+    });
+
+    it("leaves what comes after it to the stage's time", async () => {
+      const clock = new FakeClock();
+      const gate = new Gate();
+      const after = {
+        handle: async (_ctx: Context, next: () => Promise<void>): Promise<void> => {
+          await next();
+          await gate.wait();
+        },
+      };
+      await using stack = await Stack.of(
+        [new TimeoutLayer(5000), after],
+        routed(60_000, () => "done"),
+        clock,
+      );
+
+      const asking = stack.ask();
+      await gate.entered;
+      clock.advance(5000);
+
+      expect((await asking).status).to.equal(408);
+    });
+  });
+
+  for (const ms of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
+    it(`refuses a time of ${ms} ms`, () => {
+      const error = errorOf(() => new TimeoutLayer(ms));
+
+      expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_TIMEOUT_SETTING");
+      expect(error.message).to.contain(String(ms));
+    });
+  }
+});
