@@ -14,7 +14,7 @@ import type { AppConfig } from "./config.js";
 import { Door } from "./door.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess } from "./run.js";
-import { Service, urlOf } from "./service.js";
+import { Service, urlOf, type Ended } from "./service.js";
 
 /** An application that serves. */
 export interface Running {
@@ -22,6 +22,11 @@ export interface Running {
   readonly address: AddressInfo | string | null;
   /** Drains and stops; a second call waits for the first. */
   stop(): Promise<void>;
+}
+
+/** An application that serves a test. @internal */
+export interface Started extends Running {
+  stopWithin(deadlineMs: number): Promise<Ended>;
 }
 
 export class Application {
@@ -80,7 +85,7 @@ export class Application {
   }
 
   /** For the test kit: a port of its own, subsystems as by `run`, no signals. @internal */
-  async start(): Promise<Running & { stopWithin(deadlineMs: number): Promise<{ forced: number }> }> {
+  async start(): Promise<Started> {
     const door = await Door.open({ host: "127.0.0.1", port: 0 }, this.parts.entrance);
     const service = new Service(this.parts, door);
     await service.start();

@@ -5,7 +5,7 @@
  */
 import { DrainDeadlineError } from "../kernel/abort.js";
 import type { Clock } from "../kernel/clock.js";
-import type { Connections } from "../kernel/connection.js";
+import type { Connections, Flight } from "../kernel/connection.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Door } from "./door.js";
 
@@ -15,43 +15,57 @@ const log = tracing.target("framework::lifecycle");
 const LAST_CHANCE_MS = 1000;
 const SWEEP_MS = 50;
 
-export interface Draining {
+interface Emptying {
   readonly door: Door;
   readonly connections: Connections;
   readonly clock: Clock;
+}
+
+export interface Draining extends Emptying {
   readonly delayMs: number;
   /** Counted from the call. */
   readonly deadlineMs: number;
 }
 
-/** Resolves when no connection is left; to the number of those that had to be destroyed. */
-export async function drain({ door, connections, clock, delayMs, deadlineMs }: Draining): Promise<number> {
+/** What it came to. */
+export interface Drained {
+  /** Connections that had to be destroyed. */
+  readonly forced: number;
+  /** The requests that were in flight on them. */
+  readonly cut: readonly Flight[];
+}
+
+const IN_TIME: Drained = { forced: 0, cut: [] };
+
+/** Resolves when no connection is left. */
+export async function drain({ door, connections, clock, delayMs, deadlineMs }: Draining): Promise<Drained> {
   const deadline = clock.monotonic() + deadlineMs;
   connections.closing = true;
   log.info("draining", { in_flight: connections.inFlight });
   await pause(clock, Math.min(delayMs, deadlineMs));
 
   const idle = (await door.count()) - connections.inFlight;
-  door.stop();
+  connections.sparing(() => door.stop());
   log.info("listener stopped", { in_flight: connections.inFlight, idle_closed: Math.max(0, idle) });
-  if (await emptied(door, clock, deadline)) return 0;
+  if (await emptied({ door, connections, clock }, deadline)) return IN_TIME;
 
   log.warn("drain deadline reached", { in_flight: connections.inFlight });
   for (const flight of connections.flights()) flight.abort(new DrainDeadlineError());
-  if (await emptied(door, clock, clock.monotonic() + LAST_CHANCE_MS)) return 0;
+  if (await emptied({ door, connections, clock }, clock.monotonic() + LAST_CHANCE_MS)) return IN_TIME;
 
   const forced = await door.count();
+  const cut = [...connections.flights()];
   door.closeAll();
   connections.destroyAll();
   await door.closed;
   log.warn("connections destroyed", { forced });
-  return forced;
+  return { forced, cut };
 }
 
 /** Closes connections as they become idle; whether none was left in time. */
-async function emptied(door: Door, clock: Clock, deadline: number): Promise<boolean> {
+async function emptied({ door, connections, clock }: Emptying, deadline: number): Promise<boolean> {
   while (!door.isClosed && clock.monotonic() < deadline) {
-    door.closeIdle();
+    connections.sparing(() => door.closeIdle());
     await Promise.race([door.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
   }
   return door.isClosed;

@@ -4,6 +4,7 @@
  */
 import http from "node:http";
 import type { Duplex } from "node:stream";
+import { messageOn } from "../kernel/connection.js";
 import { tracing } from "../kernel/tracing.js";
 
 const log = tracing.target("framework::http::server");
@@ -57,9 +58,7 @@ function statusOf(code: string | undefined): string {
 }
 
 function hasBegunAnswer(socket: Duplex): boolean {
-  // Node's own default handler asks the same question; there is no public name for it.
-  const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: http.ServerResponse | null };
-  return message?.headersSent === true;
+  return messageOn(socket)?.headersSent === true;
 }
 
 function sayGoodbye(socket: Duplex, status: string): void {

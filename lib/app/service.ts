@@ -6,14 +6,12 @@ import type { AddressInfo } from "node:net";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";
 import type { Door } from "./door.js";
-import { drain } from "./drain.js";
+import { drain, type Drained } from "./drain.js";
 
 const log = tracing.target("framework::lifecycle");
 
 /** What the end came to. */
-export interface Ended {
-  /** Connections that had to be destroyed. */
-  readonly forced: number;
+export interface Ended extends Drained {
   /** Subsystems that failed to stop, or not in time. */
   readonly failed: number;
 }
@@ -68,13 +66,13 @@ export class Service {
     const { connections } = entrance;
     // A start that is under way is told at once; it may finish what it is at.
     const stopped = isBooting ? startup.stop() : undefined;
-    const forced = await drain({ door: this.door, connections, clock, delayMs, deadlineMs });
+    const { forced, cut } = await drain({ door: this.door, connections, clock, delayMs, deadlineMs });
     const failures = await (stopped ?? startup.stop());
     await this.dispose();
     await this.shutDownLast();
     lifecycle.markStopped();
     log.info("stopped", { forced, failed: failures.length });
-    return { forced, failed: failures.length };
+    return { forced, cut, failed: failures.length };
   }
 
   private async dispose(): Promise<void> {

@@ -2,10 +2,14 @@
  * One client connection and what is in flight on it. The socket's `close` is listened to once a connection, not once a request,
  * so that noticing a client that leaves costs a request next to nothing.
  */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 /** A request that was accepted and whose answer is not yet handed over. */
 export interface Flight {
+  /** @internal */
+  readonly incoming: IncomingMessage;
   /** @internal */
   clientGone(): void;
   /** @internal */
@@ -40,12 +44,34 @@ export class Connections {
     for (const connection of this.open) yield* connection.flights();
   }
 
+  /**
+   * Runs `sweep`, which has Node close its idle connections, and keeps it off those whose answer is handed over and not yet sent:
+   * Node takes them for idle as soon as `end()` was called, and the answer would be lost.
+   */
+  sparing(sweep: () => void): void {
+    const leaving = [...this.open].flatMap(({ socket }) => messageOn(socket) ?? []).filter(isLeaving);
+    for (const message of leaving) message.finished = false;
+    sweep();
+    for (const message of leaving) message.finished = true;
+  }
+
   /** Destroys whatever is still open and says how many that were. */
   destroyAll(): number {
     const { size } = this.open;
     for (const connection of this.open) connection.socket.destroy();
     return size;
   }
+}
+
+/** The answer that a socket is at; there is no public name for it. @internal */
+export function messageOn(socket: Duplex): ServerResponse | undefined {
+  const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null };
+  return message ?? undefined;
+}
+
+// `writableEnded` and its kin are derived from `finished`; that is the one Node's sweep looks at.
+function isLeaving(message: ServerResponse): boolean {
+  return message.writableEnded && !message.writableFinished;
 }
 
 const connectionOf = Symbol("connection");
