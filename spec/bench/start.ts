@@ -3,10 +3,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ALL_PEERS, ours } from "./contender.js";
 import type { BenchOptions } from "./options.js";
+import { freePort } from "./free-port.js";
 import { ROOT } from "./places.js";
 import { markdownTable, median } from "./table.js";
 
@@ -60,14 +60,4 @@ async function answers(port: number, path: string): Promise<boolean> {
       resolve(response.statusCode === 200);
     }).on("error", again);
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  // A TCP listener's address is an AddressInfo.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

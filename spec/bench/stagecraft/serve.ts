@@ -1,0 +1,37 @@
+/** Our own contender: serves the scenario named by its argument as a process, the way `run()` does it in production. */
+
+import { get } from "node:http";
+import { Application } from "@stagecraft/framework";
+import { freePort } from "../free-port.js";
+import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
+
+const [scenario = "", count] = (process.argv[2] ?? "").split(":");
+
+const SCENARIOS = {
+  hello: () => Application.create(HelloModule),
+  param: () => Application.create(LinksModule),
+  routes: () => Application.create().routes(areas(Number(count))),
+  echo: () => Application.create(EchoModule),
+};
+
+function isScenario(name: string): name is keyof typeof SCENARIOS {
+  return name in SCENARIOS;
+}
+
+if (!isScenario(scenario)) throw new Error(`no scenario "${scenario}"`);
+const port = Number(process.env["PORT"] ?? (await freePort()));
+const ended = SCENARIOS[scenario]().port(port).build().run();
+await answers(port);
+console.log(`ready ${port}`);
+await ended;
+
+/** Until the application says that it is ready. */
+async function answers(at: number): Promise<void> {
+  const ready = await new Promise((resolve) => {
+    get({ host: "127.0.0.1", port: at, path: "/up/ready", agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    }).on("error", () => setTimeout(resolve, 5, false));
+  });
+  if (ready !== true) await answers(at);
+}
