@@ -6,7 +6,6 @@ import type { Deferred } from "../kernel/answer.js";
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
-import type { Run } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { enterRequest } from "../kernel/tracing-flow.js";
 import type { Health } from "../lifecycle/health.js";
@@ -14,7 +13,7 @@ import { HealthLayer } from "../lifecycle/health-layer.js";
 import { backstop } from "../pipeline/backstop.js";
 import { boundary } from "../pipeline/boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
-import { dispatch } from "../routing/dispatch.js";
+import { dispatch, type Unmatched } from "../routing/dispatch.js";
 import { isMiddlewareClass } from "../routing/middleware-input.js";
 import { Redirect } from "../routing/redirect.js";
 import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "../routing/redirect-mapper.js";
@@ -56,7 +55,7 @@ export interface FilledPipeline {
 export function entryOf(pipeline: Pipeline, reading: RouteReading, { origin }: RedirectSite): EntryOf {
   const unresolved = unresolvedIn(pipeline, { routes: NO_ROUTES, origin });
   return (phase) => {
-    const router = dispatch(reading.destinations(), unmatched(reading.all));
+    const router = dispatch(reading.destinations(), { byHand: byHand(reading.all) });
     const gate = phase === "booting" ? new BootingGate() : undefined;
     const entry = backstop(pipeline.compose(router, { boundary: (inner) => boundary(inner, unresolved), gate }));
     return opensSpans(pipeline) ? (ctx) => enterRequest(entry, ctx) : entry;
@@ -81,13 +80,11 @@ function opensSpans(pipeline: Pipeline): boolean {
   return pipeline.isOn("traceContext") || pipeline.isOn("accessLog");
 }
 
-/** What no template matches: routes that someone added to a @koa/router by hand, also after the application was built. */
-function unmatched(routes: Routes, fallback: Run = leave): Run {
-  return (ctx) => {
+/** Routes that someone added to a @koa/router by hand, also after the application was built. */
+function byHand(routes: Routes): Unmatched {
+  return (ctx, fallback) => {
     if (!routes.hasForeignRoutes) return fallback(ctx);
     const layers = routes.handRouters().map((router) => router.routes());
     return compose(layers, fallback)(ctx);
   };
 }
-
-function leave(_ctx: Context): void {}

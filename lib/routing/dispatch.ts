@@ -9,7 +9,6 @@ import { BadRequestError } from "../kernel/errors.js";
 import { firstChunk } from "../kernel/first-chunk.js";
 import { isPromise, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";
 import { isStream } from "../kernel/stream.js";
-import type { NotFound } from "./found.js";
 import type { Method } from "./method.js";
 import type { Path } from "./path.js";
 import { RouteIndex } from "./route-index.js";
@@ -23,8 +22,18 @@ export interface Destination {
   readonly middleware: readonly (Middleware | KoaMiddleware)[];
 }
 
-/** @param unmatched what no template matches; it may leave the context alone, which is a 404 */
-export function dispatch(routes: readonly Destination[], unmatched: Run = leave): Run {
+/** Asked where no route of ours answers; has `fallback` answer where it has nothing either. */
+export type Unmatched = (ctx: Context, fallback: Run) => void | Promise<void>;
+
+export interface DispatchOptions {
+  /** Routes that were added by hand to a @koa/router: asked before a request is refused. */
+  readonly byHand?: Unmatched | undefined;
+  /** Where no template matches the path: files. It may leave the context alone, which is a 404. */
+  readonly fallback?: Run | undefined;
+}
+
+export function dispatch(routes: readonly Destination[], options: DispatchOptions = {}): Run {
+  const { byHand = (ctx, next) => next(ctx), fallback = leave } = options;
   const index = new RouteIndex(routes.map((route) => ({ ...route, value: runOf(route) })));
   return (ctx) => {
     const { path, method } = ctx;
@@ -33,19 +42,19 @@ export function dispatch(routes: readonly Destination[], unmatched: Run = leave)
       ctx.bindParams(match.params(path));
       return match.value(ctx);
     }
-    if (match.kind === "not-found" && path !== "*") return unmatched(ctx);
-    refuse(ctx, match);
-    return undefined;
+    if (match.kind === "malformed") throw new BadRequestError("The path is not valid percent-encoded UTF-8.");
+    return byHand(ctx, "allow" in match ? (refused) => refuse(refused, match.allow) : fallback);
   };
 }
 
-function leave(): void {}
+/** `OPTIONS *` asks about the server as a whole, and there is nothing to say (RFC 9110 section 9.3.7). */
+function leave(ctx: Context): void {
+  if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.answerStatus(204);
+}
 
-function refuse(ctx: Context, match: NotFound): void {
-  if (match.kind === "malformed") throw new BadRequestError("The path is not valid percent-encoded UTF-8.");
-  if ("allow" in match) ctx.raw.setHeader("Allow", match.allow);
-  if (match.kind === "method-not-allowed") ctx.answerStatus(405);
-  else if (ctx.method === "OPTIONS") ctx.answerStatus(204);
+function refuse(ctx: Context, allow: string): void {
+  ctx.raw.setHeader("Allow", allow);
+  ctx.answerStatus(ctx.method === "OPTIONS" ? 204 : 405);
 }
 
 function runOf({ handler, middleware }: Destination): Run {

@@ -1,0 +1,65 @@
+/** SIGTERM while requests keep coming: none that was accepted is lost, and readiness says 503 before the listener stops. */
+import http from "node:http";
+import { expect } from "chai";
+import { Child } from "../support/child.js";
+
+type Outcome = "served" | "refused" | "lost";
+
+/** One client with a keep-alive connection of its own, asking again and again until the listener is gone. */
+async function askUntilRefused(port: number, outcomes: Outcome[]): Promise<void> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  for (;;) {
+    const outcome = await ask(port, agent);
+    outcomes.push(outcome);
+    if (outcome !== "served") break;
+  }
+  agent.destroy();
+}
+
+function ask(port: number, agent: http.Agent): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const request = http.get({ port, host: "127.0.0.1", path: "/quick", agent }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+      response.on("end", () => resolve(response.statusCode === 200 && text === "done" ? "served" : "lost"));
+      response.on("error", () => resolve("lost"));
+    });
+    request.on("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED" ? "refused" : "lost"));
+  });
+}
+
+async function watchReadiness(port: number, seen: number[]): Promise<void> {
+  for (;;) {
+    try {
+      seen.push((await fetch(`http://127.0.0.1:${port}/up/ready`)).status);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe("a drain under load", function () {
+  this.timeout(20_000);
+  this.slow(5000);
+
+  it("loses no request that was accepted, and shows 503 on readiness first", async () => {
+    await using child = await Child.start("../journeys/process-application.js", { DELAY_MS: "500" });
+    await child.says("listening on", "errors");
+    const outcomes: Outcome[] = [];
+    const readiness: number[] = [];
+    const clients = Array.from({ length: 16 }, () => askUntilRefused(child.port, outcomes));
+    const watching = watchReadiness(child.port, readiness);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+
+    child.kill("SIGTERM");
+    await Promise.all([...clients, watching]);
+
+    expect(outcomes.filter((outcome) => outcome === "lost")).to.have.length(0);
+    expect(outcomes.filter((outcome) => outcome === "refused")).to.have.length(16);
+    expect(outcomes.filter((outcome) => outcome === "served").length).to.be.greaterThan(100);
+    expect(readiness[0]).to.equal(200);
+    expect(readiness.at(-1)).to.equal(503);
+    expect(await child.exitCode()).to.equal(0);
+  });
+});
