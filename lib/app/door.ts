@@ -14,12 +14,17 @@ export type Place = { readonly host: string; readonly port: number } | { readonl
 export class Door {
   /** Resolves when nothing listens and no connection is left. */
   readonly closed: Promise<void>;
+  /** Connections so far. */
+  accepted = 0;
   private over = false;
 
   private constructor(
     private readonly listener: net.Server,
     private readonly server: http.Server,
   ) {
+    listener.on("connection", () => {
+      this.accepted += 1;
+    });
     this.closed = new Promise((resolve) => {
       listener.once("close", () => {
         this.over = true;

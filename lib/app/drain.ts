@@ -14,6 +14,8 @@ const log = tracing.target("framework::lifecycle");
 /** Between the abort of the signals and the end of the connections. */
 const LAST_CHANCE_MS = 1000;
 const SWEEP_MS = 50;
+/** Under a load that never ends the listener is stopped all the same. */
+const MOST_TURNS = 100;
 
 interface Emptying {
   readonly door: Door;
@@ -45,6 +47,7 @@ export async function drain({ door, connections, clock, delayMs, deadlineMs }: D
   await pause(clock, Math.min(delayMs, deadlineMs));
 
   const idle = (await door.count()) - connections.inFlight;
+  await acceptWaiting(door);
   connections.sparing(() => door.stop());
   log.info("listener stopped", { in_flight: connections.inFlight, idle_closed: Math.max(0, idle) });
   if (await emptied({ door, connections, clock }, deadline)) return IN_TIME;
@@ -60,6 +63,17 @@ export async function drain({ door, connections, clock, delayMs, deadlineMs }: D
   await door.closed;
   log.warn("connections destroyed", { forced });
   return { forced, cut };
+}
+
+/** Connections that wait to be accepted are reset with the listener: lets the loop take them in until it finds none. */
+async function acceptWaiting(door: Door): Promise<void> {
+  for (let turn = 0; turn < MOST_TURNS; turn++) {
+    const before = door.accepted;
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    if (door.accepted === before) return;
+  }
 }
 
 /** Closes connections as they become idle; whether none was left in time. */

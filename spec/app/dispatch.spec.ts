@@ -28,7 +28,9 @@ const ROUTES = () =>
     Route.get("/links/new", () => "new"),
     Route.get("/files/{*rest}", echo),
     Route.any("/any", echo),
-    Route.head("/head", (ctx) => void ctx.set("X-Head", "own")),
+    Route.head("/head", (ctx) => {
+      ctx.set("X-Head", "own");
+    }),
     Route.get("/head", () => "get"),
     Route.delete("/café", () => "encoded"),
   ]);

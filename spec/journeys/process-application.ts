@@ -18,6 +18,9 @@ function tell(fact: string): void {
   process.stdout.write(`${fact}\n`);
 }
 
+/** Requests that reached a handler, for comparison with the answers that reached a client. */
+let quick = 0;
+
 @Injectable()
 class Database extends Subsystem {
   readonly kind: SubsystemKind = "database";
@@ -53,6 +56,7 @@ class Mail extends Subsystem {
 class WorkController {
   @Get("/quick")
   quick() {
+    quick += 1;
     return "done";
   }
 
@@ -92,4 +96,5 @@ const application = Application.create(WorkModule)
   .lifecycle({ drainDelayMs: Number(DELAY_MS), drainDeadlineMs: Number(DEADLINE_MS) })
   .build();
 await application.run();
+tell(`quick requests: ${quick}`);
 tell(`ran, exit code ${String(process.exitCode)}`);
