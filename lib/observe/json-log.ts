@@ -1,0 +1,97 @@
+/**
+ * The layer that writes each event as one line of JSON to a sink (specification, section 2.3). It does the serialising
+ * itself, and what it serialises is withheld where its name says so (section 2.5): a secret has no way past it but under
+ * a harmless name or inside a message.
+ *
+ * @example
+ * const subscriber = tracing.registry().with(new JsonLog(new StderrSink()));
+ */
+import type { Fields, LogEvent, SpanData } from "../kernel/tracing-port.js";
+import type { Layer } from "../kernel/tracing-registry.js";
+import { FieldWriter } from "./json/field-writer.js";
+import { LineEnd } from "./json/line-end.js";
+import { SpanFields } from "./json/span-fields.js";
+import { Needles } from "./needles.js";
+import { ObserveError } from "./observe-error.js";
+import { isSensitive } from "./redact.js";
+import type { LogSink } from "./sink.js";
+
+const NO_FIELDS: Fields = Object.freeze({});
+
+export class JsonLog implements Layer<SpanFields> {
+  readonly #sink: LogSink;
+  readonly #writer = new FieldWriter((name) => this.#isSensitive(name));
+  readonly #end = new LineEnd();
+  #also: Needles | undefined;
+  #inherits = true;
+
+  constructor(sink: LogSink) {
+    this.#sink = sink;
+  }
+
+  /** From now on, lines hold only the fields of the event itself; `spans` stays. */
+  withoutSpanFields(): this {
+    this.#inherits = false;
+    return this;
+  }
+
+  /**
+   * Withholds more than `DENY_LIST` does: every field with one of these in its name, folded alike.
+   * @throws ObserveError `E_REDACT_NEEDLE` for an empty one, which would be in every name.
+   */
+  alsoRedact(...needles: readonly string[]): this {
+    if (needles.includes("")) {
+      throw new ObserveError('"" is in every field name: name what is to be redacted', { code: "E_REDACT_NEEDLE" });
+    }
+    this.#also = new Needles([...(this.#also?.needles ?? []), ...needles]);
+    this.#writer.shapes.forget();
+    return this;
+  }
+
+  onNewSpan(span: SpanData, parent: SpanFields | undefined): SpanFields {
+    return new SpanFields(this.#writer, parent, span.name, span.fields);
+  }
+
+  onRecord(span: SpanData, _fields: Fields, state: SpanFields | undefined): void {
+    state?.record(span.fields);
+  }
+
+  onEvent(event: LogEvent, state: SpanFields | undefined): void {
+    this.#write(this.#line(event, state));
+  }
+
+  #isSensitive(name: string): boolean {
+    return isSensitive(name) || this.#also?.isIn(name) === true;
+  }
+
+  #line(event: LogEvent, state: SpanFields | undefined): string {
+    try {
+      return this.#compose(event, state);
+    } catch {
+      // Longer than a string can be, or no stack left to write it with: what is certain to be short.
+      return this.#compose({ ...event, fields: { fields: "[unreadable]" }, message: "[unreadable]" }, undefined);
+    }
+  }
+
+  #compose(event: LogEvent, state: SpanFields | undefined): string {
+    const folded = state?.fold();
+    const { message, fields = NO_FIELDS } = typeof event.message === "string" ? event : this.#lift(event);
+    const line = this.#writer.line(fields, this.#inherits ? folded : undefined);
+    return this.#end.close(line, event, message, folded);
+  }
+
+  /** An event without a message of its own takes that of its fields, where it is one; and what is no text becomes one. */
+  #lift(event: LogEvent): Pick<LogEvent, "message" | "fields"> {
+    if (event.message !== undefined) return { message: this.#writer.value(event.message), fields: event.fields };
+    const { message, ...fields } = event.fields ?? NO_FIELDS;
+    return typeof message === "string" && !this.#isSensitive("message") ? { message, fields } : event;
+  }
+
+  #write(line: string): void {
+    try {
+      this.#sink.writeLine(line);
+    } catch {
+      // The line is lost, and nothing else happens.
+    }
+  }
+}

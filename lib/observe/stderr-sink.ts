@@ -1,0 +1,80 @@
+/**
+ * Writes log lines to standard error, each with one synchronous write: when `writeLine` returns, the line is with the
+ * operating system, and neither `process.exit` nor a crash can lose or tear it.
+ *
+ * The price is that a reader who does not keep up is waited for, up to a second a line. Where nothing may ever wait,
+ * write a sink that drops instead.
+ */
+import { writeSync } from "node:fs";
+import { LogSink } from "./sink.js";
+
+const STANDARD_ERROR = 2;
+/** How long a full pipe is waited for, in milliseconds, and how long each nap in between is. */
+const PATIENCE_MS = 1000;
+const NAP_MS = 5;
+const NOTHING = new Uint8Array();
+
+export class StderrSink extends LogSink {
+  readonly #fd: number;
+  // What of a line is left when patience ran out in the middle of it. It goes first, so that no line is ever torn.
+  #rest: Uint8Array = NOTHING;
+
+  /** @param fd Another descriptor than standard error; for tests. */
+  constructor(fd: number = STANDARD_ERROR) {
+    super();
+    this.#fd = fd;
+  }
+
+  override writeLine(line: string): void {
+    const text = `${line}\n`;
+    try {
+      if (this.#rest.length > 0) this.#writeAfterRest(text);
+      else this.#writeFirst(text);
+    } catch {
+      // Standard error is closed or broken: there is nobody left to tell.
+      this.#rest = NOTHING;
+    }
+  }
+
+  /** The usual case: one write takes it all. */
+  #writeFirst(text: string): void {
+    const written = write(this.#fd, text);
+    if (written === Buffer.byteLength(text)) return;
+    this.#keepWriting(Buffer.from(text), written, performance.now() + PATIENCE_MS);
+  }
+
+  #writeAfterRest(text: string): void {
+    const deadline = performance.now() + PATIENCE_MS;
+    this.#keepWriting(this.#rest, 0, deadline, true);
+    if (this.#rest.length === 0) this.#keepWriting(Buffer.from(text), 0, deadline);
+  }
+
+  /** Until all is written or time is up. A line that is begun leaves its rest; one that is not is lost. */
+  #keepWriting(bytes: Uint8Array, from: number, deadline: number, begun = from > 0): void {
+    let position = from;
+    let intime = true;
+    while (position < bytes.length && intime) {
+      const written = write(this.#fd, bytes.subarray(position));
+      position += written;
+      intime = written > 0 || nap(deadline);
+    }
+    this.#rest = begun || position > 0 ? bytes.subarray(position) : NOTHING;
+  }
+}
+
+/** How many bytes were taken; 0 where the pipe is full. */
+function write(fd: number, data: string | Uint8Array): number {
+  try {
+    return typeof data === "string" ? writeSync(fd, data) : writeSync(fd, data);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return 0;
+    throw error;
+  }
+}
+
+/** Sleeps a little without turning the processor; `false` once the deadline has passed. */
+function nap(deadline: number): boolean {
+  if (performance.now() >= deadline) return false;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, NAP_MS);
+  return true;
+}
