@@ -75,8 +75,8 @@ export class JsonLog implements Layer<SpanFields> {
 
   #compose(event: LogEvent, state: SpanFields | undefined): string {
     const folded = state?.fold();
-    const { message, fields = NO_FIELDS } = typeof event.message === "string" ? event : this.#lift(event);
-    const line = this.#writer.line(fields, this.#inherits ? folded : undefined);
+    const { message, fields } = typeof event.message === "string" ? event : this.#lift(event);
+    const line = this.#writer.line(fields ?? NO_FIELDS, this.#inherits ? folded : undefined);
     return this.#end.close(line, event, message, folded);
   }
 
@@ -89,7 +89,9 @@ export class JsonLog implements Layer<SpanFields> {
 
   #write(line: string): void {
     try {
-      this.#sink.writeLine(line);
+      // An asynchronous method passes for one that answers nothing; its failure must not end the process.
+      const answer: unknown = this.#sink.writeLine(line);
+      if (answer instanceof Promise) answer.catch(() => {});
     } catch {
       // The line is lost, and nothing else happens.
     }

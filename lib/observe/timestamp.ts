@@ -5,7 +5,11 @@
 /** The last moment a `Date` can be, in milliseconds since the Unix epoch. */
 const LAST_MOMENT = 8.64e15;
 
-/** @param milliseconds Since the Unix epoch; what is no moment at all is shown as the epoch. */
+/** The moment in whole milliseconds since the Unix epoch; the epoch itself for what is no moment at all. */
+export function momentOf(milliseconds: number): number {
+  return Math.abs(milliseconds) <= LAST_MOMENT ? Math.floor(milliseconds) : 0;
+}
+
 export function timestamp(milliseconds: number): string {
-  return new Date(Math.abs(milliseconds) <= LAST_MOMENT ? milliseconds : 0).toISOString();
+  return new Date(momentOf(milliseconds)).toISOString();
 }

@@ -36,14 +36,15 @@ function unboxed(value: object): string | number | bigint | boolean | undefined 
 }
 
 /** The error and its causes, to the bottom. */
-export function errorText(error: Error, other: (cause: object) => string): string {
+function errorText(error: Error, other: (cause: object) => string): string {
   const seen = new Set<unknown>();
   const texts: string[] = [];
   let current: unknown = error;
   while (current !== undefined && current !== null && !seen.has(current)) {
     seen.add(current);
-    texts.push(textOf(current, other));
-    current = causeOf(current);
+    const text = textOf(current, other);
+    texts.push(text);
+    current = text === UNREADABLE ? undefined : causeOf(current);
   }
   if (seen.has(current)) texts.push("[circular]");
   return texts.join(": caused by ");

@@ -3,7 +3,7 @@
  * in the line before, and is kept.
  */
 import type { Level, LogEvent } from "../../kernel/tracing-port.js";
-import { timestamp } from "../timestamp.js";
+import { momentOf, timestamp } from "../timestamp.js";
 import { isPlainText, jsonText, oneText } from "./text.js";
 
 const MAX_TARGETS = 256;
@@ -44,9 +44,10 @@ export class LineEnd {
    * @param spans The member for the spans; the second form is for after a string that is still open.
    */
   close(line: string, event: LogEvent, message: string | undefined, spans: Spans | undefined): string {
-    const second = Math.floor(event.timestamp / 1000);
-    const rest = Math.floor(event.timestamp) - second * 1000;
-    return addMessage(line, HEADS[event.level], message, spans) + this.#tail(event.target, second) + milliseconds(rest);
+    const moment = momentOf(event.timestamp);
+    const second = Math.floor(moment / 1000);
+    const begun = addMessage(line, HEADS[event.level], message, spans);
+    return begun + this.#tail(event.target, second) + milliseconds(moment - second * 1000);
   }
 
   #tail(target: string, second: number): string {

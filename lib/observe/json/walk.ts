@@ -3,7 +3,7 @@
  */
 const MAX_DEPTH = 64;
 /** Objects in one field. Shared references can unfold to more than any memory has. */
-const MAX_OBJECTS = 1 << 22;
+const MAX_OBJECTS = 1 << 20;
 
 export const UNREADABLE = '"[unreadable]"';
 const CIRCULAR = '"[circular]"';
