@@ -67,10 +67,11 @@ describe("the sink at standard error", () => {
       const { StderrSink } = await load("observe/stderr-sink.js");
       const sink = new StderrSink();
       sink.writeLine("first");
-      process.stdout.write("ready");
       // A signal listener alone does not keep a process.
       const alive = setInterval(() => {}, 1000);
-      await new Promise((resolve) => process.once("SIGUSR2", resolve));
+      const gone = new Promise((resolve) => process.once("SIGUSR2", resolve));
+      process.stdout.write("ready");
+      await gone;
       clearInterval(alive);
       for (let i = 0; i < 1000; i++) sink.writeLine("into the void");
       process.stdout.write(" alive");
