@@ -114,7 +114,7 @@ export class Metrics {
    * The whole registry in the text exposition format 0.0.4; `""` while it is empty.
    *
    * Synchronous, because it is over before it could matter: 10 000 counters take 2 to 3 ms, 10 000 histograms (140 000 lines, 10 MB)
-   * 40 to 100 ms, on two slow and busy cores; `node dist/spec/bench/metrics.bench.js` says what it is elsewhere.
+   * 40 to 100 ms, on two slow and busy cores; `npm run bench -- --scenario metrics` says what it is elsewhere.
    */
   render(): string {
     const names = [...this.#names.keys()].toSorted();

@@ -10,6 +10,7 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { loadGenerator } from "./load.js";
+import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
 import { PEERS } from "./places.js";
 import { runScenario } from "./rounds.js";
@@ -28,6 +29,7 @@ const PARTS: readonly Part[] = [
     what: scenario.what,
     run: (options: BenchOptions) => runScenario(scenario, options),
   })),
+  ...MICRO.map(({ name, what }) => ({ name, what, run: (options: BenchOptions) => runMicro(name, options) })),
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];
 

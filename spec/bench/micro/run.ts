@@ -1,0 +1,18 @@
+/** Runs the small comparisons named by the first argument in this process, as many rounds as the second says, and prints a table. */
+
+import { markdownTable } from "../table.js";
+import { compare, type Comparison, MICRO_COLUMNS } from "./comparison.js";
+import { flowComparisons } from "./flow.js";
+import { metricsComparisons } from "./metrics.js";
+
+const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
+  metrics: metricsComparisons,
+  flow: flowComparisons,
+};
+
+const [, , name = "", rounds = "5"] = process.argv;
+const comparisons = SETS[name];
+if (comparisons === undefined) throw new Error(`no set "${name}"`);
+const rows = [];
+for (const comparison of comparisons()) rows.push(...(await compare(comparison, Number(rounds))));
+console.log(markdownTable(MICRO_COLUMNS, rows));
