@@ -9,7 +9,9 @@ import { inspect } from "../di/graph.js";
 import type { Inspected } from "../di/inspection.js";
 import { provide } from "../di/provide.js";
 import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
+import { nameOf } from "../di/token.js";
 import { Clock } from "../kernel/clock.js";
+import { FrameworkError } from "../kernel/errors.js";
 import { profile } from "../kernel/profile.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
 import { StartupError, type Finding } from "../kernel/startup-error.js";
@@ -27,10 +29,10 @@ import { AppConfig } from "./config.js";
 import { defaultsOf } from "./defaults.js";
 import { Entrance } from "./entrance.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
-import type { Plan } from "./plan.js";
+import type { Ask, Plan } from "./plan.js";
 import { RouteReading } from "./route-reading.js";
 import { checkSettings } from "./settings.js";
-import { entryOf, fillPipeline, type EntryOf } from "./stages.js";
+import { entryOf, fillPipeline, makeStages, type EntryOf } from "./stages.js";
 import { warningsOf, type Warning } from "./warnings.js";
 
 /** Everything a built application consists of. */
@@ -62,7 +64,10 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
   const settings = checkSettings(plan);
   const inspected = inspectModules(plan, lifecycle, reading);
   const healthPaths = plan.health ? [plan.healthPrefix, `${plan.healthPrefix}/live`, `${plan.healthPrefix}/ready`] : [];
-  refuse([...settings.findings, ...inspected.findings, ...reading.findings(healthPaths)]);
+  // Most stages ask the container for nothing, so their faults are found together with all others.
+  const [asking, plain] = partition(plan.stages, ({ asks }) => asks.length > 0);
+  const early = makeStages(plain, nothingToAsk);
+  refuse([...settings.findings, ...inspected.findings, ...reading.findings(healthPaths), ...early.findings]);
 
   const container = inspected.build();
   reading.resolveWith(container);
@@ -74,8 +79,9 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
   const readiness = container.get(Readiness);
   const health = plan.health ? new Health(readiness, plan.healthPrefix) : undefined;
   const site = { routes: reading.all, origin: new URL(config.url).origin };
-  const { pipeline, findings } = fillPipeline(plan, { container, health, site });
-  refuse(findings);
+  const late = makeStages(asking, container);
+  refuse(late.findings);
+  const pipeline = fillPipeline(plan, { stages: [...early.made, ...late.made], container, health, site });
 
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const shared = { app: koa, clock, proxies: settings.proxies, readLimit: DEFAULT_READ_LIMIT };
@@ -117,6 +123,16 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteReading)
     wanted: plan.stages.flatMap(({ call, asks }) => asks.map((token) => ({ token, by: call }))),
     collects: (candidate) => candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast,
   });
+}
+
+const nothingToAsk: Ask = {
+  get(token) {
+    throw new FrameworkError(`the stage asked for ${nameOf(token)} without saying so`, { code: "E_STAGE_ASKS" });
+  },
+};
+
+function partition<T>(all: readonly T[], holds: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(holds), all.filter((each) => !holds(each))];
 }
 
 function refuse(findings: readonly Finding[]): void {

@@ -6,6 +6,7 @@ import type { Deferred } from "../kernel/answer.js";
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
+import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { enterRequest } from "../kernel/tracing-flow.js";
 import type { Health } from "../lifecycle/health.js";
@@ -13,6 +14,7 @@ import { HealthLayer } from "../lifecycle/health-layer.js";
 import { backstop } from "../pipeline/backstop.js";
 import { boundary } from "../pipeline/boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
+import type { Slot } from "../pipeline/table.js";
 import { dispatch, type Unmatched } from "../routing/dispatch.js";
 import { isMiddlewareClass } from "../routing/middleware-input.js";
 import { Redirect } from "../routing/redirect.js";
@@ -20,35 +22,44 @@ import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "..
 import type { Routes } from "../routing/routes.js";
 import { BootingGate } from "./booting-gate.js";
 import type { Entry } from "./entrance.js";
-import type { Plan } from "./plan.js";
+import type { Ask, Plan, StagePlan } from "./plan.js";
 import type { RouteReading } from "./route-reading.js";
 import { findingOf } from "./settings.js";
 
-export function fillPipeline(plan: Plan, { container, health, site }: StageParts): FilledPipeline {
-  const pipeline = new Pipeline().mark("router");
+/** Stages that were made, and why others could not be. */
+export interface MadeStages {
+  readonly made: readonly (readonly [Slot, Middleware | KoaMiddleware])[];
+  readonly findings: readonly Finding[];
+}
+
+/** Makes stages; what one throws is a finding under the name of its call. */
+export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
+  const made: [Slot, Middleware | KoaMiddleware][] = [];
   const findings: Finding[] = [];
-  for (const { slot, call, make } of plan.stages) {
+  for (const { slot, call, make } of plans) {
     try {
-      pipeline.put(slot, make(container));
+      made.push([slot, make(ask)]);
     } catch (error) {
       findings.push(findingOf(error, call));
     }
   }
-  if (health !== undefined) pipeline.put("health", new HealthLayer(health));
-  if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapper(site));
-  for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
-  return { pipeline, findings };
+  return { made, findings };
 }
 
 export interface StageParts {
+  readonly stages: MadeStages["made"];
   readonly container: Container;
   readonly health: Health | undefined;
   readonly site: RedirectSite;
 }
 
-export interface FilledPipeline {
-  readonly pipeline: Pipeline;
-  readonly findings: readonly Finding[];
+export function fillPipeline(plan: Plan, { stages, container, health, site }: StageParts): Pipeline {
+  const pipeline = new Pipeline().mark("router");
+  for (const [slot, layer] of stages) pipeline.put(slot, layer);
+  if (health !== undefined) pipeline.put("health", new HealthLayer(health));
+  if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapper(site));
+  for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
+  return pipeline;
 }
 
 /** The chain of a phase, made when it is first needed. */

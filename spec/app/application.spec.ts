@@ -1,0 +1,297 @@
+import { once } from "node:events";
+import http from "node:http";
+import net from "node:net";
+import { expect } from "chai";
+import {
+  AppConfig,
+  Application,
+  Clock,
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  provide,
+  Readiness,
+  Route,
+  Routes,
+  StartupError,
+  STAGES,
+  SystemClock,
+  type Finding,
+  type Running,
+} from "@stagecraft/framework";
+import { Metrics } from "@stagecraft/framework/observe";
+import { errorOf } from "../support/error-of.js";
+
+async function listening<T extends net.Server>(server: T): Promise<T> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+function findingsOf(build: () => unknown): readonly Finding[] {
+  const error = errorOf(build);
+  if (!(error instanceof StartupError)) throw new Error(`expected a StartupError, saw ${String(error)}`);
+  return error.findings;
+}
+
+const PROMPT = { drainDelayMs: 0, drainDeadlineMs: 500 };
+
+@Injectable()
+class Counter {
+  value = 0;
+}
+
+@Controller("/")
+class CountController {
+  constructor(private readonly counter: Counter) {}
+
+  @Get("/count", "count")
+  count() {
+    this.counter.value += 1;
+    return this.counter.value;
+  }
+}
+
+@Module({ controllers: [CountController], providers: [Counter] })
+class CountModule {}
+
+function describeOnce(): string {
+  return JSON.stringify(Application.create(CountModule).build().graph());
+}
+
+function active(): number {
+  return process.getActiveResourcesInfo().length;
+}
+
+describe("Application", () => {
+  describe("served on a listener that exists", () => {
+    const servers: readonly (readonly [string, () => net.Server])[] = [
+      ["a net.Server", () => net.createServer()],
+      ["an http.Server", () => http.createServer()],
+    ];
+    for (const [what, make] of servers) {
+      it(`serves on ${what}, says where, and stops`, async () => {
+        const server = await listening(make());
+        const running: Running = await Application.create(CountModule).lifecycle(PROMPT).build().serve(server);
+
+        const answer = await fetch(`${running.url}/count`);
+        const ready = await fetch(`${running.url}/up/ready`);
+        await Promise.all([running.stop(), running.stop()]);
+
+        expect(await answer.text()).to.equal("1");
+        expect([ready.status, await ready.json()]).to.deep.equal([200, { state: "ready", ready: true }]);
+        expect(server.listening).to.equal(false);
+      });
+    }
+
+    it("refuses an http.Server that has a request listener already", async () => {
+      const server = await listening(http.createServer(() => {}));
+
+      const refusal = await Application.create()
+        .build()
+        .serve(server)
+        .catch((error: unknown) => error);
+      server.close();
+
+      expect(refusal).to.include({ code: "E_SERVER_TAKEN" });
+    });
+
+    it("serves on a socket path, where there is no client address", async () => {
+      const path = `/tmp/stagecraft-${process.pid}-${Date.now()}.sock`;
+      const server = net.createServer().listen(path);
+      await once(server, "listening");
+      const routes = new Routes([Route.get("/", (ctx) => ({ ip: ctx.ip, ips: ctx.ips }))]);
+      const running = await Application.create().lifecycle(PROMPT).routes(routes).build().serve(server);
+
+      const request = http.get({ socketPath: path, path: "/", agent: false });
+      const [response] = (await once(request, "response")) as [http.IncomingMessage];
+      const body = await response.setEncoding("utf8").reduce((text: string, piece: string) => text + piece, "");
+      await running.stop();
+
+      expect(running.url).to.equal(path);
+      expect(JSON.parse(body)).to.deep.equal({ ip: "", ips: [] });
+    });
+  });
+
+  it("is a request listener for a server of the caller's own, where health says booting", async () => {
+    const application = Application.create(CountModule).build();
+    const server = await listening(http.createServer(application.callback()));
+    const { port } = server.address() as net.AddressInfo;
+
+    const live = await fetch(`http://127.0.0.1:${port}/up/live`);
+    const count = await fetch(`http://127.0.0.1:${port}/count`);
+    server.close();
+    server.closeAllConnections();
+
+    expect(await live.json()).to.deep.equal({ state: "booting" });
+    expect(await count.text()).to.equal("1");
+  });
+
+  it("shares nothing with another application of the same modules", async () => {
+    const one = Application.create(CountModule).lifecycle(PROMPT).build();
+    const other = Application.create(CountModule).lifecycle(PROMPT).build();
+
+    one.resolve(Counter).value = 41;
+
+    expect(other.resolve(Counter).value).to.equal(0);
+    expect(one.resolve(Metrics)).not.to.equal(other.resolve(Metrics));
+    expect(one.resolve(Readiness)).not.to.equal(other.resolve(Readiness));
+  });
+
+  it("provides a clock, a configuration and a registry where the application does not", () => {
+    const config = new AppConfig({ name: "shop" });
+
+    const plain = Application.create().build();
+    const told = Application.create().config(config).provide(provide(Clock).useValue(new SystemClock())).build();
+
+    expect(plain.config().name).to.equal("app");
+    expect(told.config()).to.equal(config);
+    expect(told.resolve(AppConfig)).to.equal(config);
+  });
+
+  it("prints its stages in the order of the table, and which of them are on", () => {
+    const rows = Application.create().metrics().requestId().catchPanic().build().pipeline();
+
+    expect(rows.map(({ slot }) => slot)).to.deep.equal(STAGES.map(({ slot }) => slot));
+    expect(rows.filter(({ on }) => on).map(({ slot }) => slot)).to.deep.equal([
+      "health",
+      "requestId",
+      "metrics",
+      "catchPanic",
+      "redirectMapper",
+      "router",
+    ]);
+  });
+
+  it("has 23 stages in 25 slots", () => {
+    expect(STAGES).to.have.length(25);
+    expect(new Set(STAGES.map(({ number }) => number)).size).to.equal(23);
+    expect(STAGES.every(({ why }) => why.length > 10)).to.equal(true);
+  });
+
+  it("describes modules, routes and stages as the same data every time", () => {
+    const graph = JSON.parse(describeOnce()) as { modules: { name: string }[]; routes: unknown[] };
+
+    expect(describeOnce()).to.equal(describeOnce());
+    expect(graph.modules[0]).to.deep.include({ name: "CountModule", controllers: ["CountController"] });
+    expect(graph.routes).to.deep.equal([
+      {
+        module: "CountModule",
+        method: "GET",
+        path: "/count",
+        name: "count",
+        handler: "CountController.count",
+        params: [],
+        pages: [],
+        middleware: [],
+      },
+    ]);
+  });
+
+  it("leaves process and globals alone", () => {
+    const before = [process.eventNames().length, Object.keys(globalThis).length, process.listenerCount("SIGTERM")];
+
+    Application.create(CountModule).requestId().accessLog().metrics().build();
+
+    expect([
+      process.eventNames().length,
+      Object.keys(globalThis).length,
+      process.listenerCount("SIGTERM"),
+    ]).to.deep.equal(before);
+  });
+});
+
+describe("build()", () => {
+  it("lists every fault at once, each with code, place and cure", () => {
+    abstract class Missing {}
+
+    @Injectable()
+    class NeedsMissing {
+      constructor(readonly missing: Missing) {}
+    }
+
+    @Controller("/")
+    class Broken {
+      constructor(readonly needs: NeedsMissing) {}
+
+      @Get("/twice", "same")
+      first() {}
+
+      @Get("/twice", "same")
+      second() {}
+
+      @Get("/up/live")
+      health() {}
+    }
+
+    @Module({ controllers: [Broken], providers: [NeedsMissing] })
+    class BrokenModule {}
+
+    const builder = Application.create(BrokenModule)
+      .port(70_000)
+      .healthPrefix("/up")
+      .trustedProxies("10.0.0.0/99")
+      .lifecycle({ drainDelayMs: -1 })
+      .config(new AppConfig({ url: "ftp://x" }))
+      .requestId()
+      .requestId()
+      .cors({ origins: "*", credentials: true });
+    const findings = findingsOf(() => builder.build());
+
+    expect(findings.map(({ code }) => code).toSorted()).to.include.members([
+      "E_APP_URL",
+      "E_CORS_WILDCARD",
+      "E_LIFECYCLE_OPTION",
+      "E_PORT",
+      "E_PROVIDER_MISSING",
+      "E_ROUTE_DUPLICATE",
+      "E_ROUTE_HEALTH",
+      "E_ROUTE_NAME_REPEATED",
+      "E_STAGE_TWICE",
+      "E_TRUSTED_PROXIES",
+    ]);
+    for (const { what, where, cure } of findings)
+      expect([what, where, cure].every((text) => text !== "")).to.equal(true);
+  });
+
+  it("makes no instance where anything is wrong", () => {
+    let made = 0;
+
+    @Injectable()
+    class Eager {
+      constructor() {
+        made += 1;
+      }
+    }
+
+    @Module({ providers: [Eager] })
+    class EagerModule {}
+
+    findingsOf(() => Application.create(EagerModule).port(-1).build());
+
+    expect(made).to.equal(0);
+  });
+
+  it("reports what a stage refuses to be made of, under the name of its call", () => {
+    const findings = findingsOf(() => Application.create().cors({ origins: "*", credentials: true }).build());
+
+    expect(findings).to.have.length(1);
+    expect(findings[0]?.where).to.equal(".cors(…)");
+  });
+
+  it("starts no timer and opens no socket", () => {
+    const before = active();
+
+    Application.create(CountModule)
+      .requestId()
+      .traceContext()
+      .accessLog()
+      .metrics()
+      .catchPanic()
+      .errorMapping()
+      .build();
+
+    expect(active()).to.equal(before);
+  });
+});
