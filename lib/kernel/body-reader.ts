@@ -4,7 +4,13 @@
  */
 import type { Context } from "./context.js";
 import { parseFields, type Fields } from "./fields.js";
-import { BadRequestError, MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError } from "./errors.js";
+import {
+  BadRequestError,
+  FrameworkError,
+  MalformedJsonError,
+  PayloadTooLargeError,
+  UnsupportedMediaTypeError,
+} from "./errors.js";
 import { Extension } from "./extension.js";
 import { validate, type Schema } from "./schema.js";
 
@@ -55,6 +61,7 @@ function collect(ctx: Context): Promise<Buffer> {
   }
   if (Number(incoming.headers["content-length"] ?? 0) > limit) return Promise.reject(tooLarge(limit));
   if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
+  if (incoming.destroyed) return Promise.reject(incoming.errored ?? brokenOff());
   return new Promise((resolve, reject) => gather(ctx, limit, resolve, reject));
 }
 
@@ -90,6 +97,13 @@ function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, r
 
 function tooLarge(limit: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`The request body is larger than ${limit} bytes.`);
+}
+
+/** Someone has read the stream before, and not to its end. */
+function brokenOff(): FrameworkError {
+  return new FrameworkError("the request's body was partly read already, and cannot be read again", {
+    code: "E_BODY_BROKEN_OFF",
+  });
 }
 
 function decode(bytes: Buffer): string {

@@ -14,6 +14,7 @@ import { ContextCookies } from "./context-cookies.js";
 import { Exchange } from "./exchange.js";
 import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { exposeResponse } from "./expose.js";
+import { spareConnection } from "./request-body.js";
 import { discardBody } from "./stream.js";
 import type { InferOutput, Schema } from "./schema.js";
 
@@ -84,6 +85,7 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   get req(): IncomingMessage {
+    spareConnection(this.incoming);
     return this.incoming;
   }
 

@@ -17,7 +17,7 @@ export class KoaRequestFace {
 
   constructor(readonly ctx: Context) {
     this.app = ctx.app;
-    this.req = ctx.incoming;
+    this.req = ctx.req;
     this.res = ctx.raw;
     this.originalUrl = ctx.originalUrl;
   }
@@ -58,7 +58,7 @@ export class KoaResponseFace {
 
   constructor(readonly ctx: Context) {
     this.app = ctx.app;
-    this.req = ctx.incoming;
+    this.req = ctx.req;
     this.res = ctx.raw;
   }
 

@@ -1,10 +1,11 @@
 /**
  * Answering before the request's body was read. Closing at once would make the kernel reset the connection and take the answer
- * with it, so the rest is read and thrown away for a while first: at most 1 MiB and 2 seconds (RFC 9112 section 9.6).
- * A small rest that was announced is left to Node, which discards it and keeps the connection.
+ * with it, so the rest is read and thrown away for a while first: at most 1 MiB, and until 2 seconds after the answer (RFC 9112
+ * section 9.6). A small rest that was announced is thrown away as well, and the connection kept.
  */
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "./exchange.js";
+import { discardRest } from "./request-body.js";
 
 /** A rest up to this many announced bytes is worth keeping the connection for. */
 export const SMALL_REST = 65_536;
@@ -16,30 +17,32 @@ export function restIsSmall(incoming: IncomingMessage): boolean {
   return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= SMALL_REST;
 }
 
+/** To be called when the answer is handed over: sees to it that the next request on the connection can be read. */
+export function keepAfter({ incoming, connection }: Exchange): void {
+  // Who reads on to the end may do so, and what nobody has touched Node throws away itself.
+  if (incoming.destroyed || incoming.readableFlowing === false) discardRest(incoming, connection.socket);
+}
+
 /** To be called before the answer is ended; the answer must carry `Connection: close`. */
-export function lingerAfter(exchange: Exchange): void {
-  const { incoming, clock } = exchange;
-  const { socket } = incoming;
+export function lingerAfter({ incoming, clock, connection: { socket } }: Exchange): void {
+  if (socket.destroyed) return;
+  const destroySoon = socket.destroySoon.bind(socket);
+  const destroy = (): void => void socket.destroy();
   let discarded = 0;
-  const destroy = (): void => {
-    timer.cancel();
-    socket.destroy();
-  };
-  const timer = clock.setTimeout(destroy, LINGER_MS, { background: true });
-  socket.once("close", () => timer.cancel());
-  // Node destroys the socket as soon as the answer is written; here it only says that nothing more will come.
+  // Node ends the socket with this as soon as the answer is written; here it only says that nothing more will come.
   socket.destroySoon = () => {
-    socket.end();
-    if (incoming.complete) destroy();
+    if (incoming.complete) return destroySoon();
+    const timer = clock.setTimeout(destroy, LINGER_MS, { background: true });
+    socket.once("close", () => timer.cancel());
+    return void socket.end();
   };
-  incoming.on("data", (chunk: Buffer) => {
-    discarded += chunk.length;
-    if (discarded > LINGER_BYTES) destroy();
+  discardRest(incoming, socket, {
+    taken: (bytes) => {
+      discarded += bytes;
+      if (discarded > LINGER_BYTES) destroy();
+    },
+    ended: () => {
+      if (socket.writableEnded) destroySoon();
+    },
   });
-  incoming.on("end", () => {
-    if (socket.writableEnded) socket.once("finish", destroy);
-    if (socket.writableFinished) destroy();
-  });
-  incoming.on("error", destroy);
-  incoming.resume();
 }

@@ -7,7 +7,7 @@ import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
 import type { Context } from "./context.js";
 import { FreshHead, WrittenHead } from "./head.js";
-import { lingerAfter, restIsSmall } from "./linger.js";
+import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { isStream } from "./stream.js";
 import { tracing } from "./tracing.js";
 
@@ -26,6 +26,7 @@ export function send(ctx: Context): void {
   }
   const unread = hasUnreadBody(ctx.incoming);
   const lingers = unread && !restIsSmall(ctx.incoming);
+  if (unread && !lingers) raw.once("finish", () => keepAfter(ctx));
   if (raw.statusCode === 204 || raw.statusCode === 205 || raw.statusCode === 304) sendEmpty(ctx, lingers);
   else if (ctx.incoming.method === "HEAD") sendHeadOnly(ctx, lingers);
   else if (isStream(payload)) sendStream(ctx, payload, lingers);
@@ -75,7 +76,7 @@ function sendHeadOnly(ctx: Context, lingers: boolean): void {
 
 function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   writeHead(ctx, undefined, lingers);
-  if (lingers) lingerAfter(ctx);
+  if (lingers) lingerAfterStream(ctx, stream);
   ctx.raw.flushHeaders();
   pipeline(stream, ctx.raw, (error) => {
     if (error !== null && error !== undefined) {
@@ -84,6 +85,12 @@ function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
     }
     ctx.finish();
   });
+}
+
+/** The answer may be made of the body, also in ways that do not show yet; then there is no rest before it ends. */
+function lingerAfterStream(ctx: Context, stream: Readable): void {
+  if (ctx.incoming.destroyed) lingerAfter(ctx);
+  else stream.once("end", () => void (ctx.incoming.complete || lingerAfter(ctx)));
 }
 
 /** `length` `undefined`: not known; Node then frames the body itself. */
