@@ -1,0 +1,100 @@
+/**
+ * The client's end of a test: Node's own HTTP client, whose answers are `Response`s as those of `fetch`. Unlike `fetch` it sends the
+ * target as it is written (`//`, `..`), a body with any method, and any header; and its connections end with the test.
+ */
+import http from "node:http";
+import { Readable } from "node:stream";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { encodeBody, type BodyOptions } from "./request-body.js";
+
+/** What a request says besides method and path. */
+export interface RequestOptions extends BodyOptions {
+  readonly headers?: Headers | Readonly<Record<string, string | readonly string[]>>;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer whose body may still be on its way. */
+interface Arriving {
+  readonly response: Response;
+  readonly incoming: http.IncomingMessage;
+}
+
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+export class Transport {
+  private readonly agent = new http.Agent({ keepAlive: true });
+  private readonly arriving = new Set<Arriving>();
+
+  constructor(private readonly port: number) {}
+
+  /** Rejects where no answer comes: the connection was refused, cut or aborted. */
+  async send(method: string, path: string, options: RequestOptions, cookies?: string): Promise<Response> {
+    const { headers, signal, ...body } = options;
+    const { content, type } = encodeBody(body);
+    const request = http.request({ ...this.target(path), method, ...(signal !== undefined && { signal }) });
+    for (const [name, value] of fieldsOf(headers)) request.appendHeader(name, value);
+    if (type !== undefined && !request.hasHeader("Content-Type")) request.setHeader("Content-Type", type);
+    if (cookies !== undefined && !request.hasHeader("Cookie")) request.setHeader("Cookie", cookies);
+    const incoming = await answered(request, content);
+    return this.keep(method, incoming);
+  }
+
+  /** Ends the connections whose answer nobody began to read: the test has seen what it wanted. */
+  leaveUnread(): void {
+    for (const { response, incoming } of this.arriving) {
+      if (!response.bodyUsed && response.body?.locked !== true) incoming.destroy();
+    }
+  }
+
+  private target(path: string): http.RequestOptions {
+    if (path === "") throw new TypeError('the path is empty: write "/"');
+    // What no request line may hold is encoded as a browser does; everything else goes out as it is written.
+    const target = path.replaceAll(/[^\u0021-\u007e]+/g, encodeURIComponent);
+    return { agent: this.agent, host: "127.0.0.1", port: this.port, path: target };
+  }
+
+  private keep(method: string, incoming: http.IncomingMessage): Response {
+    const response = responseOf(method, incoming);
+    const arriving = { response, incoming };
+    this.arriving.add(arriving);
+    incoming.once("close", () => this.arriving.delete(arriving));
+    return response;
+  }
+}
+
+function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<readonly [string, string | readonly string[]]> {
+  return headers instanceof Headers ? headers : Object.entries(headers);
+}
+
+function answered(request: http.ClientRequest, content: Buffer | Readable | undefined): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // After the answer it stays, and has nothing left to say: what happens then is told by the body.
+    request.on("error", reject).once("response", resolve);
+    if (content instanceof Readable) sendStream(request, content);
+    else if (content === undefined) request.end();
+    else request.setHeader("Content-Length", content.length).end(content);
+  });
+}
+
+function sendStream(request: http.ClientRequest, content: Readable): void {
+  request.setHeader("Transfer-Encoding", "chunked");
+  content.once("error", (error) => request.destroy(error)).pipe(request);
+}
+
+function responseOf(method: string, incoming: http.IncomingMessage): Response {
+  // Of an answer that was received both are there.
+  const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = incoming;
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  return new Response(bodyOf(method, status, incoming), { status, statusText, headers });
+}
+
+function bodyOf(method: string, status: number, incoming: http.IncomingMessage): BodyInit | null {
+  if (method === "HEAD" || WITHOUT_BODY.has(status)) {
+    incoming.resume();
+    return null;
+  }
+  const stream: NodeReadableStream = Readable.toWeb(incoming, { strategy: { highWaterMark: 1 } });
+  // Node's and the DOM's declarations of the same class differ.
+  return stream as unknown as ReadableStream;
+}

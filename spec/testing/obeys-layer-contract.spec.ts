@@ -1,0 +1,299 @@
+import { AssertionError } from "node:assert";
+import { PassThrough } from "node:stream";
+import { expect } from "chai";
+import {
+  CatchPanicLayer,
+  Compression,
+  CorsLayer,
+  ErrorMapping,
+  ForbiddenError,
+  Layer,
+  Reply,
+  SecurityHeaders,
+  type Context,
+  type KoaMiddleware,
+  type Middleware,
+  type Next,
+  type Run,
+} from "../../lib/index.js";
+import { obeysLayerContract, type LayerContractOptions } from "../../lib/testing/obeys-layer-contract.js";
+import type { TriedLayer } from "../../lib/testing/layer-trial.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+class Wrapping extends Layer {
+  constructor(private readonly around: (inner: Run) => Run) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    return this.around(inner);
+  }
+}
+
+class Marking implements Middleware {
+  async handle(ctx: Context, next: Next): Promise<void> {
+    await next();
+    ctx.set("X-Marked", "yes");
+  }
+}
+
+const koa = (run: (ctx: Context, next: Next) => unknown): KoaMiddleware => run;
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const isAsked = (ctx: Context) => ctx.get("x-refuse") !== "";
+
+describe("obeysLayerContract", () => {
+  const good: readonly (readonly [string, TriedLayer, LayerContractOptions?])[] = [
+    ["a layer that does nothing", new Wrapping((inner) => inner)],
+    ["a Koa function that does nothing", koa((_ctx, next) => next())],
+    ["a middleware that sets a header on the way out", new Marking()],
+    ["a Koa function that sets a default before", koa((ctx, next) => ((ctx.status = 200), next()))],
+    [
+      "a middleware that refuses",
+      koa((ctx, next) => (isAsked(ctx) ? Reply.empty(403) : next())),
+      { refused: { headers: { "X-Refuse": "1" } } },
+    ],
+    [
+      "a middleware that refuses by an error",
+      koa((ctx, next) => {
+        if (isAsked(ctx)) throw new ForbiddenError();
+        return next();
+      }),
+      { refused: { headers: { "X-Refuse": "1" } } },
+    ],
+    [
+      "a layer that answers errors",
+      koa(async (ctx, next) => {
+        try {
+          await next();
+        } catch {
+          if (!ctx.headerSent) ctx.status = 500;
+        }
+      }),
+      { answersErrors: true },
+    ],
+    ["SecurityHeaders", new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'")],
+    [
+      "Compression",
+      new Compression({ minBytes: 1 } as object),
+      { request: { headers: { "Accept-Encoding": "gzip" } } },
+    ],
+    [
+      "CorsLayer",
+      new CorsLayer({ origins: ["https://a.example"] }),
+      {
+        request: { headers: { Origin: "https://a.example" } },
+        refused: {
+          method: "OPTIONS",
+          headers: { Origin: "https://a.example", "Access-Control-Request-Method": "PUT" },
+        },
+      },
+    ],
+    ["CatchPanicLayer", new CatchPanicLayer(), { answersErrors: true }],
+    ["ErrorMapping", new ErrorMapping().redactErrors(true)],
+  ];
+  for (const [name, layer, options] of good) {
+    it(`is kept by ${name}`, () => obeysLayerContract(layer, options));
+  }
+
+  const bad: readonly (readonly [string, TriedLayer, RegExp, LayerContractOptions?])[] = [
+    [
+      "a Koa function that calls next twice",
+      koa(async (_ctx, next) => {
+        await next();
+        await next().catch(() => {});
+      }),
+      /when the next one answers, it called next 2 times/,
+    ],
+    [
+      "a layer that calls its inner run twice",
+      new Wrapping((inner) => async (ctx) => {
+        await inner(ctx);
+        try {
+          await inner(ctx);
+        } catch {
+          // It hides what it did.
+        }
+      }),
+      /called next 2 times/,
+    ],
+    [
+      "a middleware that goes on after it has refused",
+      koa((ctx, next) => {
+        ctx.status = 403;
+        return next();
+      }),
+      /called next after it had answered with 403: return instead/,
+    ],
+    [
+      "a middleware that goes on after it has given a body",
+      koa((ctx, next) => {
+        ctx.body = "cached";
+        return next();
+      }),
+      /called next after it had answered with 200/,
+    ],
+    [
+      "a middleware that calls next when it is over",
+      koa((_ctx, next) => void setImmediate(() => void next().catch(() => {}))),
+      /called next after it had finished/,
+    ],
+    [
+      "a middleware that calls next for a request it refuses",
+      koa((_ctx, next) => next()),
+      /when the request is one to refuse, it called next/,
+      { refused: { headers: { "X-Refuse": "1" } } },
+    ],
+    [
+      "a middleware that sets a header on the raw response on the way out",
+      koa(async (ctx, next) => {
+        await next();
+        ctx.res.setHeader("X-Late", "1");
+      }),
+      /when the answer is written by hand, it called setHeader\(X-Late\) after the head was sent/,
+    ],
+    [
+      "a middleware that sets a cookie on the way out",
+      koa(async (ctx, next) => {
+        await next();
+        ctx.cookies.set("late", "1");
+      }),
+      /called setHeader\(Set-Cookie\) after the head was sent/,
+    ],
+    [
+      "a middleware that swallows exceptions",
+      koa(async (_ctx, next) => next().catch(() => {})),
+      /when the next one rejects with an error, it swallowed Error: further in/,
+    ],
+    [
+      "a middleware that does not wait for next",
+      koa((_ctx, next) => void next().catch(() => {})),
+      /swallowed .*: await next/,
+    ],
+    [
+      "a layer that catches only what is thrown at once",
+      new Wrapping((inner) => (ctx) => {
+        try {
+          return inner(ctx);
+        } catch {
+          return undefined;
+        }
+      }),
+      /when the next one throws an error, it swallowed/,
+    ],
+    [
+      "a middleware that wraps exceptions in its own",
+      koa(async (_ctx, next) => {
+        try {
+          await next();
+        } catch (cause) {
+          throw new Error("wrapped", { cause });
+        }
+      }),
+      /threw Error: wrapped.* in place of/,
+    ],
+    [
+      "a layer that answers errors with success",
+      koa(async (ctx, next) => {
+        try {
+          await next();
+        } catch {
+          if (!ctx.headerSent) ctx.body = "all is well";
+        }
+      }),
+      /it has to be answered as an error/,
+      { answersErrors: true },
+    ],
+    [
+      "a middleware that leaves HEAD to somebody else",
+      koa((ctx, next) => (ctx.method === "HEAD" ? Reply.empty(405) : next())),
+      /answered HEAD with 405 .* and GET with 200 text\/plain/,
+    ],
+    [
+      "a middleware that ends a failing body cleanly",
+      koa(async (ctx, next) => {
+        await next();
+        const { body } = ctx;
+        if (!isReadable(body)) return;
+        const calm = new PassThrough();
+        body.on("error", () => calm.end()).pipe(calm);
+        calm.on("close", () => body.destroy());
+        ctx.body = calm;
+      }),
+      /when the body fails after its first bytes, it gave a body whose stream failed a clean end/,
+    ],
+    [
+      "a middleware that loses the failure of a body",
+      koa(async (ctx, next) => {
+        await next();
+        if (isReadable(ctx.body)) ctx.body = ctx.body.on("error", () => {}).pipe(new PassThrough());
+      }),
+      /when the body fails after its first bytes, it did not come to an end within 300 ms/,
+      { limitMs: 300 },
+    ],
+    [
+      "a middleware that does not let go of a body",
+      koa(async (ctx, next) => {
+        await next();
+        if (isReadable(ctx.body)) ctx.body = ctx.body.pipe(new PassThrough());
+      }),
+      /when the client leaves while the body is sent, it kept a body stream open/,
+      { limitMs: 300 },
+    ],
+    [
+      "a middleware that does not answer",
+      koa(() => new Promise<never>(() => {})),
+      /when the next one answers, it gave no answer[^]*within 100 ms/,
+      { limitMs: 100 },
+    ],
+    [
+      "a middleware that destroys the connection",
+      koa(async (ctx, next) => {
+        await next();
+        await turn();
+        ctx.req.socket.destroy();
+      }),
+      /gave no answer/,
+    ],
+    ["a middleware that lets nothing through", koa(() => Reply.empty(503)), /never called next: give a `request`/],
+  ];
+  for (const [name, layer, message, options] of bad) {
+    it(`is broken by ${name}`, async () => {
+      const error = await rejectionOf(obeysLayerContract(layer, options));
+
+      expect(error).to.be.instanceOf(AssertionError);
+      expect(error.message).to.match(message);
+    });
+  }
+
+  it("names the layer and lists every fault", async () => {
+    class Deaf implements Middleware {
+      async handle(_ctx: Context, next: Next): Promise<void> {
+        await next().catch(() => {});
+      }
+    }
+
+    const error = await rejectionOf(obeysLayerContract(new Deaf()));
+
+    expect(error.message).to.match(/^Deaf does not obey the layer contract:\n/);
+    expect(error.message.split("\n  - ")).to.have.length.above(4);
+  });
+
+  it("puts a layer inside those it needs", () =>
+    obeysLayerContract(
+      koa((ctx, next) => {
+        if (ctx.state["user"] !== "ada") throw new ForbiddenError();
+        return next();
+      }),
+      { within: [koa((ctx, next) => ((ctx.state["user"] = "ada"), next()))] },
+    ));
+});
+
+interface Pipeable {
+  on(event: string, listener: () => void): this;
+  pipe(to: PassThrough): PassThrough;
+  destroy(): void;
+}
+
+function isReadable(body: unknown): body is Pipeable {
+  return typeof body === "object" && body !== null && "pipe" in body;
+}

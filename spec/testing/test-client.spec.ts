@@ -1,0 +1,208 @@
+import { Readable } from "node:stream";
+import { expect } from "chai";
+import { Application, Clock, provide, Reply, Route, Routes, type Context } from "../../lib/index.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { testApp, type TestApp } from "../../lib/testing/test-app.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+async function mirror(ctx: Context): Promise<unknown> {
+  return { method: ctx.method, url: ctx.url, headers: ctx.req.rawHeaders, body: await ctx.text() };
+}
+
+const clock = new FakeClock();
+const setCookie =
+  (...lines: readonly string[]) =>
+  (ctx: Context) => {
+    ctx.res.setHeader("Set-Cookie", lines);
+    return "";
+  };
+const routes = new Routes([
+  Route.any("/mirror", mirror),
+  Route.any("/mirror/{*rest}", mirror),
+  Route.get("/redirect", () => Reply.empty(302).header("Location", "/mirror")),
+  Route.get("/login", setCookie("id=1; Path=/; HttpOnly; Secure", "short=2; Max-Age=60", "deep=3; Path=/mirror/deep")),
+  Route.get("/logout", setCookie("id=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT")),
+  Route.get("/area/login", setCookie("area=1")),
+  Route.get("/broken", () => Readable.from(failing())),
+]);
+
+async function* failing(): AsyncGenerator<string> {
+  yield "first";
+  await new Promise((resolve) => setImmediate(resolve));
+  throw new Error("disk on fire");
+}
+
+// What `mirror` answers.
+const seen = async (response: Response) =>
+  (await response.json()) as { method: string; url: string; headers: string[]; body: string };
+
+async function cookies(response: Response): Promise<string | undefined> {
+  const { headers } = await seen(response);
+  const at = headers.findIndex((name) => name.toLowerCase() === "cookie");
+  return at < 0 ? undefined : headers[at + 1];
+}
+
+describe("the client of a test application", () => {
+  let app: TestApp;
+
+  before(async () => {
+    app = await testApp(Application.create().routes(routes).provide(provide(Clock).useValue(clock)));
+  });
+  after(() => app.stop());
+
+  for (const method of ["get", "post", "put", "patch", "delete", "options"] as const) {
+    it(`sends ${method.toUpperCase()}, with a body where one is given`, async () => {
+      const response = await app[method]("/mirror", { body: "hello" });
+
+      expect(await seen(response)).to.include({ method: method.toUpperCase(), body: "hello" });
+    });
+  }
+
+  it("sends HEAD, which has no body", async () => {
+    const response = await app.head("/mirror");
+
+    expect([response.status, await response.text()]).to.deep.equal([200, ""]);
+  });
+
+  it("sends any other method", async () => {
+    const response = await app.request("/mirror", { method: "PROPFIND" });
+
+    expect(await seen(response)).to.include({ method: "PROPFIND" });
+  });
+
+  for (const path of ["/mirror//a/../b/./c", "/mirror/%2f%7E", "/mirror?a=b&c=?/#x"]) {
+    it(`sends the target ${path} as it is written`, async () => {
+      const response = await app.get(path);
+
+      expect(await seen(response)).to.include({ url: path });
+    });
+  }
+
+  it("encodes what no request line may hold", async () => {
+    const response = await app.get("/mirror/grüße ☃");
+
+    expect(await seen(response)).to.include({ url: "/mirror/gr%C3%BC%C3%9Fe%20%E2%98%83" });
+  });
+
+  it("refuses an empty path", async () => {
+    expect((await rejectionOf(app.get(""))).message).to.include('write "/"');
+  });
+
+  it("sends headers as they are written, repeated ones too", async () => {
+    const response = await app.get("/mirror", { headers: { "X-Odd-CASE": ["1", "2"], Host: "elsewhere" } });
+
+    const { headers } = await seen(response);
+    expect(headers.join("|")).to.include("X-Odd-CASE|1|X-Odd-CASE|2").and.to.include("Host|elsewhere");
+  });
+
+  it("takes headers as fetch does", async () => {
+    const response = await app.get("/mirror", { headers: new Headers({ "x-a": "1" }) });
+
+    expect((await seen(response)).headers.join("|")).to.include("x-a|1");
+  });
+
+  const bodies = [
+    ["json", { json: { a: 1 } }, "application/json", '{"a":1}'],
+    ["json null", { json: null }, "application/json", "null"],
+    ["form", { form: { a: "b c", d: ["1", "2"] } }, "application/x-www-form-urlencoded;charset=UTF-8", "a=b+c&d=1&d=2"],
+    ["text", { body: "x" }, "text/plain;charset=UTF-8", "x"],
+    ["a stream", { body: Readable.from(["x", "y"]) }, undefined, "xy"],
+    ["a type of its own", { body: "x", headers: { "content-type": "text/csv" } }, "text/csv", "x"],
+  ] as const;
+  for (const [name, options, type, text] of bodies) {
+    it(`sends ${name} as a body with the type that goes with it`, async () => {
+      const { headers, body } = await seen(await app.post("/mirror", options));
+
+      const at = headers.findIndex((each) => each.toLowerCase() === "content-type");
+      expect([at < 0 ? undefined : headers[at + 1], body]).to.deep.equal([type, text]);
+    });
+  }
+
+  it("does not follow redirects", async () => {
+    const response = await app.get("/redirect");
+
+    expect([response.status, response.headers.get("location")]).to.deep.equal([302, "/mirror"]);
+  });
+
+  it("shows a body that is cut as a failure, not as an end", async () => {
+    const response = await app.get("/broken");
+
+    expect(response.status).to.equal(200);
+    expect(await rejectionOf(response.text())).to.be.instanceOf(Error);
+  });
+
+  it("can be called off", async () => {
+    const signal = AbortSignal.abort();
+
+    expect(await rejectionOf(app.get("/mirror", { signal }))).to.have.property("name", "AbortError");
+  });
+
+  it("keeps no cookies", async () => {
+    await app.get("/login");
+
+    const { headers } = await seen(await app.get("/mirror"));
+    expect(headers.map((name) => name.toLowerCase())).not.to.include("cookie");
+  });
+
+  describe("with cookies", () => {
+    it("keeps them, longest path first, where their path reaches", async () => {
+      const browser = app.withCookies();
+      await browser.get("/login");
+
+      expect(await cookies(await browser.get("/mirror?x"))).to.equal("id=1; short=2");
+      expect(await cookies(await browser.get("/mirror/deep/er"))).to.equal("deep=3; id=1; short=2");
+      expect(await cookies(await browser.get("/mirror/deeper"))).to.equal("id=1; short=2");
+    });
+
+    it("takes the directory for the path of a cookie that names none", async () => {
+      const browser = app.withCookies();
+      await browser.get("/area/login");
+
+      expect(await cookies(await browser.get("/mirror"))).to.equal(undefined);
+    });
+
+    it("drops them when they are deleted, and when they expire by the application's clock", async () => {
+      const browser = app.withCookies();
+      await browser.get("/login");
+
+      await browser.get("/logout");
+      expect(await cookies(await browser.get("/mirror"))).to.equal("short=2");
+      clock.advance(60_000);
+      expect(await cookies(await browser.get("/mirror"))).to.equal(undefined);
+    });
+
+    it("keeps those of two clients apart", async () => {
+      const [one, other] = [app.withCookies(), app.withCookies()];
+      await one.get("/login");
+
+      expect(await cookies(await other.get("/mirror"))).to.equal(undefined);
+    });
+
+    it("sends a cookie header that is given instead", async () => {
+      const browser = app.withCookies();
+      await browser.get("/login");
+
+      expect(await cookies(await browser.get("/mirror", { headers: { Cookie: "own=1" } }))).to.equal("own=1");
+    });
+  });
+
+  describe("raw", () => {
+    it("returns what came back once the connection is closed", async () => {
+      const answer = await app.raw("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+
+      expect(answer.toString()).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
+    });
+
+    it("returns what came back once nothing more comes", async () => {
+      const answer = await app.raw("GET /redirect HTTP/1.1\r\nHost: x\r\n\r\n", { quietMs: 20 });
+
+      expect(answer.toString()).to.match(/^HTTP\/1\.1 302 /);
+    });
+
+    it("returns nothing where nothing comes within the limit", async () => {
+      const answer = await app.raw("GET / HT", { limitMs: 30 });
+
+      expect(answer).to.have.lengthOf(0);
+    });
+  });
+});
