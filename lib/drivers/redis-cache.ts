@@ -12,16 +12,18 @@
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
  */
 import type { Redis as Client } from "ioredis";
+import { missingPeer } from "../kernel/missing-peer.js";
 import { expectTtl, readCacheValue, writeCacheValue } from "../subsystems/cache-value.js";
 import { Cache, type CacheScript } from "../subsystems/cache.js";
-import { missingPeer } from "./peer.js";
 import { clientSettings, readNamespace, readUrl, type RedisCacheOptions } from "./redis-cache-options.js";
 import { RedisScript } from "./redis-script.js";
 import { RedisWatch } from "./redis-watch.js";
 
 export type { RedisCacheOptions } from "./redis-cache-options.js";
 
-const { Redis } = await import("ioredis").catch(missingPeer("@stagecraft/framework/cache/redis", "ioredis", 6));
+const { Redis } = await import("ioredis").catch(
+  missingPeer("@stagecraft/framework/cache/redis", "ioredis", "ioredis@6"),
+);
 
 export class RedisCache extends Cache {
   readonly namespace: string;

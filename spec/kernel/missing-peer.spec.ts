@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { missingPeer } from "../../lib/drivers/peer.js";
+import { missingPeer } from "../../lib/kernel/missing-peer.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { errorOf } from "../support/error-of.js";
 
-const refuse = missingPeer("@stagecraft/framework/cache/redis", "ioredis", 6);
+const refuse = missingPeer("@stagecraft/framework/cache/redis", "ioredis", "ioredis@6");
 
 describe("missingPeer", () => {
   it("says what to install where the package is not there", async () => {
     const missing = ["no", "such", "package", "at", "all"].join("-");
     const cause: unknown = await import(missing).catch((error: unknown) => error);
 
-    const error = errorOf(() => missingPeer("some/entry", missing, 3)(cause));
+    const error = errorOf(() => missingPeer("some/entry", missing, `${missing}@3`)(cause));
 
     expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_PEER_MISSING");
     expect(error.message).to.contain("some/entry").and.to.contain("npm install no-such-package-at-all@3");

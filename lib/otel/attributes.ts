@@ -1,0 +1,50 @@
+/**
+ * A span's fields as attributes: strings, booleans and finite numbers as they are, lists of one of these kinds as lists, anything else
+ * as the text the JSON log has for it. Nothing is withheld here (specification 2.5, table of channels): what must not leave the
+ * process must not be a field of a span.
+ */
+import type { AttributeValue, Span } from "@opentelemetry/api";
+import type { Fields } from "../kernel/tracing.js";
+import { bounded, shownText } from "./shown-text.js";
+
+/** A span takes so many; the SDK counts what is beyond in `dropped_attributes_count`. */
+export const MAX_ATTRIBUTES = 128;
+const MAX_ELEMENTS = 128;
+
+export function setAttributes(span: Span, fields: Fields): void {
+  for (const name of Object.keys(fields)) {
+    const value = attributeOf(fields[name]);
+    if (value !== undefined) span.setAttribute(name, value);
+  }
+}
+
+/** `undefined` for what the log leaves out, too. */
+export function attributeOf(value: unknown): AttributeValue | undefined {
+  switch (typeof value) {
+    case "string":
+      return bounded(value);
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value : "null";
+    case "bigint":
+      return Number.isSafeInteger(Number(value)) ? Number(value) : bounded(`${value}`);
+    case "object":
+      return listOf(value) ?? shownText(value);
+    default:
+      return undefined;
+  }
+}
+
+function listOf(value: unknown): AttributeValue | undefined {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ELEMENTS) return undefined;
+  // Not `every`, which would not see the holes.
+  const list = Array.from<unknown>(value);
+  if (list.every((element) => typeof element === "string")) return list.map(bounded);
+  if (list.every((element) => typeof element === "boolean")) return list;
+  return list.every(isFiniteNumber) ? list : undefined;
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}

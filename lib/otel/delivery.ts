@@ -1,0 +1,68 @@
+/**
+ * Hands batches to the exporter and remembers how that went: what is under way, what was lost, and why. Nothing here is ever rejected:
+ * an exporter that fails, or throws, has lost the batch.
+ */
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
+import { tracing } from "../kernel/tracing.js";
+import type { DroppedSpans } from "./dropped-spans.js";
+
+// `ExportResultCode.SUCCESS`, of a package that is not ours to import.
+const SUCCESS = 0;
+const log = tracing.target("framework::otel");
+
+/** What did not arrive since something last did. */
+export interface Loss {
+  readonly spans: number;
+  readonly cause: unknown;
+}
+
+export class Delivery {
+  readonly #exporter: SpanExporter;
+  readonly #dropped: DroppedSpans;
+  readonly #underWay = new Set<Promise<void>>();
+  #loss: Loss | undefined;
+
+  constructor(exporter: SpanExporter, dropped: DroppedSpans) {
+    this.#exporter = exporter;
+    this.#dropped = dropped;
+  }
+
+  get loss(): Loss | undefined {
+    return this.#loss;
+  }
+
+  /** Resolves when the batch has arrived or is lost. */
+  send(batch: ReadableSpan[]): Promise<void> {
+    const sent = this.#export(batch).then((failure) => {
+      this.#underWay.delete(sent);
+      if (failure === undefined) this.#loss = undefined;
+      else this.#lose(batch.length, failure.cause);
+    });
+    this.#underWay.add(sent);
+    return sent;
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  #export(batch: ReadableSpan[]): Promise<{ readonly cause: unknown } | undefined> {
+    return new Promise((resolve) => {
+      try {
+        this.#exporter.export(batch, ({ code, error }) =>
+          resolve((code as number) === SUCCESS ? undefined : { cause: error }),
+        );
+      } catch (cause) {
+        resolve({ cause });
+      }
+    });
+  }
+
+  #lose(spans: number, cause: unknown): void {
+    this.#dropped.add(spans);
+    // One event an outage: what follows is the counter's.
+    if (this.#loss === undefined) log.warn("spans not delivered", { spans, error: cause });
+    this.#loss = { spans: spans + (this.#loss?.spans ?? 0), cause };
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Counts the spans that reached no collector: because too many waited, or because they could not be delivered. Visible as
+ * `framework_spans_dropped_total` where a registry is given.
+ */
+
+export const SPANS_DROPPED_TOTAL = "framework_spans_dropped_total";
+const HELP = "Spans that were not exported.";
+
+/** As much of `Metrics` as is needed. */
+export interface SpanCounter {
+  describeCounter?(name: string, help: string): void;
+  increment(name: string, labels: Readonly<Record<string, string>>, by: number): void;
+}
+
+export class DroppedSpans {
+  readonly #counter: SpanCounter | undefined;
+
+  constructor(counter: SpanCounter | undefined) {
+    this.#counter = counter;
+    counter?.describeCounter?.(SPANS_DROPPED_TOTAL, HELP);
+    this.add(0);
+  }
+
+  add(count: number): void {
+    this.#counter?.increment(SPANS_DROPPED_TOTAL, {}, count);
+  }
+}

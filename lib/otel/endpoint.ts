@@ -1,0 +1,31 @@
+/** Where spans are sent: an `http:` or `https:` URL of a host and a port, because that is all that gRPC takes of it. */
+import { FrameworkError } from "../kernel/errors.js";
+
+const SHOWN_CHARACTERS = 100;
+
+/** @throws FrameworkError `E_TELEMETRY_ENDPOINT` */
+export function readEndpoint(endpoint: string): string {
+  const url = parse(endpoint);
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw refusal(endpoint, "is no http or https URL");
+  if (url.username !== "" || url.password !== "") throw refusal(endpoint, "carries credentials, which are never sent");
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
+    throw refusal(endpoint, "has more than host and port");
+  // Without one, and without the one that URLs leave out, gRPC goes to 443, whatever the scheme.
+  if (url.protocol === "http:" && url.port === "") throw refusal(endpoint, "names no port, or 80, which is not kept");
+  return url.origin;
+}
+
+function parse(endpoint: string): URL | undefined {
+  return URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+}
+
+function refusal(endpoint: string, why: string): FrameworkError {
+  return new FrameworkError(`the endpoint ${shown(endpoint)} ${why}: write it like http://127.0.0.1:4317`, {
+    code: "E_TELEMETRY_ENDPOINT",
+  });
+}
+
+// Whatever stands before an @ or behind a ? may be a secret.
+function shown(endpoint: string): string {
+  return /[@?]/.test(endpoint) ? "(withheld)" : JSON.stringify(endpoint.slice(0, SHOWN_CHARACTERS));
+}

@@ -1,0 +1,36 @@
+/**
+ * Where ids come from: from the SDK's generator, but for the root of a trace that the request already has ids for. Its log lines carry
+ * them and so do the headers it sends on; the exported span must not invent others.
+ */
+import type { IdGenerator } from "@opentelemetry/sdk-trace-base";
+import { sdk } from "./peers.js";
+
+export interface SpanIds {
+  /** 32 lower-case hex characters, not all zero. */
+  readonly traceId: string;
+  /** 16 lower-case hex characters, not all zero. */
+  readonly spanId: string;
+}
+
+export class IdSource implements IdGenerator {
+  readonly #random = new sdk.RandomIdGenerator();
+  #next: SpanIds | undefined;
+
+  /** Runs `start`, which starts a root, with these ids. */
+  using<T>(ids: SpanIds, start: () => T): T {
+    this.#next = ids;
+    try {
+      return start();
+    } finally {
+      this.#next = undefined;
+    }
+  }
+
+  generateTraceId(): string {
+    return this.#next === undefined ? this.#random.generateTraceId() : this.#next.traceId;
+  }
+
+  generateSpanId(): string {
+    return this.#next === undefined ? this.#random.generateSpanId() : this.#next.spanId;
+  }
+}

@@ -1,0 +1,23 @@
+/** Anything as the text that the JSON log shows for it, but that strings stand without quotation marks, nothing is withheld, and it ends. */
+import { FieldWriter } from "../observe/json/field-writer.js";
+
+/** UTF-16 code units. */
+export const MAX_TEXT = 4096;
+
+const NOTHING_IS_SENSITIVE = () => false;
+const writer = new FieldWriter(NOTHING_IS_SENSITIVE);
+
+/** `text`, cut where it is longer than `MAX_TEXT`, and never within a character. */
+export function bounded(text: string): string {
+  if (text.length <= MAX_TEXT) return text;
+  const last = text.charCodeAt(MAX_TEXT - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT);
+}
+
+/** `undefined` for what the log leaves out. */
+export function shownText(value: unknown): string | undefined {
+  if (typeof value === "string") return bounded(value);
+  const json = writer.value(value);
+  if (json === undefined) return undefined;
+  return bounded(json.startsWith('"') ? String(JSON.parse(json)) : json);
+}

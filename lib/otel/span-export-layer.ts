@@ -1,0 +1,126 @@
+/**
+ * The layer that turns each span of the facade into one of OpenTelemetry: name, fields as attributes, a failure as its status, the
+ * facade's parent as its parent. Events stay in the log. Parents are handed over as values, so that nobody's context manager is asked.
+ */
+import type { Context, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
+import type { Fields, Layer, Outcome, RemoteParent, SpanData } from "../kernel/tracing.js";
+import { REQUEST } from "../observe/span-names.js";
+import { setAttributes } from "./attributes.js";
+import type { IdSource, SpanIds } from "./id-source.js";
+import { api } from "./peers.js";
+import { RawTraceState } from "./raw-trace-state.js";
+import { shownText } from "./shown-text.js";
+import { WallTime } from "./wall-time.js";
+
+/** Spans of this target are outbound calls. */
+export const CLIENT_TARGET = "framework::otel::client";
+
+const FIRST_FAILED_STATUS = 400;
+/** Targets come from code; should they not, the rest share a scope. */
+const MAX_SCOPES = 256;
+const SHARED_SCOPE = "framework";
+
+/** What a span of the facade is exported as. */
+interface Exported {
+  readonly span: Span;
+  /** See `WallTime`. */
+  readonly anchor: number;
+}
+
+export class SpanExportLayer implements Layer<Exported | undefined> {
+  readonly #provider: TracerProvider;
+  readonly #ids: IdSource;
+  readonly #time = new WallTime();
+  readonly #tracers = new Map<string, Tracer>();
+  // Only of outbound calls, which send their ids along.
+  readonly #clients = new WeakMap<SpanData, Span>();
+  #closed = false;
+
+  constructor(provider: TracerProvider, ids: IdSource) {
+    this.#provider = provider;
+    this.#ids = ids;
+  }
+
+  /** Turns no more spans into anything. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** What an outbound call is exported as; `undefined` where it is not. */
+  clientSpan(span: SpanData): Span | undefined {
+    return this.#clients.get(span);
+  }
+
+  onNewSpan(span: SpanData, parent: Exported | undefined): Exported | undefined {
+    if (this.#closed) return undefined;
+    const anchor = parent === undefined ? this.#time.anchor() : parent.anchor;
+    const started = this.#start(span, parent?.span, WallTime.at(anchor));
+    if (span.target === CLIENT_TARGET) this.#clients.set(span, started);
+    return { span: started, anchor };
+  }
+
+  onClose({ target, fields }: SpanData, outcome: Outcome, exported: Exported | undefined): void {
+    if (exported === undefined) return;
+    const { span, anchor } = exported;
+    setAttributes(span, fields);
+    if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: shownText(outcome.error) ?? "" });
+    else if (target === CLIENT_TARGET) judgeAnswer(fields, span);
+    span.end(WallTime.at(anchor));
+  }
+
+  #start(span: SpanData, parent: Span | undefined, startTime: number): Span {
+    const tracer = this.#tracerOf(span.target);
+    const options = { kind: kindOf(span), startTime };
+    const context = parentContext(span.remoteParent, parent);
+    const ids = context === api.ROOT_CONTEXT ? idsOfRoot(span) : undefined;
+    if (ids === undefined) return tracer.startSpan(span.name, options, context);
+    return this.#ids.using(ids, () => tracer.startSpan(span.name, options, context));
+  }
+
+  #tracerOf(target: string): Tracer {
+    return this.#tracers.get(target) ?? this.#newTracer(target);
+  }
+
+  #newTracer(target: string): Tracer {
+    if (this.#tracers.size >= MAX_SCOPES) return this.#provider.getTracer(SHARED_SCOPE);
+    const tracer = this.#provider.getTracer(target);
+    this.#tracers.set(target, tracer);
+    return tracer;
+  }
+}
+
+/** The caller's span beats the span around, which only happens to be there. */
+function parentContext(remote: RemoteParent | undefined, parent: Span | undefined): Context {
+  if (remote !== undefined) return remoteContext(remote);
+  return parent === undefined ? api.ROOT_CONTEXT : api.trace.setSpan(api.ROOT_CONTEXT, parent);
+}
+
+function remoteContext({ traceId, spanId, traceFlags, traceState }: RemoteParent): Context {
+  return api.trace.setSpanContext(api.ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags,
+    isRemote: true,
+    ...(traceState !== undefined && { traceState: new RawTraceState(traceState) }),
+  });
+}
+
+/** The ids that a trace which began here has already: the request's log lines and outbound headers carry them. */
+function idsOfRoot({ name, fields }: SpanData): SpanIds | undefined {
+  if (name !== REQUEST || fields["continued_trace"] !== false) return undefined;
+  const { trace_id: traceId, parent_span_id: spanId } = fields;
+  if (typeof traceId !== "string" || !api.isValidTraceId(traceId)) return undefined;
+  return typeof spanId === "string" && api.isValidSpanId(spanId) ? { traceId, spanId } : undefined;
+}
+
+function kindOf({ target, name, parent }: SpanData): SpanKind {
+  if (target === CLIENT_TARGET) return api.SpanKind.CLIENT;
+  return name === REQUEST && parent === undefined ? api.SpanKind.SERVER : api.SpanKind.INTERNAL;
+}
+
+/** Of an outbound call a refusal is a failure, too, though nothing was thrown. */
+function judgeAnswer({ status }: Fields, span: Span): void {
+  if (typeof status === "number" && status >= FIRST_FAILED_STATUS) {
+    span.setStatus({ code: api.SpanStatusCode.ERROR, message: `HTTP ${status}` });
+  }
+}

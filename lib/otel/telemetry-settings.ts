@@ -1,0 +1,30 @@
+/** What a telemetry is built from, judged once, at `build()`. */
+import { FrameworkError } from "../kernel/errors.js";
+import { readEndpoint } from "./endpoint.js";
+
+export interface TelemetrySettings {
+  readonly serviceName: string;
+  /** `undefined`: the exporter's own default, and its standard environment variables. */
+  readonly endpoint: string | undefined;
+  /** Milliseconds; `undefined`: the exporter's own, and its standard environment variables. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** A timer for longer fires at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** @throws FrameworkError `E_TELEMETRY_NAME`, `E_TELEMETRY_ENDPOINT`, `E_TELEMETRY_TIMEOUT` */
+export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
+  if (typeof serviceName !== "string" || serviceName.trim() === "") {
+    throw new FrameworkError(
+      `the service name is ${JSON.stringify(serviceName)}: give Telemetry.builder() the name its spans are to be found under`,
+      { code: "E_TELEMETRY_NAME" },
+    );
+  }
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new FrameworkError(`the timeout is ${timeoutMs}: give milliseconds, above 0 and at most ${MAX_TIMEOUT_MS}`, {
+      code: "E_TELEMETRY_TIMEOUT",
+    });
+  }
+  return { serviceName, endpoint: endpoint === undefined ? undefined : readEndpoint(endpoint), timeoutMs };
+}

@@ -1,0 +1,63 @@
+/**
+ * `fetch` with a span of its own for every call: method, address and status, and the trace context of that span on the way to the
+ * other side. The span ends when the head of the answer is there; reading the body is no part of it.
+ *
+ * Nothing is recorded of query, credentials, headers or bodies. A call that is not exported (no telemetry layer around, or after its
+ * shutdown) goes out as it was made, and so does one whose address `fetch` itself will refuse.
+ */
+import { tracing, type Span } from "../kernel/tracing.js";
+import type { RemoteParent, SpanData } from "../kernel/tracing.js";
+import { CLIENT_TARGET, type SpanExportLayer } from "./span-export-layer.js";
+
+export type Fetch = typeof globalThis.fetch;
+type Call = Parameters<Fetch>;
+
+const log = tracing.target(CLIENT_TARGET);
+const SAMPLED = 1;
+
+export function traceFetch(layer: SpanExportLayer, fetch: Fetch): Fetch {
+  return (input, init) => {
+    const url = addressOf(input);
+    if (url === undefined) return fetch(input, init);
+    const span = log.span("fetch", { method: methodOf(input, init), url });
+    return span.run(() => call(layer, fetch, span, [input, init]));
+  };
+}
+
+async function call(layer: SpanExportLayer, fetch: Fetch, span: Span, [input, init]: Call): Promise<Response> {
+  const context = layer.clientSpan(span)?.spanContext();
+  if (context === undefined) return fetch(input, init);
+  const headers = headersOf(input, init);
+  headers.set("traceparent", `00-${context.traceId}-${context.spanId}-${flagsOf(span)}`);
+  headers.delete("tracestate");
+  const state = context.traceState?.serialize();
+  if (state !== undefined) headers.set("tracestate", state);
+  const response = await fetch(input, { ...init, headers });
+  span.record({ status: response.status });
+  return response;
+}
+
+/** As `fetch` reads them: those of `init`, where it has any, instead of those of the request. */
+function headersOf(input: Call[0], init: Call[1]): Headers {
+  return new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+}
+
+function methodOf(input: Call[0], init: Call[1]): string {
+  return (init?.method ?? (input instanceof Request ? input.method : "GET")).toUpperCase();
+}
+
+/** Scheme, host and path; of anything but http only the scheme, because the rest may be content. */
+function addressOf(input: Call[0]): string | undefined {
+  const text = input instanceof Request ? input.url : String(input);
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, origin, pathname } = new URL(text);
+  return /^https?:$/.test(protocol) ? origin + pathname : protocol;
+}
+
+/** The flags the trace came with, handed on as they were; of a trace that began here, sampled. */
+function flagsOf(span: SpanData): string {
+  let remote: RemoteParent | undefined;
+  for (let at: SpanData | undefined = span; at !== undefined && remote === undefined; at = at.parent)
+    remote = at.remoteParent;
+  return (remote?.traceFlags ?? SAMPLED).toString(16).padStart(2, "0");
+}

@@ -1,0 +1,20 @@
+/**
+ * The time of spans, in milliseconds since the Unix epoch with fractions: steps of the monotonic clock from an anchor on the calendar.
+ * All spans of a trace share the anchor of its first, so that a child never sticks out of its parent, whatever happens to the
+ * machine's calendar meanwhile. The calendar has whole milliseconds only; the fraction is what several looks at it leave possible.
+ */
+export class WallTime {
+  #anchor = -Infinity;
+
+  /** What to add to the monotonic clock from now on. Right within a millisecond, and soon within microseconds. */
+  anchor(): number {
+    // The calendar is cut down to its millisecond: the true difference is this, or up to one more.
+    const least = Date.now() - performance.now();
+    if (least > this.#anchor || least < this.#anchor - 1) this.#anchor = least;
+    return this.#anchor;
+  }
+
+  static at(anchor: number): number {
+    return anchor + performance.now();
+  }
+}

@@ -1,0 +1,115 @@
+import { expect } from "chai";
+import { anything, assert, constantFrom, property } from "fast-check";
+import { tracing } from "../../lib/kernel/tracing.js";
+import { JsonLog } from "../../lib/observe/json-log.js";
+import { CaptureSink } from "../../lib/observe/capture-sink.js";
+import { attributeOf } from "../../lib/otel/attributes.js";
+import { MAX_TEXT } from "../../lib/otel/shown-text.js";
+
+describe("attributeOf", () => {
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  const unreadable = {
+    get secret(): string {
+      throw new Error("no");
+    },
+  };
+
+  const table: readonly (readonly [what: string, value: unknown, attribute: unknown])[] = [
+    ["a string", "a.csv", "a.csv"],
+    ["an empty string", "", ""],
+    ["a string with quotation marks", '"a"', '"a"'],
+    ["true", true, true],
+    ["false", false, false],
+    ["an integer", 3, 3],
+    ["a fraction", 0.25, 0.25],
+    ["NaN", Number.NaN, "null"],
+    ["infinity", Infinity, "null"],
+    ["a small bigint", 3n, 3],
+    ["a large bigint", 2n ** 70n, "1180591620717411303424"],
+    ["null", null, "null"],
+    ["undefined", undefined, undefined],
+    ["a function", () => {}, undefined],
+    ["a symbol", Symbol("x"), undefined],
+    ["a date", new Date(0), "1970-01-01T00:00:00.000Z"],
+    ["an invalid date", new Date(Number.NaN), "null"],
+    ["a URL", new URL("http://a/b?c"), "http://a/b?c"],
+    ["an error and its cause", new Error("a", { cause: new TypeError("b") }), "Error: a: caused by TypeError: b"],
+    ["bytes", new Uint8Array(3), "[3 bytes]"],
+    ["strings", ["a", "b"], ["a", "b"]],
+    ["numbers", [1, 2.5], [1, 2.5]],
+    ["booleans", [true, false], [true, false]],
+    ["an empty list", [], "[]"],
+    ["numbers, one of them none", [1, Number.NaN], "[1,null]"],
+    ["numbers, one of them endless", [1, Infinity], "[1,null]"],
+    ["a list of several kinds", ["a", 1], '["a",1]'],
+    ["a list with nothing in it", ["a", null], '["a",null]'],
+    ["a list with a hole", [1, , 3], "[1,null,3]"], // oxlint-disable-line no-sparse-arrays
+    [
+      "more than 128 elements",
+      Array.from({ length: 129 }, () => 1),
+      `[${Array.from({ length: 129 }, () => 1).join()}]`,
+    ],
+    ["an object, its keys sorted", { b: 1, a: "x" }, '{"a":"x","b":1}'],
+    ["an object with a name that the log withholds", { token: "t" }, '{"token":"t"}'],
+    ["a map", new Map([["a", 1]]), '{"a":1}'],
+    ["a set", new Set([1, "a"]), '[1,"a"]'],
+    ["an object with toJSON", { toJSON: () => "text" }, "text"],
+    ["a cycle", cycle, '{"self":"[circular]"}'],
+    ["a getter that throws", unreadable, '{"secret":"[unreadable]"}'],
+  ];
+
+  for (const [what, value, attribute] of table) {
+    it(`takes ${what}`, () => {
+      expect(attributeOf(value)).to.deep.equal(attribute);
+    });
+  }
+
+  it("cuts long text, and never within a character", () => {
+    expect(attributeOf("x".repeat(MAX_TEXT))).to.have.length(MAX_TEXT);
+    expect(attributeOf("x".repeat(MAX_TEXT + 1))).to.have.length(MAX_TEXT);
+    expect(attributeOf(`${"x".repeat(MAX_TEXT - 1)}😀`)).to.equal("x".repeat(MAX_TEXT - 1));
+    expect(attributeOf(["x".repeat(MAX_TEXT + 1)])).to.deep.equal(["x".repeat(MAX_TEXT)]);
+    expect(attributeOf({ text: "x".repeat(MAX_TEXT) })).to.have.length(MAX_TEXT);
+  });
+
+  it("shows whatever it is as the JSON log does", () => {
+    const key = constantFrom("a", "b", "c d", "é", "0", "__proto__");
+    const values = anything({
+      key,
+      withBigInt: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withTypedArray: true,
+    });
+
+    assert(
+      property(values, (value) => {
+        const attribute = attributeOf(value);
+        const logged = loggedAs(value);
+
+        if (typeof attribute !== "string") expect(JSON.stringify(attribute)).to.equal(logged);
+        else if (attribute.length < MAX_TEXT - 1) expect([logged, textIn(logged)]).to.include(attribute);
+      }),
+    );
+  });
+});
+
+/** The JSON of the value in a log line, under a name that is never withheld; `undefined` where the line has none. */
+function loggedAs(value: unknown): string | undefined {
+  const sink = new CaptureSink();
+  const registry = tracing.registry().with(new JsonLog(sink));
+  tracing.withSubscriber(registry, () => tracing.target("t").info("m", { v: value }));
+  const [line = ""] = sink.lines();
+  return line.startsWith(START)
+    ? line.slice(START.length, line.lastIndexOf('},"level":"INFO","message":"m"'))
+    : undefined;
+}
+
+const START = '{"fields":{"v":';
+
+/** The text that is written there, where it is one. */
+function textIn(json: string | undefined): unknown {
+  return json?.startsWith('"') === true ? JSON.parse(json) : undefined;
+}

@@ -1,0 +1,14 @@
+/** Run by process.spec.ts in a process of its own: ends a span, shuts down or does not, and must end by itself. */
+import { tracing } from "../../lib/kernel/tracing.js";
+import { Telemetry } from "../../lib/otel/index.js";
+
+const [endpoint = "", shutdown] = process.argv.slice(2);
+const telemetry = Telemetry.builder("shop").endpoint(endpoint).timeout(300).build();
+const registry = tracing.registry().with(telemetry.tracingLayer());
+tracing.withSubscriber(registry, () =>
+  tracing
+    .target("shop::links")
+    .span("import")
+    .run(() => {}),
+);
+if (shutdown === "shutdown") await telemetry.shutdown().catch((error: unknown) => console.log(String(error)));

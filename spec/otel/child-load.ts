@@ -1,0 +1,38 @@
+/**
+ * Run by process.spec.ts in a process of its own, with `--expose-gc`: ends many spans while nobody takes them, and prints how much the
+ * heap grew, in MiB, and how many were dropped.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import { tracing } from "../../lib/kernel/tracing.js";
+import { Telemetry } from "../../lib/otel/index.js";
+
+const SPANS = 300_000;
+const A_TURN = 500;
+
+let dropped = 0;
+const telemetry = Telemetry.builder("shop")
+  .endpoint(process.argv[2] ?? "")
+  .timeout(1000)
+  .metrics({ increment: (_name, _labels, by) => void (dropped += by) })
+  .build();
+const log = tracing.target("shop::links");
+
+async function load(spans: number): Promise<void> {
+  for (let i = 0; i < spans; i++) {
+    log.span("framework.request", { method: "GET", path: `/links/${i}` }).run(() => {});
+    if (i % A_TURN === 0) await turn();
+  }
+}
+
+function heap(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), async () => {
+  await load(SPANS / 10);
+  const before = heap();
+  await load(SPANS);
+  console.log(JSON.stringify({ grown: heap() - before, dropped }));
+});
+await telemetry.shutdown().catch(() => {});

@@ -1,0 +1,151 @@
+/**
+ * A collector for specs: a real gRPC server on a loopback port that takes OTLP trace exports and decodes them with the code generated
+ * from the official protobuf definitions. It answers as told: with success, with an error, or never.
+ */
+import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
+import definitions from "otlp-definitions/build/src/generated/root.js";
+
+/** As decoded: 64-bit integers as text, bytes as base64, no default values. */
+export interface ExportedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly traceState?: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes?: readonly KeyValue[];
+  readonly droppedAttributesCount?: number;
+  readonly events?: readonly unknown[];
+  readonly links?: readonly unknown[];
+  readonly status?: { readonly code?: string; readonly message?: string };
+  readonly flags?: number;
+}
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+interface ExportRequest {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes?: readonly KeyValue[] };
+    readonly scopeSpans: readonly {
+      readonly scope: { readonly name: string };
+      readonly spans: readonly ExportedSpan[];
+    }[];
+  }[];
+}
+
+interface Codec {
+  decode(bytes: Uint8Array): object;
+  toObject(message: object, options: object): ExportRequest;
+}
+
+// The generated declarations name no messages: these two are what the definitions hold at this place.
+const { trace } = (
+  definitions as unknown as { opentelemetry: { proto: { collector: { trace: { v1: Record<string, Codec> } } } } }
+).opentelemetry.proto.collector;
+const codec = trace.v1["ExportTraceServiceRequest"] as Codec;
+
+const PATH = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+const EMPTY_RESPONSE = Buffer.alloc(0);
+
+type Behaviour = "accept" | "refuse" | "ignore";
+
+export class Collector {
+  behaviour: Behaviour = "accept";
+  readonly requests: ExportRequest[] = [];
+  private readonly waiting: (() => void)[] = [];
+
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
+
+  static async start(): Promise<Collector> {
+    const server = new Server({ "grpc.max_receive_message_length": 64 << 20 });
+    let collector: Collector | undefined;
+    server.addService(
+      { Export: { path: PATH, requestStream: false, responseStream: false, ...RAW } },
+      {
+        Export: (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) =>
+          collector?.take(call.request, answer),
+      },
+    );
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error),
+      );
+    });
+    collector = new Collector(server, port);
+    return collector;
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get spans(): readonly ExportedSpan[] {
+    return this.requests.flatMap(({ resourceSpans }) =>
+      resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+    );
+  }
+
+  /** The one span of that name. */
+  span(name: string): ExportedSpan {
+    const found = this.spans.filter((span) => span.name === name);
+    if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} spans named ${name}`);
+    return found[0];
+  }
+
+  /** Resolves with the next export that arrives, whatever it is answered. */
+  nextRequest(): Promise<void> {
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** Gone at once, connections and all. */
+  stop(): void {
+    this.server.forceShutdown();
+  }
+
+  private take(bytes: Buffer, answer: sendUnaryData<Buffer>): void {
+    if (this.behaviour === "accept") this.requests.push(decode(bytes));
+    if (this.behaviour === "accept") answer(null, EMPTY_RESPONSE);
+    if (this.behaviour === "refuse") answer({ code: status.INTERNAL, details: "the disk is full" });
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}
+
+const RAW = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
+
+function same(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+function decode(bytes: Buffer): ExportRequest {
+  return codec.toObject(codec.decode(bytes), { longs: String, bytes: String, enums: String, arrays: false });
+}
+
+/** Base64 as hexadecimal, which is how ids are written everywhere but on the wire. */
+export function hex(base64: string | undefined): string | undefined {
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("hex");
+}
+
+/** Attributes as plain values: integers as text, everything else as it is. */
+export function attributesOf({
+  attributes = [],
+}: {
+  readonly attributes?: readonly KeyValue[];
+}): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
+}
+
+function plain(value: Readonly<Record<string, unknown>>): unknown {
+  const [kind, held] = Object.entries(value)[0] ?? [];
+  if (kind === "intValue") return Number(held);
+  if (kind !== "arrayValue") return held;
+  // An array value holds `values`, each an attribute value of its own.
+  return (held as { values?: readonly Record<string, unknown>[] }).values?.map(plain) ?? [];
+}

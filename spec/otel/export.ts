@@ -1,0 +1,22 @@
+/** A telemetry that sends to a collector, and code that runs with its layer around it: what is exported is there when `run` is done. */
+import { tracing } from "../../lib/kernel/tracing.js";
+import { Telemetry } from "../../lib/otel/index.js";
+import { Collector } from "./collector.js";
+
+/** Runs `work` with the layer of a telemetry in charge, shuts it down, and hands out what the collector got. */
+export async function exported(work: (telemetry: Telemetry) => unknown): Promise<Collector> {
+  const collector = await Collector.start();
+  try {
+    const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).build();
+    await under(telemetry, () => work(telemetry));
+    await telemetry.shutdown();
+    return collector;
+  } finally {
+    collector.stop();
+  }
+}
+
+/** Runs `work` with the layer of `telemetry` in charge. */
+export async function under<T>(telemetry: Telemetry, work: () => T): Promise<Awaited<T>> {
+  return await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), work);
+}

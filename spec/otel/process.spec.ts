@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { BlackHole } from "./black-hole.js";
+import { Collector } from "./collector.js";
+
+const run = promisify(execFile);
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const NOBODY = "http://127.0.0.1:9";
+/** Milliseconds; a child that has not ended by then has been kept alive. */
+const LIMIT = 8000;
+
+describe("a process with a Telemetry", () => {
+  it("has the same globals, listeners and environment before, while and after", async () => {
+    const { before, imported, used, over, spans } = JSON.parse(await child("child-globals.js"));
+
+    expect(spans).to.equal(2);
+    expect(imported).to.deep.equal(before);
+    expect(used).to.deep.equal(before);
+    expect(over).to.deep.equal(before);
+    expect(before.keys.filter((key: string) => key.includes("opentelemetry"))).to.deep.equal([]);
+  });
+
+  it("uses no more memory the longer nobody listens", async () => {
+    const { grown, dropped } = JSON.parse(await child("child-load.js", NOBODY));
+
+    expect(grown).to.be.below(10);
+    expect(dropped).to.be.above(100_000);
+  }).timeout(60_000);
+
+  it("uses no more memory the longer nobody answers", async () => {
+    const hole = await BlackHole.open();
+
+    const { grown, dropped } = JSON.parse(await child("child-load.js", hole.endpoint));
+    hole.close();
+
+    expect(grown).to.be.below(10);
+    expect(dropped).to.be.above(100_000);
+  }).timeout(60_000);
+
+  it("ends by itself after a shutdown", async () => {
+    const collector = await Collector.start();
+
+    const output = await child("child-exit.js", collector.endpoint, "shutdown");
+    collector.stop();
+
+    expect(output).to.equal("");
+    expect(collector.spans).to.have.length(1);
+  });
+
+  it("ends by itself after a shutdown that nobody answered", async () => {
+    const hole = await BlackHole.open();
+
+    const output = await child("child-exit.js", hole.endpoint, "shutdown");
+    hole.close();
+
+    expect(output).to.include("not delivered");
+  });
+
+  it("ends by itself without a shutdown, and loses what was not sent", async () => {
+    const collector = await Collector.start();
+
+    await child("child-exit.js", collector.endpoint, "no shutdown");
+    collector.stop();
+
+    expect(collector.spans).to.deep.equal([]);
+  });
+});
+
+describe("the entry point without its peers", () => {
+  let away: string;
+
+  before(async () => {
+    away = await mkdtemp(join(tmpdir(), "no-peers-"));
+    await cp(here("../../lib"), join(away, "lib"), { recursive: true });
+    await cp(here("../../../package.json"), join(away, "package.json"));
+  });
+
+  after(() => rm(away, { recursive: true }));
+
+  it("throws on import and names what to install", async () => {
+    const script = `import("./lib/otel/index.js").catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`;
+
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: away,
+      timeout: LIMIT,
+    });
+
+    const { code, message } = JSON.parse(stdout);
+    expect(code).to.equal("E_PEER_MISSING");
+    expect(message).to.include("@stagecraft/framework/observe/otel needs the package @opentelemetry/api");
+    expect(message).to.match(/npm install .*api@\S+ .*sdk-trace-base@\S+ .*exporter-trace-otlp-grpc@\S+$/);
+  });
+});
+
+async function child(script: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, ["--expose-gc", here(script), ...args], { timeout: 6 * LIMIT });
+  return stdout;
+}

@@ -1,0 +1,277 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import { tracing } from "../../lib/kernel/tracing.js";
+import { enterRequest } from "../../lib/kernel/tracing-flow.js";
+import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
+import type { RemoteParent } from "../../lib/kernel/tracing.js";
+import { attributesOf, hex, type ExportedSpan } from "./collector.js";
+import { exported } from "./export.js";
+
+const log = tracing.target("shop::links");
+
+const CALLER: RemoteParent = {
+  traceId: "0af7651916cd43dd8448eb211c80319c",
+  spanId: "b7ad6b7169203331",
+  traceFlags: 1,
+  traceState: "vendor=a:b, other=1",
+};
+
+describe("SpanExportLayer", () => {
+  describe("what a span is exported as", () => {
+    it("is its name, its fields and its target, inside this service", async () => {
+      const collector = await exported(() => log.span("import", { file: "a.csv", rows: 3 }).run(() => {}));
+
+      const span = collector.span("import");
+      expect(attributesOf(span)).to.deep.equal({ file: "a.csv", rows: 3 });
+      expect(span).to.include({ kind: "SPAN_KIND_INTERNAL", droppedAttributesCount: 0 });
+      expect(collector.requests[0]?.resourceSpans[0]?.scopeSpans[0]?.scope.name).to.equal("shop::links");
+    });
+
+    it("carries service.name as the only resource attribute", async () => {
+      const collector = await exported(() => log.span("import").run(() => {}));
+
+      const [resourceSpans] = collector.requests[0]?.resourceSpans ?? [];
+      expect(resourceSpans?.resource.attributes).to.deep.equal([
+        { key: "service.name", value: { stringValue: "shop" } },
+      ]);
+    });
+
+    it("holds what was recorded while it was open, the later value of a name", async () => {
+      const collector = await exported(() => {
+        const span = log.span("import", { rows: 0 });
+        return span.run(async () => {
+          await turn();
+          span.record({ rows: 7, done: true });
+        });
+      });
+
+      expect(attributesOf(collector.span("import"))).to.deep.equal({ rows: 7, done: true });
+    });
+
+    it("has no events, whatever was logged inside", async () => {
+      const collector = await exported(() => log.span("import").run(() => log.error("no such file")));
+
+      expect(collector.span("import").events).to.equal(undefined);
+    });
+
+    it("is not redacted", async () => {
+      const collector = await exported(() => log.span("login", { password: "hunter2" }).run(() => {}));
+
+      expect(attributesOf(collector.span("login"))).to.deep.equal({ password: "hunter2" });
+    });
+
+    it("took as long as the work did", async () => {
+      const before = Date.now();
+      const collector = await exported(() => log.span("import").run(() => new Promise((done) => setTimeout(done, 20))));
+      const after = Date.now();
+
+      const [start, end] = times(collector.span("import"));
+      expect(start).to.be.within(before - 1, after);
+      expect(end).to.be.within(before - 1, after + 1);
+      expect(end - start).to.be.within(19, after - before + 1);
+    });
+
+    it("keeps 128 attributes and counts the others", async () => {
+      const fields = Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`field${i}`, i]));
+
+      const collector = await exported(() => log.span("wide", fields).run(() => {}));
+
+      const span = collector.span("wide");
+      expect(Object.keys(attributesOf(span))).to.have.length(128);
+      expect(span.droppedAttributesCount).to.equal(2);
+    });
+  });
+
+  describe("status", () => {
+    it("is unset where nothing failed", async () => {
+      const collector = await exported(() => log.span("import").run(() => {}));
+
+      expect(collector.span("import").status).to.deep.equal({ code: "STATUS_CODE_UNSET" });
+    });
+
+    for (const [how, fail] of [
+      ["was thrown", () => raise(new RangeError("no rows"))],
+      ["was rejected", () => Promise.reject(new RangeError("no rows"))],
+    ] as const) {
+      it(`is the error that ${how}`, async () => {
+        const collector = await exported(() => settled(() => log.span("import").run(fail)));
+
+        expect(collector.span("import").status).to.deep.equal({
+          code: "STATUS_CODE_ERROR",
+          message: "RangeError: no rows",
+        });
+      });
+    }
+
+    it("is an error for anything that is thrown", async () => {
+      const collector = await exported(() => settled(() => log.span("import").run(() => raise(null))));
+
+      expect(collector.span("import").status).to.deep.equal({ code: "STATUS_CODE_ERROR", message: "null" });
+    });
+  });
+
+  describe("parents", () => {
+    it("are the spans around, across awaits, timers and background work", async () => {
+      let background: Promise<void> | undefined;
+      const collector = await exported(async () => {
+        await log.span("outer").run(async () => {
+          await turn();
+          background = log.span("background").run(async () => {
+            await turn();
+            await turn();
+            log.span("late").run(() => {});
+          });
+          await log.span("inner").run(() => turn());
+        });
+        await background;
+      });
+
+      const outer = collector.span("outer");
+      expect(outer.parentSpanId).to.equal(undefined);
+      expect(collector.span("inner").parentSpanId).to.equal(outer.spanId);
+      expect(collector.span("background").parentSpanId).to.equal(outer.spanId);
+      expect(collector.span("late").parentSpanId).to.equal(collector.span("background").spanId);
+      expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).to.equal(1);
+    });
+
+    it("enclose their children in time", async () => {
+      const collector = await exported(() => {
+        for (let i = 0; i < 200; i++) log.span(`outer ${i}`).run(() => log.span(`inner ${i}`).run(() => {}));
+      });
+
+      for (let i = 0; i < 200; i++) {
+        const [outerStart, outerEnd] = nanoseconds(collector.span(`outer ${i}`));
+        const [innerStart, innerEnd] = nanoseconds(collector.span(`inner ${i}`));
+        expect(outerStart <= innerStart && innerStart <= innerEnd && innerEnd <= outerEnd).to.equal(true);
+      }
+    });
+
+    it("do not mix between concurrent requests", async () => {
+      const collector = await exported(() =>
+        Promise.all(
+          Array.from({ length: 50 }, (_, i) =>
+            log.span(`request ${i}`).run(async () => {
+              for (let turns = i % 7; turns >= 0; turns--) await turn();
+              await log.span(`query ${i}`).run(() => turn());
+            }),
+          ),
+        ),
+      );
+
+      for (let i = 0; i < 50; i++) {
+        const [outer, query] = [collector.span(`request ${i}`), collector.span(`query ${i}`)];
+        expect(query.parentSpanId).to.equal(outer.spanId);
+        expect(query.traceId).to.equal(outer.traceId);
+      }
+      expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).to.equal(50);
+    });
+
+    it("are the caller's span where a trace is continued, with its state to the letter", async () => {
+      const collector = await exported(() => request({ continued_trace: true }, CALLER));
+
+      const span = collector.span("framework.request");
+      expect([hex(span.traceId), hex(span.parentSpanId)]).to.deep.equal([CALLER.traceId, CALLER.spanId]);
+      expect(span.traceState).to.equal(CALLER.traceState);
+      expect(span.kind).to.equal("SPAN_KIND_SERVER");
+      // OTLP: the parent is known to be remote.
+      expect((span.flags ?? 0) & 0x300).to.equal(0x300);
+    });
+
+    it("are exported whatever the caller's sampled flag says", async () => {
+      const collector = await exported(() => request({ continued_trace: true }, { ...CALLER, traceFlags: 0 }));
+
+      expect(hex(collector.span("framework.request").parentSpanId)).to.equal(CALLER.spanId);
+    });
+
+    it("pass the caller's trace on to what is inside", async () => {
+      const collector = await exported(() =>
+        request({ continued_trace: true }, CALLER, () => log.span("inner").run(() => {})),
+      );
+
+      const inner = collector.span("inner");
+      expect(inner.parentSpanId).to.equal(collector.span("framework.request").spanId);
+      expect([hex(inner.traceId), inner.traceState]).to.deep.equal([CALLER.traceId, CALLER.traceState]);
+    });
+
+    it("are missing from a trace that begins here, whose ids are those in the log", async () => {
+      const fields = { trace_id: CALLER.traceId, parent_span_id: CALLER.spanId, continued_trace: false };
+
+      const collector = await exported(() => request(fields, undefined));
+
+      const span = collector.span("framework.request");
+      expect(span.parentSpanId).to.equal(undefined);
+      expect([hex(span.traceId), hex(span.spanId)]).to.deep.equal([CALLER.traceId, CALLER.spanId]);
+      expect(attributesOf(span)).to.deep.equal(fields);
+    });
+
+    for (const [what, fields] of Object.entries({
+      "a trace id that is none": { trace_id: "0".repeat(32), parent_span_id: CALLER.spanId, continued_trace: false },
+      "a span id that is none": { trace_id: CALLER.traceId, parent_span_id: 7, continued_trace: false },
+      "no ids": { continued_trace: false },
+    })) {
+      it(`are missing, and ids made up, where fields hold ${what}`, async () => {
+        const collector = await exported(() => request(fields, undefined));
+
+        const span = collector.span("framework.request");
+        expect(hex(span.traceId)).to.match(/^(?!0{32})[0-9a-f]{32}$/);
+        expect(hex(span.traceId)).to.not.equal(CALLER.traceId);
+        expect(hex(span.spanId)).to.not.equal(CALLER.spanId);
+      });
+    }
+
+    it("make the inner of two request spans an internal one", async () => {
+      const collector = await exported(() =>
+        request({ continued_trace: true }, CALLER, () => {
+          closeSpan(openSpan("framework::observe::access_log", "framework.request", { method: "GET" }));
+        }),
+      );
+
+      const kinds = collector.spans.map(({ kind, parentSpanId }) => [kind, hex(parentSpanId) === CALLER.spanId]);
+      expect(kinds).to.have.deep.members([
+        ["SPAN_KIND_SERVER", true],
+        ["SPAN_KIND_INTERNAL", false],
+      ]);
+    });
+  });
+
+  it("exports ten thousand spans that were open at the same time", async () => {
+    const collector = await exported(async () => {
+      const open = Array.from({ length: 10_000 }, (_, i) => log.span("one of many", { i }).run(() => turn()));
+      await Promise.all(open);
+    });
+
+    const numbers = new Set(collector.spans.map((span) => attributesOf(span)["i"]));
+    expect(numbers.size).to.equal(10_000);
+  });
+});
+
+/** A request as the framework's layers open it. */
+function request(fields: object, remote: RemoteParent | undefined, inside = () => {}): void {
+  enterRequest(() => {
+    const span = openSpan("framework::observe::trace_context", "framework.request", { ...fields }, remote);
+    inside();
+    closeSpan(span);
+  }, undefined);
+}
+
+function raise(error: unknown): never {
+  throw error;
+}
+
+async function settled(work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // That it fails is what it is for.
+  }
+}
+
+function nanoseconds({ startTimeUnixNano, endTimeUnixNano }: ExportedSpan): readonly [bigint, bigint] {
+  return [BigInt(startTimeUnixNano), BigInt(endTimeUnixNano)];
+}
+
+/** In milliseconds. */
+function times(span: ExportedSpan): readonly [number, number] {
+  const [start, end] = nanoseconds(span);
+  return [Number(start / 1000n) / 1000, Number(end / 1000n) / 1000];
+}

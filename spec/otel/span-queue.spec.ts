@@ -1,0 +1,187 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate as turn } from "node:timers/promises";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { expect } from "chai";
+import { tracing, type LogEvent } from "../../lib/kernel/tracing.js";
+import { Delivery } from "../../lib/otel/delivery.js";
+import { DroppedSpans } from "../../lib/otel/dropped-spans.js";
+import { BATCH, BATCH_DELAY, MAX_WAITING, SpanQueue } from "../../lib/otel/span-queue.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { ARRIVED, ScriptedExporter } from "./scripted-exporter.js";
+
+describe("SpanQueue", () => {
+  let clock: FakeClock;
+  let exporter: ScriptedExporter;
+  let dropped: number;
+  let queue: SpanQueue;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    exporter = new ScriptedExporter();
+    dropped = 0;
+    const counter = new DroppedSpans({ increment: (_name, _labels, by) => void (dropped += by) });
+    queue = new SpanQueue(new Delivery(exporter, counter), counter, clock);
+  });
+
+  const end = (count: number) => {
+    for (let i = 0; i < count; i++) queue.onEnd(SPAN);
+  };
+
+  it("sends what has come a second after the first", async () => {
+    end(1);
+    clock.advance(BATCH_DELAY - 1);
+    end(2);
+    const early = exporter.batches.length;
+    clock.advance(1);
+
+    expect(early).to.equal(0);
+    expect(exporter.batches).to.deep.equal([3]);
+  });
+
+  it("sends a full batch at once, but not within the call that fills it", () => {
+    end(BATCH);
+    const within = exporter.batches.length;
+    clock.advance(0);
+
+    expect(within).to.equal(0);
+    expect(exporter.batches).to.deep.equal([BATCH]);
+  });
+
+  it("has one batch under way at a time", async () => {
+    end(3 * BATCH + 1);
+    await clock.advanceAsync(10 * BATCH_DELAY);
+    const first = [...exporter.batches];
+    exporter.settle();
+    await clock.advanceAsync(0);
+    exporter.settle();
+    await clock.advanceAsync(0);
+    exporter.settle();
+    await clock.advanceAsync(BATCH_DELAY - 1);
+    const full = [...exporter.batches];
+    await clock.advanceAsync(1);
+
+    expect(first).to.deep.equal([BATCH]);
+    expect(full).to.deep.equal([BATCH, BATCH, BATCH]);
+    expect(exporter.batches).to.deep.equal([BATCH, BATCH, BATCH, 1]);
+  });
+
+  it("keeps so many and no more, and counts the others", () => {
+    end(MAX_WAITING + 7);
+
+    expect(dropped).to.equal(7);
+  });
+
+  it("counts what was sent and did not arrive, and goes on", async () => {
+    end(2);
+    await clock.advanceAsync(BATCH_DELAY);
+    exporter.settle(new Error("gone"));
+    await clock.advanceAsync(0);
+    end(1);
+    await clock.advanceAsync(BATCH_DELAY);
+
+    expect(dropped).to.equal(2);
+    expect(exporter.batches).to.deep.equal([2, 1]);
+  });
+
+  it("takes an exporter that throws for one that fails", async () => {
+    exporter.export = () => {
+      throw new Error("out of order");
+    };
+
+    end(3);
+    await clock.advanceAsync(BATCH_DELAY);
+
+    expect(dropped).to.equal(3);
+  });
+
+  it("sends everything at shutdown, waits for it, and takes nothing after", async () => {
+    end(2 * BATCH + 1);
+    let isOver = false;
+    const over = queue.shutdown().then(() => (isOver = true));
+    end(5);
+    const { underWay } = exporter;
+    exporter.settle();
+    exporter.settle();
+    await turn();
+    const beforeTheLast = isOver;
+    exporter.settle(new Error("gone"));
+    await over;
+
+    expect(underWay).to.equal(3);
+    expect(beforeTheLast).to.equal(false);
+    expect(dropped).to.equal(1);
+    expect(exporter.batches).to.deep.equal([BATCH, BATCH, 1]);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("waits at shutdown for what is under way already", async () => {
+    end(1);
+    await clock.advanceAsync(BATCH_DELAY);
+    let isOver = false;
+    const over = queue.shutdown().then(() => (isOver = true));
+    await turn();
+    const early = isOver;
+    exporter.settle();
+    await over;
+
+    expect(early).to.equal(false);
+    expect(exporter.batches).to.deep.equal([1]);
+  });
+
+  it("sends from outside of whatever request the spans ended in", async () => {
+    const requests = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    exporter.export = (_spans, settle) => {
+      seen.push(requests.getStore());
+      settle(ARRIVED);
+    };
+
+    requests.run("one", end, 1);
+    await clock.advanceAsync(BATCH_DELAY);
+    requests.run("two", end, BATCH);
+    await clock.advanceAsync(0);
+    requests.run("three", end, 1);
+    await requests.run("four", () => queue.shutdown());
+
+    expect(seen).to.deep.equal([undefined, undefined, undefined]);
+  });
+
+  it("warns once an outage, of how many and why", async () => {
+    const events: LogEvent[] = [];
+    const registry = tracing.registry().with({ onEvent: (event) => void events.push(event) });
+    const gone = new Error("gone");
+    queue = tracing.withSubscriber(registry, () => {
+      const counter = new DroppedSpans(undefined);
+      return new SpanQueue(new Delivery(exporter, counter), counter, clock);
+    });
+
+    for (const outcome of [gone, gone, undefined, gone]) {
+      end(2);
+      await clock.advanceAsync(BATCH_DELAY);
+      exporter.settle(outcome);
+      await clock.advanceAsync(0);
+    }
+
+    expect(events.map(({ level, target, message, fields }) => [level, target, message, fields])).to.deep.equal([
+      ["WARN", "framework::otel", "spans not delivered", { spans: 2, error: gone }],
+      ["WARN", "framework::otel", "spans not delivered", { spans: 2, error: gone }],
+    ]);
+  });
+
+  it("keeps memory flat while nothing arrives", async () => {
+    for (let i = 0; i < 20; i++) {
+      end(MAX_WAITING);
+      await clock.advanceAsync(0);
+      while (exporter.underWay > 0) exporter.settle(new Error("gone"));
+    }
+    for (let i = 0; i < 40; i++) {
+      await clock.advanceAsync(BATCH_DELAY);
+      while (exporter.underWay > 0) exporter.settle(new Error("gone"));
+    }
+
+    expect(dropped).to.equal(20 * MAX_WAITING);
+  });
+});
+
+// The queue looks into none of them.
+const SPAN = {} as ReadableSpan;

@@ -1,0 +1,364 @@
+import { expect } from "chai";
+import { SystemClock } from "../../lib/kernel/clock.js";
+import { FrameworkError } from "../../lib/kernel/errors.js";
+import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
+import { tracing } from "../../lib/kernel/tracing.js";
+import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/otel/index.js";
+import { Metrics } from "../../lib/observe/metrics.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { errorOf } from "../support/error-of.js";
+import { BlackHole } from "./black-hole.js";
+import { Collector } from "./collector.js";
+import { under } from "./export.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+const log = tracing.target("shop::links");
+/** Milliseconds; far more than a loopback connection takes, far less than the exporter's own. */
+const TIMEOUT = 400;
+
+describe("Telemetry", () => {
+  describe("build()", () => {
+    for (const name of ["", " ", "\t\n"]) {
+      it(`refuses the service name ${JSON.stringify(name)}`, () => {
+        const error = errorOf(() => Telemetry.builder(name).build());
+
+        expect(error).to.be.instanceOf(FrameworkError);
+        expect(error).to.have.property("code", "E_TELEMETRY_NAME");
+      });
+    }
+
+    for (const endpoint of [
+      "",
+      "collector",
+      "collector:4317",
+      "//collector:4317",
+      "http://",
+      "http:///x",
+      "http://a b:4317",
+      "http://collector:port",
+      "http://collector:70000",
+      "grpc://collector:4317",
+      "ftp://collector:4317",
+      "http://collector:4317/v1/traces",
+      "http://collector:4317?x=1",
+      "http://collector:4317#x",
+      "http://collector",
+      "http://collector:80",
+    ]) {
+      it(`refuses the endpoint ${JSON.stringify(endpoint)}, and names it`, () => {
+        const error = errorOf(() => Telemetry.builder("shop").endpoint(endpoint).build());
+
+        expect(error).to.have.property("code", "E_TELEMETRY_ENDPOINT");
+        if (!endpoint.includes("?")) expect(error).to.have.property("message").that.includes(JSON.stringify(endpoint));
+      });
+    }
+
+    it("refuses credentials in the endpoint and does not repeat them", () => {
+      for (const endpoint of [
+        "http://user:hunter2@collector:4317",
+        "http://user:hunter2@:4317",
+        "http://:hunter2@c:1",
+      ]) {
+        const error = errorOf(() => Telemetry.builder("shop").endpoint(endpoint).build());
+
+        expect(error).to.have.property("code", "E_TELEMETRY_ENDPOINT");
+        expect(String(error)).to.not.include("hunter2");
+      }
+    });
+
+    for (const endpoint of [DEFAULT_ENDPOINT, `${DEFAULT_ENDPOINT}/`, "http://[::1]:4317", "https://collector"]) {
+      it(`takes the endpoint ${endpoint}`, () => {
+        expect(() => Telemetry.builder("shop").endpoint(endpoint).build()).to.not.throw();
+      });
+    }
+
+    for (const ms of [0, -1, Number.NaN, Infinity, 2 ** 31]) {
+      it(`refuses a timeout of ${ms}`, () => {
+        const error = errorOf(() => Telemetry.builder("shop").timeout(ms).build());
+
+        expect(error).to.have.property("code", "E_TELEMETRY_TIMEOUT");
+      });
+    }
+
+    it("refuses an endpoint that the environment names and the exporter cannot use", () =>
+      withEnvironment({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://a b" }, () => {
+        const error = errorOf(() => Telemetry.builder("shop").build());
+
+        expect(error).to.have.property("code", "E_TELEMETRY_ENDPOINT");
+      }));
+
+    it("makes something that the application shuts down last, and the same layer every time", () => {
+      const telemetry = Telemetry.builder("shop").build();
+
+      expect(Telemetry.builder("shop")).to.be.instanceOf(TelemetryBuilder);
+      expect(telemetry).to.be.instanceOf(ShutdownLast);
+      expect(telemetry.tracingLayer()).to.equal(telemetry.tracingLayer());
+    });
+  });
+
+  describe("endpoint", () => {
+    let collector: Collector;
+
+    beforeEach(async () => {
+      collector = await Collector.start();
+    });
+
+    afterEach(() => collector.stop());
+
+    it("is the exporter's business where none is given: it reads its standard variable", () =>
+      withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }, async () => {
+        const telemetry = Telemetry.builder("shop").build();
+
+        await under(telemetry, () => log.span("import").run(() => {}));
+        await telemetry.shutdown();
+
+        expect(collector.spans).to.have.length(1);
+      }));
+
+    it("beats the variable where one is given", () =>
+      withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }, async () => {
+        const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).build();
+
+        await under(telemetry, () => log.span("import").run(() => {}));
+        await telemetry.shutdown();
+
+        expect(collector.spans).to.have.length(1);
+      }));
+
+    it("gets every span, with all its attributes, whatever the environment says of sampling and limits", () =>
+      withEnvironment(
+        {
+          OTEL_TRACES_SAMPLER: "always_off",
+          OTEL_SDK_DISABLED: "true",
+          OTEL_SERVICE_NAME: "other",
+          OTEL_RESOURCE_ATTRIBUTES: "host.name=secret",
+          OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: "1",
+          OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: "1",
+          OTEL_ATTRIBUTE_COUNT_LIMIT: "1",
+        },
+        async () => {
+          const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).build();
+
+          await under(telemetry, () => log.span("import", { file: "a.csv", rows: 3 }).run(() => {}));
+          await telemetry.shutdown();
+
+          expect(collector.span("import").attributes).to.deep.equal([
+            { key: "file", value: { stringValue: "a.csv" } },
+            { key: "rows", value: { intValue: "3" } },
+          ]);
+          expect(collector.requests[0]?.resourceSpans[0]?.resource.attributes).to.deep.equal([
+            { key: "service.name", value: { stringValue: "shop" } },
+          ]);
+        },
+      ));
+  });
+
+  describe("shutdown()", () => {
+    let collector: Collector;
+
+    beforeEach(async () => {
+      collector = await Collector.start();
+    });
+
+    afterEach(() => collector.stop());
+
+    it("sends what waits, and is over then", async () => {
+      const telemetry = build(collector.endpoint);
+
+      await under(telemetry, () => log.span("import").run(() => {}));
+      await telemetry.shutdown();
+
+      expect(collector.spans).to.have.length(1);
+    });
+
+    it("resolves where nothing was to be sent, collector or not", async () => {
+      await build("http://127.0.0.1:9").shutdown();
+    });
+
+    it("is the first call's promise at the second call", async () => {
+      const telemetry = build(collector.endpoint);
+
+      expect(telemetry.shutdown()).to.equal(telemetry.shutdown());
+      await telemetry.shutdown();
+    });
+
+    it("ignores the spans that end, or begin, after it", async () => {
+      const telemetry = build(collector.endpoint);
+
+      await under(telemetry, async () => {
+        const open = log.span("open").run(() => telemetry.shutdown());
+        await open;
+        log.span("late").run(() => log.span("later").run(() => {}));
+      });
+
+      expect(collector.spans).to.deep.equal([]);
+    });
+
+    it("leaves no timer behind", async () => {
+      const clock = new FakeClock();
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(TIMEOUT).clock(clock).build();
+
+      await under(telemetry, () => log.span("import").run(() => {}));
+      await telemetry.shutdown();
+
+      expect(clock.pending).to.equal(0);
+    });
+
+    it("rejects when nobody listens", async () => {
+      const telemetry = build("http://127.0.0.1:9");
+      await under(telemetry, () => log.span("import").run(() => {}));
+
+      const error = await rejectionOf(telemetry.shutdown());
+
+      expect(error).to.be.instanceOf(FrameworkError);
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+      expect(error).to.have.property("message").that.includes("http://127.0.0.1:9");
+      expect(error).to.have.property("cause").that.is.instanceOf(Error);
+    });
+
+    it("rejects when the host does not exist", async () => {
+      const telemetry = build("http://no-such-host.invalid:4317");
+      await under(telemetry, () => log.span("import").run(() => {}));
+
+      const error = await rejectionOf(telemetry.shutdown());
+
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+    });
+
+    it("rejects when the collector answers an error", async () => {
+      collector.behaviour = "refuse";
+      const telemetry = build(collector.endpoint);
+      await under(telemetry, () => log.span("import").run(() => {}));
+
+      const error = await rejectionOf(telemetry.shutdown());
+
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+      expect(String(error.cause)).to.include("the disk is full");
+    });
+
+    it("rejects within the timeout when the collector takes the call and never answers", async () => {
+      collector.behaviour = "ignore";
+      const telemetry = build(collector.endpoint);
+      await under(telemetry, () => log.span("import").run(() => {}));
+
+      const [error, took] = await timed(() => rejectionOf(telemetry.shutdown()));
+
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 400);
+    });
+
+    it("rejects within the timeout when the collector accepts the connection and never says a word", async () => {
+      const hole = await BlackHole.open();
+      const telemetry = build(hole.endpoint);
+      await under(telemetry, () => log.span("import").run(() => {}));
+
+      const [error, took] = await timed(() => rejectionOf(telemetry.shutdown()));
+      hole.close();
+
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 400);
+    });
+
+    it("rejects when the collector dies in the middle", async () => {
+      collector.behaviour = "ignore";
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(5000).build();
+      await under(telemetry, () => log.span("import").run(() => {}));
+      const arrived = collector.nextRequest();
+
+      const rejection = rejectionOf(telemetry.shutdown());
+      await arrived;
+      const [error, took] = await timed(() => {
+        collector.stop();
+        return rejection;
+      });
+
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+      expect(took).to.be.below(4000);
+    });
+
+    it("rejects when what was sent before did not arrive, though nothing waits any more", async () => {
+      const clock = new FakeClock();
+      collector.behaviour = "refuse";
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).clock(clock).build();
+      await under(telemetry, () => log.span("import").run(() => {}));
+      const arrived = collector.nextRequest();
+
+      clock.advance(1000);
+      await arrived;
+      const error = await rejectionOf(telemetry.shutdown());
+
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+    });
+
+    it("resolves when what came last did arrive", async () => {
+      const clock = new FakeClock();
+      collector.behaviour = "refuse";
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).clock(clock).build();
+      await under(telemetry, async () => {
+        log.span("lost").run(() => {});
+        const arrived = collector.nextRequest();
+        clock.advance(1000);
+        await arrived;
+        collector.behaviour = "accept";
+        log.span("kept").run(() => {});
+      });
+
+      await telemetry.shutdown();
+
+      expect(collector.spans.map(({ name }) => name)).to.deep.equal(["kept"]);
+    });
+  });
+
+  describe("what is lost", () => {
+    it("is counted, from zero", async () => {
+      const metrics = new Metrics();
+      const telemetry = Telemetry.builder("shop").endpoint("http://127.0.0.1:9").metrics(metrics).build();
+      const before = metrics.counterValue(SPANS_DROPPED_TOTAL);
+
+      await under(telemetry, () => {
+        for (let i = 0; i < 5; i++) log.span("import").run(() => {});
+      });
+      await rejectionOf(telemetry.shutdown());
+
+      expect([before, metrics.counterValue(SPANS_DROPPED_TOTAL)]).to.deep.equal([0, 5]);
+      expect(SPANS_DROPPED_TOTAL).to.equal("framework_spans_dropped_total");
+    });
+  });
+
+  it("is timed by the machine unless told otherwise", async () => {
+    const collector = await Collector.start();
+    const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).clock(new SystemClock()).build();
+
+    await under(telemetry, async () => {
+      const arrived = collector.nextRequest();
+      log.span("import").run(() => {});
+      await arrived;
+    });
+    await telemetry.shutdown();
+    collector.stop();
+
+    expect(collector.spans).to.have.length(1);
+  });
+});
+
+function build(endpoint: string): Telemetry {
+  return Telemetry.builder("shop").endpoint(endpoint).timeout(TIMEOUT).build();
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {
+  const start = performance.now();
+  return [await work(), performance.now() - start];
+}
+
+async function withEnvironment(variables: Readonly<Record<string, string>>, work: () => unknown): Promise<void> {
+  const before = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
+  Object.assign(process.env, variables);
+  try {
+    await work();
+  } finally {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+}

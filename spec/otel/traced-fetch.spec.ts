@@ -1,0 +1,198 @@
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { tracing, type RemoteParent } from "../../lib/kernel/tracing.js";
+import { enterRequest } from "../../lib/kernel/tracing-flow.js";
+import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
+import { Telemetry } from "../../lib/otel/index.js";
+import { attributesOf, hex, type ExportedSpan } from "./collector.js";
+import { exported } from "./export.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+const log = tracing.target("shop::links");
+
+const CALLER: RemoteParent = {
+  traceId: "0af7651916cd43dd8448eb211c80319c",
+  spanId: "b7ad6b7169203331",
+  traceFlags: 0,
+  traceState: "vendor=a:b, other=1",
+};
+
+describe("tracedFetch", () => {
+  let server: Server;
+  let base: string;
+  let seen: IncomingHttpHeaders;
+  let status: number;
+
+  beforeEach(async () => {
+    status = 200;
+    server = createServer((request, response) => {
+      seen = request.headers;
+      response.writeHead(status).end("answer");
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    // It listens on a port, so its address is none of a pipe.
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(() => server.close().closeAllConnections());
+
+  it("makes a call a span of its own, and answers what the call answers", async () => {
+    let text = "";
+    const collector = await exported(async (telemetry) => {
+      const response = await telemetry.tracedFetch()(`${base}/links`);
+      text = await response.text();
+    });
+
+    const span = collector.span("fetch");
+    expect(text).to.equal("answer");
+    expect(span.kind).to.equal("SPAN_KIND_CLIENT");
+    expect(span.status).to.deep.equal({ code: "STATUS_CODE_UNSET" });
+    expect(attributesOf(span)).to.deep.equal({ method: "GET", url: `${base}/links`, status: 200 });
+  });
+
+  it("sends the ids of that span along, of a trace that begins here as sampled", async () => {
+    const collector = await exported((telemetry) => telemetry.tracedFetch()(base));
+
+    expect(seen["traceparent"]).to.equal(traceparent(collector.span("fetch"), "01"));
+    expect(seen["tracestate"]).to.equal(undefined);
+  });
+
+  it("is a child of the span it is made in", async () => {
+    const collector = await exported((telemetry) => log.span("import").run(() => telemetry.tracedFetch()(base)));
+
+    const [outer, span] = [collector.span("import"), collector.span("fetch")];
+    expect(span.parentSpanId).to.equal(outer.spanId);
+    expect(seen["traceparent"]).to.equal(traceparent(span, "01"));
+  });
+
+  it("hands on the caller's trace, its state and its flags", async () => {
+    const collector = await exported((telemetry) =>
+      inRequest(CALLER, () => log.span("import").run(() => telemetry.tracedFetch()(base))),
+    );
+
+    const span = collector.span("fetch");
+    expect(hex(span.traceId)).to.equal(CALLER.traceId);
+    expect(seen["traceparent"]).to.equal(traceparent(span, "00"));
+    expect(seen["tracestate"]).to.equal(CALLER.traceState);
+  });
+
+  it("takes the place of trace headers that were set by hand, and keeps the other headers", async () => {
+    const collector = await exported((telemetry) =>
+      telemetry.tracedFetch()(base, { headers: { TraceParent: "mine", tracestate: "mine=1", "x-mine": "1" } }),
+    );
+
+    expect(seen["traceparent"]).to.equal(traceparent(collector.span("fetch"), "01"));
+    expect(seen).to.include({ "x-mine": "1" }).and.not.have.property("tracestate");
+  });
+
+  it("takes what fetch takes", async () => {
+    const collector = await exported(async (telemetry) => {
+      const fetch = telemetry.tracedFetch();
+      const request = new Request(`${base}/request`, { method: "PUT", headers: { "x-mine": "1" }, body: "body" });
+      await fetch(request);
+      expect(seen).to.include({ "x-mine": "1" });
+      await fetch(new URL("/url", base), { method: "delete" });
+      await fetch(request.url, { method: "post", body: "body", headers: [["x-mine", "2"]] });
+      expect(seen).to.include({ "x-mine": "2", "content-length": "4" });
+    });
+
+    const calls = collector.spans.map((span) => attributesOf(span)).map(({ method, url }) => [method, url]);
+    expect(calls).to.deep.equal([
+      ["PUT", `${base}/request`],
+      ["DELETE", `${base}/url`],
+      ["POST", `${base}/request`],
+    ]);
+  });
+
+  it("records neither query, fragment nor credentials", async () => {
+    const url = base.replace("//", "//user:hunter2@");
+    const collector = await exported(async (telemetry) => {
+      // Node's fetch refuses credentials; others do not.
+      const fetch = telemetry.tracedFetch(() => Promise.resolve(new Response()));
+      await fetch(`${url}/links?token=hunter2#hunter2`);
+      await fetch("data:text/plain,hunter2");
+    });
+
+    expect(collector.spans.map((span) => attributesOf(span)["url"])).to.deep.equal([`${base}/links`, "data:"]);
+    expect(JSON.stringify(collector.requests)).to.not.include("hunter2");
+  });
+
+  for (const [code, expected] of [
+    [399, { code: "STATUS_CODE_UNSET" }],
+    [404, { code: "STATUS_CODE_ERROR", message: "HTTP 404" }],
+    [503, { code: "STATUS_CODE_ERROR", message: "HTTP 503" }],
+  ] as const) {
+    it(`takes ${code} for ${expected.code}`, async () => {
+      status = code;
+
+      const collector = await exported((telemetry) => telemetry.tracedFetch()(base));
+
+      const span = collector.span("fetch");
+      expect(span.status).to.deep.equal(expected);
+      expect(attributesOf(span)["status"]).to.equal(code);
+    });
+  }
+
+  it("records a call that fails, with its causes, and lets it fail", async () => {
+    server.close();
+    let error: unknown;
+    const collector = await exported(async (telemetry) => {
+      error = await rejectionOf(telemetry.tracedFetch()("http://127.0.0.1:9/"));
+    });
+
+    expect(error).to.be.instanceOf(TypeError);
+    const span = collector.span("fetch");
+    expect(span.status?.code).to.equal("STATUS_CODE_ERROR");
+    expect(span.status?.message).to.match(/^TypeError: fetch failed: caused by /);
+    expect(attributesOf(span)).to.not.have.property("status");
+  });
+
+  it("records a call that is aborted", async () => {
+    const collector = await exported(async (telemetry) => {
+      await rejectionOf(telemetry.tracedFetch()(base, { signal: AbortSignal.abort() }));
+    });
+
+    expect(collector.span("fetch").status?.code).to.equal("STATUS_CODE_ERROR");
+  });
+
+  it("leaves an address to fetch that fetch will refuse, and repeats it nowhere", async () => {
+    const collector = await exported(async (telemetry) => {
+      await rejectionOf(telemetry.tracedFetch()("http://[hunter2"));
+      await rejectionOf(telemetry.tracedFetch()("/links?token=hunter2"));
+      log.span("after").run(() => {});
+    });
+
+    expect(collector.spans.map(({ name }) => name)).to.deep.equal(["after"]);
+  });
+
+  it("leaves a call as it is where it is not exported", async () => {
+    const telemetry = Telemetry.builder("shop").build();
+
+    const response = await telemetry.tracedFetch()(base, { headers: { "x-mine": "1" } });
+
+    expect(response.status).to.equal(200);
+    expect(seen).to.include({ "x-mine": "1" }).and.not.have.property("traceparent");
+  });
+
+  it("does not touch the global fetch", async () => {
+    const before = globalThis.fetch;
+
+    await exported((telemetry) => telemetry.tracedFetch()(base));
+
+    expect(globalThis.fetch).to.equal(before);
+  });
+});
+
+function traceparent({ traceId, spanId }: ExportedSpan, flags: string): string {
+  return `00-${hex(traceId)}-${hex(spanId)}-${flags}`;
+}
+
+/** Runs `work` in a request that continues the trace of `caller`. */
+async function inRequest(caller: RemoteParent, work: () => Promise<unknown>): Promise<void> {
+  await enterRequest(async () => {
+    const span = openSpan("framework::observe::trace_context", "framework.request", { continued_trace: true }, caller);
+    await work();
+    closeSpan(span);
+  }, undefined);
+}
