@@ -25,6 +25,9 @@ export const BASELINE = peer("node");
 
 export const FASTIFY = peer("fastify");
 
+/** Fastify with the two lines a request that its own logger writes, where the others write one. */
+export const FASTIFY_OWN_LOG: Contender = { ...FASTIFY, name: "fastify-own-log", variant: "observe-own-log" };
+
 export const ALL_PEERS: readonly Contender[] = [
   BASELINE,
   FASTIFY,

@@ -1,6 +1,6 @@
 /** The scenarios under load: what is asked, what every answer must be, and who takes part. */
 
-import { ALL_PEERS, BASELINE, type Contender, FASTIFY, ours } from "./contender.js";
+import { ALL_PEERS, BASELINE, type Contender, FASTIFY, FASTIFY_OWN_LOG, ours } from "./contender.js";
 import { areaAnswer, areaPath, BODY_LIMIT, ECHO_BODY, HELLO, LinkStore, ORIGIN } from "./fixtures.js";
 import type { BenchRequest } from "./load.js";
 import type { Probe } from "./probe.js";
@@ -94,17 +94,17 @@ const echo: Scenario = {
   ],
 };
 
+const hasId = { "x-request-id": /^[0-9a-f-]{36}$/ };
+
 const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
 const observe: Scenario = {
   name: "observe",
   what: "the param scenario with request id, trace context, a JSON access line to a file, and metrics",
-  contenders: [ours("stagecraft without", "param"), ours(), FASTIFY, BASELINE],
+  contenders: [ours("stagecraft-without", "param"), ours(), FASTIFY, FASTIFY_OWN_LOG, BASELINE],
   requests: ids.map((id) => get(`/links/${id}`, trace)),
   probes: param.probes,
 };
-
-const hasId = { "x-request-id": /^[0-9a-f-]{36}$/ };
 
 const fullHeaders = { ...trace, origin: ORIGIN, "accept-encoding": "gzip, deflate, br" };
 

@@ -8,17 +8,18 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** The first column is text, the others are numbers and stand to the right. */
+/** Columns of numbers stand to the right. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const isNumeric = head.map((_, column) => rows.every((row) => /^[\d.,]+$|^NaN$/.test(row[column] ?? "")));
   const widths = head.map((title, column) => Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => pad(cell, widths[column] ?? 0, column)).join(" | ")} |`;
-  const rule = widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`));
+    `| ${cells.map((cell, column) => pad(cell, widths[column] ?? 0, isNumeric[column] ?? false)).join(" | ")} |`;
+  const rule = widths.map((width, column) => (isNumeric[column] ? `${"-".repeat(width - 1)}:` : "-".repeat(width)));
   return [line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n");
 }
 
-function pad(cell: string, width: number, column: number): string {
-  return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+function pad(cell: string, width: number, isNumeric: boolean): string {
+  return isNumeric ? cell.padStart(width) : cell.padEnd(width);
 }
 
 /** 12345.6 as `12,346`. */

@@ -3,10 +3,12 @@
 import { markdownTable } from "../table.js";
 import { compare, type Comparison, MICRO_COLUMNS } from "./comparison.js";
 import { flowComparisons } from "./flow.js";
+import { logComparisons } from "./log.js";
 import { metricsComparisons } from "./metrics.js";
 
 const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
   metrics: metricsComparisons,
+  log: logComparisons,
   flow: flowComparisons,
 };
 

@@ -36,6 +36,11 @@ await serve({
     return application(on, links, OBSERVED, observed);
   },
 
+  "observe-own-log": async (on) => {
+    const { observed, OWN_LOG } = await import("./support/fastify-production.mjs");
+    return application(on, links, OWN_LOG, (app) => observed(app, { line: false }));
+  },
+
   full: async (on) => {
     const { observed, production, PRODUCTION } = await import("./support/fastify-production.mjs");
     return application(on, links, PRODUCTION, observed, production);

@@ -2,6 +2,7 @@
 
 import { get } from "node:http";
 import { Application } from "@stagecraft/framework";
+import { installLogging } from "@stagecraft/framework/observe";
 import { freePort } from "../free-port.js";
 import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
 
@@ -12,7 +13,14 @@ const SCENARIOS = {
   param: () => Application.create(LinksModule),
   routes: () => Application.create().routes(areas(Number(count))),
   echo: () => Application.create(EchoModule),
+  observe: observed,
 };
+
+/** Lines go to standard error, which the benchmark keeps in a file. */
+function observed() {
+  installLogging("info");
+  return Application.create(LinksModule).requestId().traceContext().accessLog().metrics();
+}
 
 function isScenario(name: string): name is keyof typeof SCENARIOS {
   return name in SCENARIOS;

@@ -19,10 +19,13 @@ export const OBSERVED = {
   genReqId: (request) => requestId(request.headers["x-request-id"]),
 };
 
+/** Fastify's own request logging instead. */
+export const OWN_LOG = { ...OBSERVED, disableRequestLogging: false };
+
 export const PRODUCTION = { ...OBSERVED, bodyLimit: BODY_LIMIT, handlerTimeout: TIMEOUT_MS };
 
 /** Request id, trace context, access line and metrics; the request's own child logger carries the id, so the line does not repeat it. */
-export function observed(app) {
+export function observed(app, { line = true } = {}) {
   app.decorateRequest("trace", null);
   app.addHook("onRequest", (request, reply, done) => {
     request.trace = traceContext(request.headers.traceparent);
@@ -32,7 +35,8 @@ export function observed(app) {
   app.addHook("onResponse", (request, { statusCode, elapsedTime }, done) => {
     const { method, url, ip, trace } = request;
     count(method, statusCode, elapsedTime);
-    accessLine(request.log, { method, path: path(url), status: statusCode, milliseconds: elapsedTime, ip, trace });
+    if (line)
+      accessLine(request.log, { method, path: path(url), status: statusCode, milliseconds: elapsedTime, ip, trace });
     done();
   });
 }
