@@ -2,7 +2,8 @@
  * `ctx.request` and `ctx.response` for middleware written for Koa: Koa's own accessors, over the same request and answer that the
  * context holds. Made only for those who ask.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type Koa from "koa";
 import koaRequest from "koa/lib/request.js";
 import koaResponse from "koa/lib/response.js";
@@ -54,16 +55,33 @@ export class KoaRequestFace {
 export class KoaResponseFace {
   readonly app: Koa;
   readonly req: IncomingMessage;
-  readonly res: ServerResponse;
+  private readonly raw: ServerResponse;
 
   constructor(readonly ctx: Context) {
     this.app = ctx.app;
     this.req = ctx.req;
-    this.res = ctx.raw;
+    this.raw = ctx.raw;
+  }
+
+  /** Handed out like `ctx.res`: whoever writes by hand still gets a completed head. The accessors below do without. */
+  get res(): ServerResponse {
+    return this.ctx.res;
   }
 
   get request(): Koa.Request {
     return this.ctx.request;
+  }
+
+  get socket(): Socket | null {
+    return this.raw.socket;
+  }
+
+  get headerSent(): boolean {
+    return this.raw.headersSent;
+  }
+
+  get writable(): boolean {
+    return !this.raw.writableEnded && (this.raw.socket?.writable ?? true);
   }
 
   get status(): number {
@@ -72,6 +90,14 @@ export class KoaResponseFace {
 
   set status(code: number) {
     this.ctx.status = code;
+  }
+
+  get message(): string {
+    return this.raw.statusMessage || (STATUS_CODES[this.raw.statusCode] ?? "");
+  }
+
+  set message(text: string) {
+    if (!this.ctx.sealed) this.raw.statusMessage = text;
   }
 
   get body(): unknown {
@@ -83,7 +109,7 @@ export class KoaResponseFace {
   }
 
   get length(): number | undefined {
-    const header = this.res.getHeader("Content-Length");
+    const header = this.raw.getHeader("Content-Length");
     if (header !== undefined) return Number.parseInt(String(header), 10) || 0;
     const { payload } = this.ctx;
     const known = lengthOf(payload);
@@ -92,7 +118,23 @@ export class KoaResponseFace {
   }
 
   set length(bytes: number | undefined) {
-    if (bytes !== undefined && !this.res.hasHeader("Transfer-Encoding")) this.ctx.set("Content-Length", bytes);
+    if (bytes !== undefined && !this.raw.hasHeader("Transfer-Encoding")) this.ctx.set("Content-Length", bytes);
+  }
+
+  get header(): OutgoingHttpHeaders {
+    return this.raw.getHeaders();
+  }
+
+  get headers(): OutgoingHttpHeaders {
+    return this.raw.getHeaders();
+  }
+
+  get(name: string): number | string | string[] | undefined {
+    return this.raw.getHeader(name);
+  }
+
+  has(name: string): boolean {
+    return this.raw.hasHeader(name);
   }
 
   set(name: string | Readonly<Record<string, string | string[]>>, value?: string | readonly string[]): void {
@@ -100,7 +142,7 @@ export class KoaResponseFace {
   }
 
   remove(name: string): void {
-    if (!this.ctx.sealed && !this.res.headersSent) this.res.removeHeader(name);
+    if (!this.ctx.sealed && !this.raw.headersSent) this.raw.removeHeader(name);
   }
 }
 
