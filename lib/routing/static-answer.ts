@@ -1,0 +1,86 @@
+/**
+ * A file as an answer: 200, 206, 304, 405, 412 or 416 (RFC 9110 sections 13 to 15). Errors have no body here; the stage that maps
+ * errors gives them one, as to all others.
+ */
+import type { Readable } from "node:stream";
+import type { Coding } from "../edge/accept-encoding.js";
+import { varyBy } from "../edge/vary.js";
+import type { Context } from "../kernel/context.js";
+import { WrittenHead } from "../kernel/head.js";
+import { evaluateConditions, isRangeCurrent } from "./static-conditions.js";
+import type { StaticFile } from "./static-file.js";
+import { readRange } from "./static-range.js";
+import type { Place } from "./static-shelf.js";
+import type { Section } from "./static-stream.js";
+
+/** What is sent: the file, or a sibling that holds it compressed. */
+export interface Representation {
+  readonly file: StaticFile;
+  readonly path: string;
+  readonly coding: Coding | undefined;
+  /** Whether another `Accept-Encoding` may get another answer. */
+  readonly varies: boolean;
+}
+
+/** Answers, or returns false where the file is not the one that was found any more, and nothing has been said. */
+export async function answerFile(ctx: Context, place: Place, chosen: Representation): Promise<boolean> {
+  const { method, headers } = ctx.incoming;
+  if (method !== "GET" && method !== "HEAD") return refuse(ctx, 405, "Allow", "GET, HEAD");
+  const { file } = chosen;
+  const verdict = evaluateConditions(headers, file);
+  if (verdict === 412) return refuse(ctx, 412);
+  if (verdict === 304) return answerHead(ctx, 304, place, chosen);
+  if (method === "HEAD") return answerHead(ctx, 200, place, chosen);
+  const range = isRangeCurrent(headers, file) ? readRange(headers.range, file.size) : undefined;
+  if (range === "unsatisfiable") return refuse(ctx, 416, "Content-Range", `bytes */${file.size}`);
+  const body = await place.library.read(chosen.path, file, range ?? { first: 0, length: file.size }, ctx.clock);
+  if (body === undefined) return false;
+  if (ctx.sealed || ctx.gone) discard(body);
+  else answerBody(ctx, place, chosen, body, range);
+  return true;
+}
+
+function refuse(ctx: Context, status: number, name?: string, value = ""): true {
+  ctx.answerStatus(status);
+  if (name !== undefined) ctx.raw.setHeader(name, value);
+  return true;
+}
+
+function answerHead(ctx: Context, status: 200 | 304, place: Place, chosen: Representation): true {
+  ctx.answerStatus(status);
+  describe(ctx, place, chosen);
+  if (status === 200) describeBody(ctx, place, chosen, chosen.file.size);
+  return true;
+}
+
+function answerBody(ctx: Context, place: Place, chosen: Representation, body: Body, range?: Section): void {
+  const { size } = chosen.file;
+  ctx.answerStatus(range === undefined ? 200 : 206);
+  ctx.answerBody(body);
+  describe(ctx, place, chosen);
+  describeBody(ctx, place, chosen, range?.length ?? size);
+  if (range === undefined) return;
+  const { first, length } = range;
+  ctx.raw.setHeader("Content-Range", `bytes ${first}-${first + length - 1}/${size}`);
+}
+
+function describe({ raw }: Context, { cacheControl }: Place, { file, varies }: Representation): void {
+  raw.setHeader("ETag", file.etag);
+  raw.setHeader("Last-Modified", file.lastModified);
+  raw.setHeader("Cache-Control", cacheControl);
+  if (varies) varyBy(new WrittenHead(raw), "Accept-Encoding");
+}
+
+function describeBody({ raw }: Context, { contentType }: Place, { coding }: Representation, length: number): void {
+  raw.setHeader("Content-Type", contentType);
+  raw.setHeader("Content-Length", length);
+  // A range would be one of the plain file, whose bytes do not fit these.
+  if (coding === undefined) raw.setHeader("Accept-Ranges", "bytes");
+  else raw.setHeader("Content-Encoding", coding);
+}
+
+type Body = Uint8Array | Readable;
+
+function discard(body: Body): void {
+  if (!(body instanceof Uint8Array)) body.destroy();
+}

@@ -1,0 +1,96 @@
+/**
+ * The files of a directory, for what no route matches: conditional requests, ranges, precompressed siblings, and a year in every
+ * cache for files named after their content. No listings, no index files, nothing outside the directory.
+ *
+ * Not for files that users upload: those need a handler that decides who may have them, and under which type.
+ *
+ * @example
+ * builder.staticFiles({ root: "public" });
+ */
+import { pickCoding, readAcceptEncoding, type Acceptance } from "../edge/accept-encoding.js";
+import { BoundedMemo } from "../edge/bounded-memo.js";
+import type { Context } from "../kernel/context.js";
+import type { Run } from "../kernel/middleware.js";
+import { answerFile, type Representation } from "./static-answer.js";
+import type { StaticFile } from "./static-file.js";
+import { staticSettings, type StaticFilesOptions } from "./static-options.js";
+import { StaticShelf, type Place } from "./static-shelf.js";
+
+/** A file that changes all the time is given up on after as many tries. */
+const TRIES = 5;
+const NO_CODING = readAcceptEncoding(undefined);
+
+export class StaticFiles {
+  private readonly shelf: StaticShelf;
+  private readonly acceptances = new BoundedMemo(readAcceptEncoding);
+
+  /** Throws `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`. Reads the manifest, and nothing else. */
+  constructor(options: StaticFilesOptions = {}) {
+    this.shelf = new StaticShelf(staticSettings(options));
+  }
+
+  /** Serves as the router's fallback: what it does not find stays as it is. */
+  asFallback(): Run {
+    return (ctx) => {
+      const served = this.tryServe(ctx);
+      return typeof served === "boolean" ? undefined : served.then(() => undefined);
+    };
+  }
+
+  /** Whether there is such a file; if so, the request is answered. */
+  tryServe(ctx: Context): boolean | Promise<boolean> {
+    const place = this.shelf.placeOf(ctx.path);
+    return place === undefined ? false : this.serve(ctx, place);
+  }
+
+  private async serve(ctx: Context, place: Place): Promise<boolean> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const chosen = await this.choose(ctx, place);
+      if (chosen === undefined) return false;
+      if (ctx.sealed || ctx.gone || (await answerFile(ctx, place, chosen))) return true;
+    }
+    throw new Error("a static file changed each time it was about to be sent");
+  }
+
+  private async choose({ incoming, clock }: Context, place: Place): Promise<Representation | undefined> {
+    const { library, path, isCompressible } = place;
+    const acceptance = this.acceptanceOf(incoming);
+    const finding = library.find(path, "", clock);
+    if (acceptance.br === 0 && acceptance.gzip === 0) {
+      const file = await finding;
+      return file && { file, path, coding: undefined, varies: isCompressible };
+    }
+    const [file, br, gzip] = await Promise.all([
+      finding,
+      acceptance.br > 0 ? library.find(`${path}.br`, "-br", clock) : undefined,
+      acceptance.gzip > 0 ? library.find(`${path}.gz`, "-gz", clock) : undefined,
+    ]);
+    return file && best(place, acceptance, { file, br: upToDate(br, file), gzip: upToDate(gzip, file) });
+  }
+
+  private acceptanceOf({ method, headers }: Context["incoming"]): Acceptance {
+    const header = headers["accept-encoding"];
+    // A range is always one of the plain file, and only GET and HEAD get any.
+    const isNegotiated = header !== undefined && headers.range === undefined && (method === "GET" || method === "HEAD");
+    return isNegotiated ? this.acceptances.of(header) : NO_CODING;
+  }
+}
+
+interface Candidates {
+  readonly file: StaticFile;
+  readonly br: StaticFile | undefined;
+  readonly gzip: StaticFile | undefined;
+}
+
+function best({ path, isCompressible }: Place, acceptance: Acceptance, { file, br, gzip }: Candidates): Representation {
+  const coding = pickCoding(acceptance, { br: br !== undefined, gzip: gzip !== undefined });
+  const varies = isCompressible || br !== undefined || gzip !== undefined;
+  if (coding === "br" && br !== undefined) return { file: br, path: `${path}.br`, coding, varies };
+  if (coding === "gzip" && gzip !== undefined) return { file: gzip, path: `${path}.gz`, coding, varies };
+  return { file, path, coding: undefined, varies };
+}
+
+/** A sibling that is older than the file holds something else. */
+function upToDate(sibling: StaticFile | undefined, file: StaticFile): StaticFile | undefined {
+  return sibling !== undefined && sibling.mtimeMs >= file.mtimeMs ? sibling : undefined;
+}

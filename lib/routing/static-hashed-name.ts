@@ -1,0 +1,61 @@
+/**
+ * Which files of a build may be kept by caches for good: those named after their content, `<name>-<hash>.<extension>`. Where Vite's
+ * manifest is there, a file must also be listed in it, so that a name that only looks like one is not frozen for a year.
+ */
+import { readFileSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { FrameworkError } from "../kernel/errors.js";
+
+const MIN_HASH = 8;
+
+/** Whether the name ends in `-`, at least 8 of `A-Z a-z 0-9 _ -`, and an extension. */
+export function isHashedName(path: string): boolean {
+  const extension = extname(path);
+  if (extension.length < 2) return false;
+  const stem = basename(path, extension);
+  for (let at = stem.length - 1; at > 0; at--) {
+    if (stem.charAt(at) === "-" && stem.length - 1 - at >= MIN_HASH) return true;
+    if (!/[\w-]/.test(stem.charAt(at))) return false;
+  }
+  return false;
+}
+
+/**
+ * The files that a manifest lists, relative to the build directory; `undefined` where there is no manifest. Throws
+ * `E_STATIC_MANIFEST` for one that cannot be read.
+ */
+export function filesOfManifest(path: string): ReadonlySet<string> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    // The one error that says that nobody has built a front end.
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw malformed(path, cause);
+  }
+  try {
+    return new Set(Object.values(JSON.parse(text) as Readonly<Record<string, Chunk>>).flatMap(filesOfChunk));
+  } catch (cause) {
+    throw malformed(path, cause);
+  }
+}
+
+/** An entry of Vite's manifest, as far as it names files. */
+interface Chunk {
+  readonly file: string;
+  readonly css?: readonly string[];
+  readonly assets?: readonly string[];
+}
+
+function filesOfChunk({ file, css = [], assets = [] }: Chunk): string[] {
+  const files = Array.isArray(css) && Array.isArray(assets) ? [file, ...css, ...assets] : [undefined];
+  if (!files.every((each) => typeof each === "string")) throw new TypeError("an entry names a file that is no text");
+  return files;
+}
+
+function malformed(path: string, cause: unknown): FrameworkError {
+  return new FrameworkError(`staticFiles: the manifest ${path} cannot be read; build the front end again`, {
+    code: "E_STATIC_MANIFEST",
+    cause,
+  });
+}

@@ -1,0 +1,268 @@
+import { once } from "node:events";
+import { mkdirSync, renameSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import { join } from "node:path";
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { Compression } from "../../lib/edge/compression.js";
+import { CorsLayer } from "../../lib/edge/cors.js";
+import { SecurityHeaders } from "../../lib/edge/security-headers.js";
+import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";
+import type { Stack } from "../support/stack.js";
+import { MODIFIED, muchLater, StaticSite } from "./static-site.js";
+
+const FOREVER = "public, max-age=31536000, immutable";
+
+describe("StaticFiles, over time and inside the stages", () => {
+  let site: StaticSite;
+
+  beforeEach(() => {
+    site = new StaticSite();
+  });
+
+  afterEach(() => {
+    site.remove();
+  });
+
+  describe("caching", () => {
+    const rows: readonly (readonly [string, string, string])[] = [
+      ["a hashed name of the build", "/build/assets/app-BX3kd9aZ.js", FOREVER],
+      ["another name of the build", "/build/app.js", "no-cache"],
+      ["a hashed name elsewhere", "/app-BX3kd9aZ.js", "no-cache"],
+      ["a hashed name beside the build", "/builder/app-BX3kd9aZ.js", "no-cache"],
+    ];
+
+    for (const [title, path, cacheControl] of rows) {
+      it(`${title}: ${cacheControl}`, async () => {
+        site.put(path, "x");
+        await using stack = await site.serve();
+
+        const answer = await stack.ask(path);
+
+        expect(answer.headers["cache-control"]).to.equal(cacheControl);
+      });
+    }
+
+    it("asks the manifest, where there is one", async () => {
+      site.put("build/.vite/manifest.json", JSON.stringify({ "a.ts": { file: "assets/app-BX3kd9aZ.js" } }));
+      site.put("build/assets/app-BX3kd9aZ.js", "x");
+      site.put("build/assets/left-over12.js", "x");
+      await using stack = await site.serve();
+
+      const [listed, other] = [
+        await stack.ask("/build/assets/app-BX3kd9aZ.js"),
+        await stack.ask("/build/assets/left-over12.js"),
+      ];
+
+      expect([listed.headers["cache-control"], other.headers["cache-control"]]).to.deep.equal([FOREVER, "no-cache"]);
+    });
+
+    it("says it also on a 304", async () => {
+      site.put("build/app-BX3kd9aZ.js", "x");
+      await using stack = await site.serve();
+
+      const answer = await stack.ask("/build/app-BX3kd9aZ.js", { headers: { "if-none-match": "*" } });
+
+      expect([answer.status, answer.headers["cache-control"]]).to.deep.equal([304, FOREVER]);
+    });
+
+    it("follows a prefix and a directory of one's own", async () => {
+      const out = join(site.folder, "dist");
+      mkdirSync(out);
+      writeFileSync(join(out, "app-BX3kd9aZ.js"), "built");
+      site.put("assets/shadowed.js", "x");
+      await using stack = await site.serve({ prefix: "/assets/", buildDirectory: out });
+
+      const [built, shadowed] = [await stack.ask("/assets/app-BX3kd9aZ.js"), await stack.ask("/assets/shadowed.js")];
+
+      expect([built.text, built.headers["cache-control"]]).to.deep.equal(["built", FOREVER]);
+      expect(shadowed.status).to.equal(404);
+    });
+  });
+
+  describe("a file that changes", () => {
+    it("is sent as it is now, however often it was asked for", async () => {
+      await using stack = await site.serve({}, [], muchLater());
+
+      const texts: string[] = [];
+      for (let version = 1; version <= 5; version++) {
+        site.put("a.txt", `version ${version}`, new Date(MODIFIED.getTime() + version));
+        texts.push((await stack.ask("/a.txt")).text, (await stack.ask("/a.txt")).text);
+      }
+
+      expect(texts).to.deep.equal([1, 1, 2, 2, 3, 3, 4, 4, 5, 5].map((version) => `version ${version}`));
+    });
+
+    it("is sent as it is now, also when its times are set back", async () => {
+      site.put("a.txt", "one");
+      await using stack = await site.serve({}, [], muchLater());
+      const texts = [(await stack.ask("/a.txt")).text];
+
+      renameSync(site.put("b.txt", "two"), join(site.root, "a.txt"));
+      texts.push((await stack.ask("/a.txt")).text);
+
+      expect(texts).to.deep.equal(["one", "two"]);
+    });
+
+    it("is sent as it is now, when nothing but its content changes within the step of the clock", async () => {
+      await using stack = await site.serve();
+
+      for (let version = 100; version < 130; version++) {
+        writeFileSync(join(site.root, "a.txt"), `version ${version}`);
+        expect((await stack.ask("/a.txt")).text).to.equal(`version ${version}`);
+      }
+    });
+
+    it("is gone when it is gone", async () => {
+      const path = site.put("a.txt", "one");
+      await using stack = await site.serve({}, [], muchLater());
+      const before = await stack.ask("/a.txt");
+
+      unlinkSync(path);
+
+      expect([before.status, (await stack.ask("/a.txt")).status]).to.deep.equal([200, 404]);
+    });
+
+    it("gets a sibling, and loses it", async () => {
+      site.put("a.txt", "plain");
+      await using stack = await site.serve();
+      const ask = async (): Promise<unknown> =>
+        (await stack.ask("/a.txt", { headers: { "accept-encoding": "br" } })).headers["content-encoding"];
+
+      const seen = [await ask()];
+      const sibling = site.put("a.txt.br", brotliCompressSync("plain"));
+      seen.push(await ask());
+      unlinkSync(sibling);
+      seen.push(await ask());
+
+      expect(seen).to.deep.equal([undefined, "br", undefined]);
+    });
+  });
+
+  describe("a large file", () => {
+    const SIZE = 64 * 1_048_576;
+    let path = "";
+
+    beforeEach(() => {
+      path = site.put("large.bin", "");
+      truncateSync(path, SIZE);
+    });
+
+    it("that becomes shorter while it is sent cuts the connection", async () => {
+      await using stack = await site.serve();
+      const response = await begin(stack, "/large.bin");
+      await once(response, "readable");
+
+      truncateSync(path, 1000);
+      const failure = await new Promise((resolve) => response.once("error", resolve).once("end", resolve).resume());
+
+      expect(failure).to.have.property("code", "ECONNRESET");
+    });
+
+    it("frees its descriptor at once when the client goes", async function () {
+      if (!canCountDescriptors) this.skip();
+      await using stack = await site.serve();
+      const responses = await Promise.all(Array.from({ length: 10 }, () => begin(stack, "/large.bin")));
+      expect(openDescriptors(path)).to.equal(10);
+
+      for (const response of responses) response.on("error", () => {}).destroy();
+
+      await untilOpen(path, 0);
+    });
+
+    it("frees its descriptor when it is sent", async function () {
+      if (!canCountDescriptors) this.skip();
+      await using stack = await site.serve();
+
+      const answer = await stack.ask("/large.bin", { headers: { range: "bytes=0-2000000" } });
+
+      expect(answer.body).to.have.length(2_000_001);
+      await untilOpen(path, 0);
+    });
+
+    it("is not opened for a HEAD, a 304, a 412 or a 416", async function () {
+      if (!canCountDescriptors) this.skip();
+      await using stack = await site.serve();
+
+      const statuses: number[] = [];
+      for (const asking of [
+        { method: "HEAD" },
+        { headers: { "if-none-match": "*" } },
+        { headers: { "if-match": '"x"' } },
+        { headers: { range: `bytes=${SIZE}-` } },
+      ]) {
+        statuses.push((await stack.ask("/large.bin", asking)).status);
+        expect(openDescriptors(path)).to.equal(0);
+      }
+
+      expect(statuses).to.deep.equal([200, 304, 412, 416]);
+    });
+  });
+
+  describe("inside the stages", () => {
+    it("is compressed by the stage for that where there is no sibling", async () => {
+      site.put("a.txt", "the same again, ".repeat(1000));
+      await using stack = await site.serve({}, [new Compression()]);
+
+      const answer = await stack.ask("/a.txt", { headers: { "accept-encoding": "gzip" } });
+
+      expect(gunzipSync(answer.body).toString()).to.equal("the same again, ".repeat(1000));
+      expect(answer.headers).to.include({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+      expect(answer.headers).not.to.have.property("accept-ranges");
+      expect(answer.headers.etag).to.match(/^W\/"/);
+    });
+
+    it("is compressed by the stage for that also when it is streamed", async () => {
+      site.put("large.txt", "the same again, ".repeat(200_000));
+      await using stack = await site.serve({}, [new Compression()]);
+
+      const answer = await stack.ask("/large.txt", { headers: { "accept-encoding": "br" } });
+
+      expect(brotliDecompressSync(answer.body).toString()).to.equal("the same again, ".repeat(200_000));
+      expect(answer.headers).to.include({ "content-encoding": "br", "transfer-encoding": "chunked" });
+    });
+
+    it("is not compressed twice", async () => {
+      site.put("a.txt", "plain, ".repeat(1000));
+      site.put("a.txt.gz", gzipSync("plain, ".repeat(1000)));
+      await using stack = await site.serve({}, [new Compression()]);
+
+      const answer = await stack.ask("/a.txt", { headers: { "accept-encoding": "gzip, br;q=0.1" } });
+
+      expect(gunzipSync(answer.body).toString()).to.equal("plain, ".repeat(1000));
+      expect(answer.headers).to.include({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+    });
+
+    it("carries security headers and CORS, also as a 304, a 404, a 405, a 412 and a 416", async () => {
+      site.put("a.txt", "a");
+      await using stack = await site.serve({}, [
+        new SecurityHeaders(),
+        new CorsLayer({ origins: ["https://app.example"] }),
+      ]);
+      const origin = "https://app.example";
+
+      const answers = [
+        await stack.ask("/a.txt", { headers: { origin } }),
+        await stack.ask("/a.txt", { headers: { origin, "if-none-match": "*" } }),
+        await stack.ask("/b.txt", { headers: { origin } }),
+        await stack.ask("/a.txt", { method: "PUT", headers: { origin } }),
+        await stack.ask("/a.txt", { headers: { origin, "if-match": '"x"' } }),
+        await stack.ask("/a.txt", { headers: { origin, range: "bytes=9-" } }),
+      ];
+
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 304, 404, 405, 412, 416]);
+      for (const { headers } of answers) {
+        expect(headers).to.include({ "x-frame-options": "DENY", "access-control-allow-origin": origin });
+        expect(headers.vary).to.contain("Origin");
+      }
+    });
+  });
+});
+
+/** The response as soon as its head is there. */
+async function begin(stack: Stack, path: string): Promise<http.IncomingMessage> {
+  const request = http.get(`${stack.url}${path}`, { agent: false });
+  // The event's one argument, by Node's documentation.
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  return response;
+}

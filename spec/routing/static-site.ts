@@ -1,0 +1,49 @@
+/** A directory of files for one test, and a server in front of it. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Clock } from "../../lib/kernel/clock.js";
+import type { Middleware } from "../../lib/kernel/middleware.js";
+import { StaticFiles } from "../../lib/routing/static-files.js";
+import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { Stack } from "../support/stack.js";
+
+/** What lies beside the root, and must never be read. */
+export const SECRET = "nobody may read this";
+/** When the files were changed, unless a test says otherwise. */
+export const MODIFIED = new Date("2026-03-01T12:00:00Z");
+export const LAST_MODIFIED = "Sun, 01 Mar 2026 12:00:00 GMT";
+
+export class StaticSite {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "static-")));
+  readonly root = join(this.folder, "public");
+
+  constructor() {
+    mkdirSync(this.root);
+    writeFileSync(join(this.folder, "secret.txt"), SECRET);
+  }
+
+  /** A file below the root; its whole path. */
+  put(path: string, content: string | Buffer, modified = MODIFIED): string {
+    const full = join(this.root, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, content);
+    utimesSync(full, modified, modified);
+    return full;
+  }
+
+  serve(options: StaticFilesOptions = {}, around: readonly Middleware[] = [], clock?: Clock): Promise<Stack> {
+    const files = new StaticFiles({ root: this.root, ...options });
+    return Stack.of([...around, { handle: async (ctx) => void (await files.tryServe(ctx)) }], undefined, clock);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** A clock in so far a future that every file is at rest, so that its bytes are kept. */
+export function muchLater(): FakeClock {
+  return new FakeClock(Date.UTC(2100, 0));
+}
