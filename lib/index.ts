@@ -66,6 +66,8 @@ export { resource } from "./routing/resource.js";
 export { Route } from "./routing/route.js";
 export { RouteGroup } from "./routing/route-group.js";
 export { Routes } from "./routing/routes.js";
+export { StaticFiles } from "./routing/static-files.js";
+export type { StaticFilesOptions } from "./routing/static-options.js";
 // pipeline, app
 export type { StageRow } from "./pipeline/pipeline.js";
 export { STAGES, type Slot, type Stage, type StageKind } from "./pipeline/table.js";

@@ -23,6 +23,8 @@ import { RequestIdLayer } from "../observe/request-id-layer.js";
 import { TraceContextLayer } from "../observe/trace-context-layer.js";
 import type { MiddlewareInput } from "../routing/middleware-input.js";
 import type { Routes } from "../routing/routes.js";
+import { StaticFiles } from "../routing/static-files.js";
+import type { StaticFilesOptions } from "../routing/static-options.js";
 import type { Application } from "./application.js";
 import { assemble, type Assembly } from "./build.js";
 import type { AppConfig } from "./config.js";
@@ -159,6 +161,12 @@ export class ApplicationBuilder {
   /** A middleware, a middleware class that the container builds, or a Koa function; the first call is the outermost. */
   layer(...layers: readonly MiddlewareInput[]): this {
     this.plan.layers.push(...layers);
+    return this;
+  }
+
+  /** Files of a directory, for what no route matches. */
+  staticFiles(options?: StaticFilesOptions): this {
+    this.plan.stage("staticFiles", ".staticFiles(…)", () => new StaticFiles(options));
     return this;
   }
 

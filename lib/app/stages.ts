@@ -6,7 +6,7 @@ import type { Deferred } from "../kernel/answer.js";
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
-import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
+import type { KoaMiddleware, Middleware, Run } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { enterRequest } from "../kernel/tracing-flow.js";
 import type { Health } from "../lifecycle/health.js";
@@ -66,7 +66,8 @@ export function fillPipeline(plan: Plan, { stages, container, health, site }: St
 export function entryOf(pipeline: Pipeline, reading: RouteReading, { origin }: RedirectSite): EntryOf {
   const unresolved = unresolvedIn(pipeline, { routes: NO_ROUTES, origin });
   return (phase) => {
-    const router = dispatch(reading.destinations(), { byHand: byHand(reading.all) });
+    const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
+    const router = dispatch(reading.destinations(), { byHand: byHand(reading.all), fallback });
     const gate = phase === "booting" ? new BootingGate() : undefined;
     const entry = backstop(pipeline.compose(router, { boundary: (inner) => boundary(inner, unresolved), gate }));
     return opensSpans(pipeline) ? (ctx) => enterRequest(entry, ctx) : entry;

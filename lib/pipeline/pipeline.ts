@@ -43,9 +43,14 @@ export class Pipeline {
 
   /** The whole chain around the router, composed once. */
   compose(router: Run, { boundary, gate }: Fittings): Run {
-    const outer = this.occupants((slot) => slot !== "layers", gate);
+    const outer = this.occupants((slot) => slot !== "layers" && slot !== "staticFiles", gate);
     const own = this.slots.get("layers") ?? [];
     return compose(outer, boundary(compose(own, router)));
+  }
+
+  /** The router's fallback around what is done where there is none. */
+  composeFallback(inner: Run): Run {
+    return compose(this.slots.get("staticFiles") ?? [], inner);
   }
 
   describe(): readonly StageRow[] {

@@ -28,12 +28,13 @@ export type Unmatched = (ctx: Context, fallback: Run) => void | Promise<void>;
 export interface DispatchOptions {
   /** Routes that were added by hand to a @koa/router: asked before a request is refused. */
   readonly byHand?: Unmatched | undefined;
-  /** Where no template matches the path: files. It may leave the context alone, which is a 404. */
-  readonly fallback?: Run | undefined;
+  /** Put around the 404 where no template matches the path: files. */
+  readonly fallback?: ((inner: Run) => Run) | undefined;
 }
 
 export function dispatch(routes: readonly Destination[], options: DispatchOptions = {}): Run {
-  const { byHand = (ctx, next) => next(ctx), fallback = leave } = options;
+  const { byHand = (ctx, next) => next(ctx) } = options;
+  const fallback = options.fallback?.(leave) ?? leave;
   const index = new RouteIndex(routes.map((route) => ({ ...route, value: runOf(route) })));
   return (ctx) => {
     const { path, method } = ctx;

@@ -10,7 +10,7 @@
 import { pickCoding, readAcceptEncoding, type Acceptance } from "../edge/accept-encoding.js";
 import { BoundedMemo } from "../edge/bounded-memo.js";
 import type { Context } from "../kernel/context.js";
-import type { Run } from "../kernel/middleware.js";
+import { Layer, type Run } from "../kernel/middleware.js";
 import { answerFile, type Representation } from "./static-answer.js";
 import type { StaticFile } from "./static-file.js";
 import { staticSettings, type StaticFilesOptions } from "./static-options.js";
@@ -20,20 +20,22 @@ import { StaticShelf, type Place } from "./static-shelf.js";
 const TRIES = 5;
 const NO_CODING = readAcceptEncoding(undefined);
 
-export class StaticFiles {
+export class StaticFiles extends Layer {
   private readonly shelf: StaticShelf;
   private readonly acceptances = new BoundedMemo(readAcceptEncoding);
 
   /** Throws `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`. Reads the manifest, and nothing else. */
   constructor(options: StaticFilesOptions = {}) {
+    super();
     this.shelf = new StaticShelf(staticSettings(options));
   }
 
-  /** Serves as the router's fallback: what it does not find stays as it is. */
-  asFallback(): Run {
+  /** What is no file goes on inwards. */
+  override wrap(inner: Run): Run {
     return (ctx) => {
       const served = this.tryServe(ctx);
-      return typeof served === "boolean" ? undefined : served.then(() => undefined);
+      if (typeof served === "boolean") return served ? undefined : inner(ctx);
+      return served.then((isServed) => (isServed ? undefined : inner(ctx)));
     };
   }
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../lib/kernel/clock.js";
+import type { Context } from "../../lib/kernel/context.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { StaticFiles } from "../../lib/routing/static-files.js";
 import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
@@ -34,8 +35,7 @@ export class StaticSite {
   }
 
   serve(options: StaticFilesOptions = {}, around: readonly Middleware[] = [], clock?: Clock): Promise<Stack> {
-    const files = new StaticFiles({ root: this.root, ...options });
-    return Stack.of([...around, { handle: async (ctx) => void (await files.tryServe(ctx)) }], undefined, clock);
+    return Stack.of([...around, new StaticFiles({ root: this.root, ...options })], nothing, clock);
   }
 
   remove(): void {
@@ -46,4 +46,8 @@ export class StaticSite {
 /** A clock in so far a future that every file is at rest, so that its bytes are kept. */
 export function muchLater(): FakeClock {
   return new FakeClock(Date.UTC(2100, 0));
+}
+
+function nothing(ctx: Context): void {
+  ctx.answerStatus(404);
 }

@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import { Application } from "../../lib/app/application.js";
+import type { ApplicationBuilder } from "../../lib/app/builder.js";
+import { StartupError } from "../../lib/kernel/startup-error.js";
+import { Route } from "../../lib/routing/route.js";
+import { Routes } from "../../lib/routing/routes.js";
+import { testApp } from "../../lib/testing/test-app.js";
+import { errorOf } from "../support/error-of.js";
+import { StaticSite } from "./static-site.js";
+
+describe("Static files as the router's fallback", () => {
+  let site: StaticSite;
+
+  beforeEach(() => {
+    site = new StaticSite();
+  });
+
+  afterEach(() => {
+    site.remove();
+  });
+
+  function application(): ApplicationBuilder {
+    const routes = new Routes([Route.get("/taken.txt", () => "the route"), Route.get("/any/{name}", () => "any")]);
+    return Application.create().routes(routes).staticFiles({ root: site.root });
+  }
+
+  it("answer what no route matches, and never take a route's path", async () => {
+    for (const path of ["free.txt", "taken.txt", "any/a.txt"]) site.put(path, "the file");
+    await using app = await testApp(application());
+
+    const texts = await Promise.all(
+      ["/free.txt", "/taken.txt", "/any/a.txt"].map(async (path) => (await app.get(path)).text()),
+    );
+
+    expect(texts).to.deep.equal(["the file", "the route", "any"]);
+  });
+
+  it("leave the 405 of a path that has routes alone", async () => {
+    site.put("taken.txt", "the file");
+    await using app = await testApp(application());
+
+    const response = await app.post("/taken.txt");
+
+    expect([response.status, response.headers.get("allow")]).to.deep.equal([405, "GET, HEAD, OPTIONS"]);
+  });
+
+  it("lie inside the application's own layers, as does the 404 of what is no file", async () => {
+    site.put("a.txt", "a");
+    const seen: unknown[] = [];
+    const builder = application().layer(async (ctx: { path: string; status: number }, next: () => Promise<void>) => {
+      await next();
+      seen.push([ctx.path, ctx.status]);
+    });
+    await using app = await testApp(builder);
+
+    await app.get("/a.txt");
+    await app.get("/b.txt");
+
+    expect(seen).to.deep.equal([
+      ["/a.txt", 200],
+      ["/b.txt", 404],
+    ]);
+  });
+
+  it("get a problem where errors are mapped, without any of the file's headers", async () => {
+    site.put("a.txt", "0123456789");
+    await using app = await testApp(application().errorMapping());
+
+    const responses = [
+      await app.get("/b.txt"),
+      await app.post("/a.txt"),
+      await app.get("/a.txt", { headers: { "if-match": '"x"' } }),
+      await app.get("/a.txt", { headers: { range: "bytes=10-" } }),
+    ];
+
+    expect(responses.map(({ status }) => status)).to.deep.equal([404, 405, 412, 416]);
+    for (const { headers } of responses) {
+      expect(headers.get("content-type")).to.equal("application/problem+json");
+      expect([headers.get("cache-control"), headers.get("etag")]).to.deep.equal([null, null]);
+    }
+  });
+
+  it("leave a malformed path to the router, which refuses it", async () => {
+    await using app = await testApp(application());
+
+    expect((await app.raw("GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toString()).to.match(
+      /^HTTP\/1\.1 400 /,
+    );
+  });
+
+  it("have nothing to say to OPTIONS *", async () => {
+    await using app = await testApp(application());
+
+    expect((await app.raw("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toString()).to.match(
+      /^HTTP\/1\.1 204 /,
+    );
+  });
+
+  it("show in the pipeline, and only when they are on", () => {
+    expect([isOn(application()), isOn(Application.create())]).to.deep.equal([true, false]);
+  });
+
+  it("are a finding at the start where their settings are wrong", () => {
+    site.put("build/.vite/manifest.json", "{");
+
+    const error = errorOf(() => application().build());
+
+    expect(error).to.be.instanceOf(StartupError);
+    expect(String(error)).to.contain("E_STATIC_MANIFEST");
+  });
+});
+
+function isOn(builder: ApplicationBuilder): boolean | undefined {
+  const rows = builder.build().pipeline();
+  return rows.find(({ slot }) => slot === "staticFiles")?.on;
+}
