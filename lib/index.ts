@@ -37,6 +37,7 @@ export { ProxyAction } from "./edge/proxy-action.js";
 export { ProxyLayer, type ProxyFunction, type ProxyRequest } from "./edge/proxy.js";
 export { SecurityHeaders } from "./edge/security-headers.js";
 // admission
+export { BodyLimitLayer, type BodyLimitOptions } from "./admission/body-limit.js";
 export { CatchPanicLayer } from "./admission/catch-panic.js";
 export { ErrorMapping, type ErrorMapper } from "./admission/error-mapping.js";
 export { MaintenanceLayer } from "./admission/maintenance-layer.js";

@@ -10,7 +10,7 @@ import { FrameworkError } from "../../lib/kernel/errors.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../lifecycle/events.js";
-import { converse } from "../support/converse.js";
+import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
@@ -165,12 +165,12 @@ describe("TimeoutLayer", () => {
     };
     await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
 
-    const talking = converse(stack.port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\na", "b", "c");
+    await using client = await Conversation.with(stack.port);
+    client.say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\na");
     await until(() => reading);
+    client.say("b");
     clock.advance(5000);
-    await until(() => clock.pending > 0);
-    clock.advance(2000);
-    const said = await talking;
+    const said = await client.end();
 
     expect(said).to.match(/^HTTP\/1\.1 408 /);
     expect(said)
@@ -303,10 +303,11 @@ describe("TimeoutLayer", () => {
         return gate.wait();
       };
       await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
-      const talking = converse(stack.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+      await using client = await Conversation.with(stack.port);
+      client.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
       await gate.entered;
       clock.advance(5000);
-      const said = await talking;
+      const said = await client.end();
 
       expect(said)
         .to.match(/^HTTP\/1\.1 200 /)

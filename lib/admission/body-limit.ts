@@ -1,0 +1,87 @@
+/**
+ * Stage layer, and middleware for a route or a group: how many bytes the body of a request may have. One that announces more is
+ * answered 413 before a byte of it is read; one that does not say how long it is (chunked) is counted while it is read, by
+ * `ctx.json`, `ctx.form`, `ctx.text` or straight from `ctx.req`, and the reader gets a `PayloadTooLargeError`.
+ *
+ * On a route it asks for less. It may ask for more only up to the `cap` of the stage; then a length between the two is refused when
+ * the body is first read, since only the route knows whether it is welcome.
+ *
+ * @example
+ * builder.bodyLimit(2_097_152, { cap: 52_428_800 });
+ * Route.post("/photos", upload).middleware(new BodyLimitLayer(20_971_520));
+ */
+import type { Context } from "../kernel/context.js";
+import { FrameworkError } from "../kernel/errors.js";
+import { Extension } from "../kernel/extension.js";
+import { Layer, type Run } from "../kernel/middleware.js";
+import { tracing } from "../kernel/tracing.js";
+import { CountedBody } from "./counted-body.js";
+
+const log = tracing.target("framework::http::body_limit");
+
+export interface BodyLimitOptions {
+  /** What routes may raise the limit to, in bytes; the limit itself unless given. Of no effect inside another body limit. */
+  readonly cap?: number;
+}
+
+const Cap = new Extension<number>("body limit's cap");
+
+export class BodyLimitLayer extends Layer {
+  private readonly cap: number;
+
+  /** @throws FrameworkError `E_BODY_LIMIT` unless both are whole numbers, 0 or more, and the cap is not below the limit */
+  constructor(
+    private readonly bytes: number,
+    { cap = bytes }: BodyLimitOptions = {},
+  ) {
+    super();
+    this.cap = cap;
+    if (Number.isSafeInteger(bytes) && bytes >= 0 && Number.isSafeInteger(cap) && cap >= bytes) return;
+    const given = cap === bytes ? String(bytes) : `${String(bytes)} bytes and a cap of ${String(cap)}`;
+    throw new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
+      code: "E_BODY_LIMIT",
+    });
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => {
+      if (this.admits(ctx)) return inner(ctx);
+      refuse(ctx);
+      return undefined;
+    };
+  }
+
+  private admits(ctx: Context): boolean {
+    const limit = this.lower(ctx);
+    const { "content-length": announced, "transfer-encoding": coding } = ctx.incoming.headers;
+    if (announced === undefined) return coding === undefined || count(ctx, limit, undefined);
+    const length = Number(announced);
+    if (length <= limit) return CountedBody.ofRequest.find(ctx)?.allow(limit) ?? true;
+    return length <= (Cap.find(ctx) ?? limit) && count(ctx, limit, length);
+  }
+
+  /** Sets the limit of the request. Only the outermost leaves room above it; further in it just goes down. */
+  private lower(ctx: Context): number {
+    const { bodyLimit: outer } = ctx;
+    const cap = Cap.find(ctx);
+    const limit = outer === undefined ? this.bytes : Math.min(this.bytes, cap ?? outer);
+    if (cap !== undefined) Cap.set(ctx, limit);
+    else if (outer === undefined && this.cap > limit) Cap.set(ctx, this.cap);
+    ctx.bodyLimit = limit;
+    return limit;
+  }
+}
+
+/** Whether what was read so far is within the limit. */
+function count(ctx: Context, limit: number, announced: number | undefined): boolean {
+  const counted = CountedBody.ofRequest.find(ctx);
+  if (counted !== undefined) return counted.allow(limit);
+  CountedBody.ofRequest.set(ctx, new CountedBody(ctx.incoming, limit, announced));
+  return true;
+}
+
+function refuse(ctx: Context): void {
+  log.debug("request refused", { status: 413 });
+  ctx.answerNothing();
+  ctx.answerStatus(413);
+}
