@@ -5,10 +5,15 @@
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
  */
 import Koa from "koa";
+import { BodyLimitLayer, type BodyLimitOptions } from "../admission/body-limit.js";
 import { CatchPanicLayer } from "../admission/catch-panic.js";
 import { ErrorMapping } from "../admission/error-mapping.js";
+import { MaintenanceLayer } from "../admission/maintenance-layer.js";
+import { Maintenance } from "../admission/maintenance.js";
+import type { RateLimit } from "../admission/rate-limit.js";
+import { TimeoutLayer } from "../admission/timeout.js";
 import type { Class } from "../di/class.js";
-import type { Binding } from "../di/provide.js";
+import { provide, type Binding } from "../di/provide.js";
 import { Compression } from "../edge/compression.js";
 import type { CompressionOptions } from "../edge/compression-options.js";
 import { CorsLayer } from "../edge/cors.js";
@@ -28,7 +33,7 @@ import type { StaticFilesOptions } from "../routing/static-options.js";
 import type { Application } from "./application.js";
 import { assemble, type Assembly } from "./build.js";
 import type { AppConfig } from "./config.js";
-import { Plan } from "./plan.js";
+import { Plan, type Ask } from "./plan.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that wants one at hand (`session(options, builder.koa)`). */
@@ -150,6 +155,31 @@ export class ApplicationBuilder {
   errorMapping(mapping: ErrorMapping = new ErrorMapping()): this {
     this.plan.stage("errorMapping", ".errorMapping(…)", () => mapping);
     this.plan.errorMapping = mapping;
+    return this;
+  }
+
+  /** Bytes a request's body may have; routes may ask for less, and up to `cap` for more. */
+  bodyLimit(bytes: number, options?: BodyLimitOptions): this {
+    this.plan.stage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, options));
+    return this;
+  }
+
+  /** Milliseconds until a request that is not answered gets 408; routes may have their own. */
+  timeout(ms: number): this {
+    this.plan.stage("timeout", ".timeout(…)", () => new TimeoutLayer(ms));
+    return this;
+  }
+
+  /** Without an argument: the container's `Maintenance`; a handle that is given here is the container's. */
+  maintenance(handle?: Maintenance): this {
+    if (handle !== undefined) this.plan.bindings.push(provide(Maintenance).useValue(handle));
+    const make = (ask: Ask): MaintenanceLayer => new MaintenanceLayer(handle ?? ask.get(Maintenance));
+    this.plan.stage("maintenance", ".maintenance(…)", make, Maintenance);
+    return this;
+  }
+
+  rateLimit(limit: RateLimit): this {
+    this.plan.stage("rateLimit", ".rateLimit(…)", () => limit);
     return this;
   }
 

@@ -1,6 +1,7 @@
 /**
  * What the framework provides where the application does not: visible everywhere, overridden by any binding of the same token.
  */
+import { Maintenance } from "../admission/maintenance.js";
 import { provide, type Binding } from "../di/provide.js";
 import { Clock, SystemClock } from "../kernel/clock.js";
 import type { Lifecycle } from "../lifecycle/lifecycle.js";
@@ -15,6 +16,7 @@ export function defaultsOf({ lifecycle: { probeTimeoutMs } }: Plan, lifecycle: L
     provide(Clock).useFactory(() => new SystemClock()),
     provide(AppConfig).useFactory(() => new AppConfig()),
     provide(Metrics).useFactory(() => new Metrics()),
+    provide(Maintenance).useFactory(() => new Maintenance()),
     provide(Routes).useValue(routes),
     provide(Readiness).useFactory(
       (resolve) =>

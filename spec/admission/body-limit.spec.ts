@@ -8,6 +8,7 @@ import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Conversation } from "../support/conversation.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
@@ -89,6 +90,12 @@ async function answerTo(stack: Stack, bytes: string): Promise<string> {
 }
 
 describe("BodyLimitLayer", () => {
+  it("obeys the layer contract", () =>
+    obeysLayerContract(new BodyLimitLayer(3), {
+      request: { method: "POST", body: "abc" },
+      refused: { method: "POST", body: "abcd" },
+    }));
+
   describe("for a body that announces its length", () => {
     for (const [title, read] of readers) {
       it(`lets exactly the limit pass: ${title}`, async () => {

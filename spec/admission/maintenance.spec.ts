@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { MaintenanceLayer } from "../../lib/admission/maintenance-layer.js";
 import { Maintenance } from "../../lib/admission/maintenance.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
 
@@ -71,6 +72,12 @@ describe("Maintenance", () => {
 });
 
 describe("MaintenanceLayer", () => {
+  it("obeys the layer contract", () =>
+    obeysLayerContract(new MaintenanceLayer(Maintenance.engaged().allow("/open")), {
+      request: { path: "/open" },
+      refused: { path: "/closed" },
+    }));
+
   it("answers 503 with Retry-After and a problem, without waking the handler", async () => {
     let woken = 0;
     await using stack = await Stack.of([new MaintenanceLayer(Maintenance.engaged())], () => ++woken);

@@ -9,6 +9,7 @@ import { FrameworkError, NotFoundError } from "../../lib/kernel/errors.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack, type Answer } from "../support/stack.js";
 
@@ -34,6 +35,8 @@ function routed(middleware: Middleware, answer: string): (ctx: Context) => unkno
 }
 
 describe("RateLimit", () => {
+  it("obeys the layer contract", () => obeysLayerContract(RateLimit.perHour(1000)));
+
   it("says on every answer what is left", async () => {
     const clock = new FakeClock();
     await using stack = await Stack.of([RateLimit.perMinute(2)], () => "fine", clock);

@@ -11,6 +11,7 @@ import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../lifecycle/events.js";
 import { Conversation } from "../support/conversation.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
@@ -50,6 +51,8 @@ function setBefore(ctx: Context, next: () => Promise<void>): Promise<void> {
 }
 
 describe("TimeoutLayer", () => {
+  it("obeys the layer contract", () => obeysLayerContract(new TimeoutLayer(60_000)));
+
   it("answers 408 with an empty body and no type as soon as the time is over", async () => {
     const clock = new FakeClock();
     const gate = new Gate();
