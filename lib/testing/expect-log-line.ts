@@ -1,0 +1,86 @@
+/**
+ * Judges one line of the log against the format of the specification (section 2.3): the keys and their order, the forms of their values,
+ * and that nothing stands under a name that is to be withheld.
+ *
+ * @example
+ * for (const line of app.logs.lines()) expectLogLine(line);
+ */
+import { isSensitive, REDACTED } from "../observe/redact.js";
+import { failure, shown } from "./failure.js";
+import { writtenKeys } from "./json-keys.js";
+
+export interface LogLine {
+  readonly timestamp: string;
+  readonly level: "TRACE" | "DEBUG" | "INFO" | "WARN" | "ERROR";
+  readonly target: string;
+  readonly message?: string;
+  /** Outermost first. */
+  readonly spans?: readonly string[];
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/** What each key must hold; the first three must be there. */
+const FORMS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  timestamp: isTimestamp,
+  level: (value) => ["TRACE", "DEBUG", "INFO", "WARN", "ERROR"].includes(String(value)),
+  target: (value) => typeof value === "string" && value !== "",
+  message: (value) => typeof value === "string",
+  spans: (value) => Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"),
+  fields: (value) => isObject(value) && Object.keys(value).length > 0,
+};
+const REQUIRED = ["timestamp", "level", "target"];
+
+/**
+ * Returns what the line says.
+ *
+ * @throws AssertionError naming what is wrong, and the line.
+ */
+export function expectLogLine(line: string): LogLine {
+  const value = parsed(line);
+  for (const name of REQUIRED) if (!Object.hasOwn(value, name)) throw wrong(line, `has no ${name}`);
+  for (const [name, each] of Object.entries(value)) {
+    const isOfForm = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined;
+    if (isOfForm === undefined)
+      throw wrong(line, `has a key ${shown(name)}, which is none of ${Object.keys(FORMS).join(", ")}`);
+    if (!isOfForm(each)) throw wrong(line, `has ${shown(each)} as its ${name}`);
+  }
+  checkKeys(line);
+  // Each member was held against its form.
+  return value as unknown as LogLine;
+}
+
+function parsed(line: string): Record<string, unknown> {
+  if (/[\r\n]/.test(line)) throw wrong(line, "has a line break in it");
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw wrong(line, `is not JSON (${String(error)})`);
+  }
+  if (!isObject(value)) throw wrong(line, "is not an object");
+  return value;
+}
+
+function checkKeys(line: string): void {
+  const keys = writtenKeys(line);
+  if (keys === undefined) throw wrong(line, "has blanks between its tokens");
+  for (const { key, before, scalar } of keys) {
+    if (before !== undefined && before >= key) throw wrong(line, `has the key ${shown(key)} after ${shown(before)}`);
+    if (isSensitive(key) && scalar !== JSON.stringify(REDACTED)) {
+      throw wrong(line, `shows what stands under ${shown(key)}: ${scalar ?? "an object or a list"}`);
+    }
+  }
+}
+
+function isTimestamp(value: unknown): boolean {
+  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
+  return !Number.isNaN(Date.parse(value));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function wrong(line: string, what: string): Error {
+  return failure(`the log line ${what}: ${shown(line)}`);
+}
