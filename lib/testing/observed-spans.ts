@@ -8,7 +8,7 @@ export class ObservedSpans implements Layer {
   readonly #texts: string[] = [];
 
   onNewSpan(span: SpanData): void {
-    this.#texts.push(`${span.target} ${span.name} ${span.remoteParent?.traceState ?? ""} ${textOf(span.fields)}`);
+    this.#texts.push(`${span.target} ${span.name} ${textOf(span.fields)}`);
   }
 
   onRecord(span: SpanData, fields: Fields): void {

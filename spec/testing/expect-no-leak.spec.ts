@@ -1,0 +1,146 @@
+import { AssertionError } from "node:assert";
+import { expect } from "chai";
+import {
+  Application,
+  BadRequestError,
+  ErrorMapping,
+  Extension,
+  Reply,
+  Route,
+  Routes,
+  SecurityHeaders,
+  type ApplicationBuilder,
+  type Context,
+} from "../../lib/index.js";
+import { tracing } from "../../lib/kernel/tracing.js";
+import { Metrics } from "../../lib/observe/metrics.js";
+import { expectNoLeak } from "../../lib/testing/expect-no-leak.js";
+import { testApp } from "../../lib/testing/test-app.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+const CANARY = "canary4711secret";
+const log = tracing.target("shop::leaks");
+
+const Seen = new Extension<string>("Seen");
+const reads = [
+  Route.get("/links/{id}", (ctx: Context) => ctx.search()),
+  Route.post("/links", async (ctx: Context) => ctx.json()),
+  Route.put("/forms/{rest}", async (ctx: Context) => ctx.form()),
+  Route.delete("/texts", async (ctx: Context) => ctx.text()),
+  Route.any("/panics", (ctx: Context) => {
+    Seen.set(ctx, ctx.get("cookie"));
+    throw new Error("a panic");
+  }),
+];
+
+const everything = (...routes: readonly Route[]): ApplicationBuilder =>
+  Application.create()
+    .routes(new Routes([...reads, ...routes]))
+    .compression()
+    .securityHeaders(new SecurityHeaders())
+    .cors({ origins: ["https://shop.example"] })
+    .requestId()
+    .traceContext()
+    .accessLog()
+    .metrics()
+    .catchPanic()
+    .errorMapping(new ErrorMapping());
+
+describe("expectNoLeak", () => {
+  it("finds nothing where the framework has every stage on", async () => {
+    await using app = await testApp(everything());
+
+    await expectNoLeak(app, CANARY);
+
+    const paths = app.logs.lines().map((line) => (JSON.parse(line) as { fields?: { path?: string } }).fields?.path);
+    expect(paths).to.include.members(["/links/1", "/links", "/forms/1", "/texts", "/panics", "/no-such-page-here"]);
+  });
+
+  it("finds nothing where the framework is bare", async () => {
+    await using app = await testApp(Application.create().routes(new Routes(reads)));
+
+    await expectNoLeak(app, CANARY);
+  });
+
+  const leaks: readonly (readonly [string, (ctx: Context) => unknown, RegExp])[] = [
+    ["a message", (ctx) => log.info(`cookie ${ctx.get("cookie")}`), /a log line: .*cookie id=canary4711secret/],
+    ["a field under a harmless name", (ctx) => log.debug("x", { note: ctx.get("x-api-key") }), /a log line: .*note/],
+    ["a panic", (ctx) => expect.fail(ctx.get("authorization")), /a log line: .*error/],
+    ["basic credentials", (ctx) => log.info(ctx.get("authorization").replace(/^Bearer.*/, "")), /a log line: .*Basic/],
+    [
+      "a span, even under a name that the log would withhold",
+      (ctx) => log.span("work", { token: ctx.get("x-auth-token") }).run(() => ""),
+      /a span: .*shop::leaks work token=canary/,
+    ],
+    [
+      "an error's detail",
+      (ctx) => {
+        throw new BadRequestError(ctx.querystring);
+      },
+      /the body of POST \/leak \(400\)/,
+    ],
+    [
+      "a header",
+      (ctx) => Reply.empty(204).header("X-Echo", ctx.get("user-agent")),
+      /a header of POST \/leak \(204\): .*x-echo/,
+    ],
+    ["a cookie", (ctx) => void ctx.cookies.set("echo", ctx.cookies.get("id")), /a header of POST \/leak/],
+    [
+      "a body that was read",
+      async (ctx) => {
+        const text = await ctx.text();
+        if (text.includes("nested")) log.warn(text);
+      },
+      /a log line: .*password/,
+    ],
+  ];
+  for (const [name, handler, message] of leaks) {
+    it(`finds ${name}`, async () => {
+      await using app = await testApp(everything(Route.post("/leak", handler)));
+
+      const error = await rejectionOf(expectNoLeak(app, CANARY));
+
+      expect(error).to.be.instanceOf(AssertionError);
+      expect(error.message).to.match(message);
+    });
+  }
+
+  it("finds a label of the metrics", async () => {
+    const metrics = new Metrics();
+    const count = (ctx: Context) => metrics.increment("agents_total", { agent: ctx.get("user-agent") });
+    await using app = await testApp(
+      everything(
+        Route.get("/leak", count),
+        Route.get("/metrics", () => metrics.response()),
+      ),
+    );
+
+    const error = await rejectionOf(expectNoLeak(app, CANARY));
+
+    expect(error.message).to.match(/the body of GET \/metrics \(200\): .*agents_total/);
+  });
+
+  it("finds what an earlier request of the test has left", async () => {
+    await using app = await testApp(everything(Route.get("/login", (ctx) => log.info(ctx.querystring))));
+    await app.get("/login?password=mysecretpassword");
+
+    const error = await rejectionOf(expectNoLeak(app, "mysecretpassword"));
+
+    expect(error.message).to.include("password=mysecretpassword");
+  });
+
+  it("does not pass where nothing can be looked at", async () => {
+    const app = await testApp(everything());
+    await app.stop();
+
+    expect((await rejectionOf(expectNoLeak(app, CANARY))).message).to.include("no request was answered");
+  });
+
+  for (const canary of ["", "short", "with blank 123", "ümlaut1234"]) {
+    it(`refuses ${JSON.stringify(canary)} as a canary`, async () => {
+      await using app = await testApp(Application.create());
+
+      expect(await rejectionOf(expectNoLeak(app, canary))).to.be.instanceOf(TypeError);
+    });
+  }
+});
