@@ -1,0 +1,157 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { Application } from "../../lib/app/application.js";
+import { NotFoundError } from "../../lib/kernel/errors.js";
+import type { CorsOptions } from "../../lib/edge/cors-options.js";
+import { Reply } from "../../lib/kernel/reply.js";
+import { Route } from "../../lib/routing/route.js";
+import { Routes } from "../../lib/routing/routes.js";
+import { testApp, type TestApp } from "../../lib/testing/test-app.js";
+import { launchBrowser } from "../support/browser.js";
+import { needs } from "../support/machine.js";
+
+const PAGES = new Routes([Route.get("/", () => Reply.html("<!doctype html><title>page</title>"))]);
+
+const API = new Routes([
+  Route.get("/data", () => Reply.text("data").header("X-Total", "7")),
+  Route.put("/data", () => "stored"),
+  Route.delete("/data", () => "deleted"),
+  Route.get("/missing", () => Promise.reject(new NotFoundError("no such thing"))),
+  Route.get("/broken", () => Promise.reject(new Error("boom"))),
+  Route.get("/large", () => "the same again, ".repeat(1000)),
+  Route.get("/cookie", (ctx) => ctx.get("cookie")),
+]);
+
+/** The part of `fetch`'s options that is used here. */
+interface Init {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly credentials?: "include";
+}
+
+interface Seen {
+  readonly status?: number;
+  readonly text?: string;
+  readonly total?: string | null;
+  readonly refused?: true;
+}
+
+describe("In a browser, CORS", function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let pages: TestApp;
+  let api: TestApp;
+  let page: Page;
+
+  before(needs("chromium"));
+  before(async () => {
+    browser = await launchBrowser();
+    pages = await testApp(Application.create().routes(PAGES));
+  });
+  after(async () => {
+    await pages?.stop();
+    await browser?.close();
+  });
+  afterEach(async () => {
+    await page.close();
+    await api.stop();
+  });
+
+  /** A page of another origin: another port, and by the second name of the machine another host too. */
+  const open = async (options: Partial<CorsOptions> = {}, origin = pages.url): Promise<void> => {
+    const cors = { origins: [pages.url], ...options };
+    api = await testApp(Application.create().routes(API).cors(cors).compression().errorMapping());
+    page = await browser.newPage();
+    await page.goto(`${origin}/`);
+  };
+
+  const ask = (path: string, init: Init = {}): Promise<Seen> =>
+    page.evaluate(
+      async ([url, options]): Promise<Seen> => {
+        try {
+          const response = await fetch(url, options);
+          return { status: response.status, text: await response.text(), total: response.headers.get("x-total") };
+        } catch {
+          return { refused: true };
+        }
+      },
+      [api.url + path, init] as const,
+    );
+
+  it("lets a page of an allowed origin read", async () => {
+    await open();
+
+    expect(await ask("/data")).to.deep.equal({ status: 200, text: "data", total: null });
+  });
+
+  it("lets no page of another origin read", async () => {
+    await open({}, pages.url.replace("127.0.0.1", "localhost"));
+
+    expect(await ask("/data")).to.deep.equal({ refused: true });
+  });
+
+  it("lets every page read what is for everyone", async () => {
+    await open({ origins: "*" }, pages.url.replace("127.0.0.1", "localhost"));
+
+    expect(await ask("/data")).to.include({ text: "data" });
+  });
+
+  it("lets a page see the headers that are exposed", async () => {
+    await open({ exposeHeaders: ["X-Total"] });
+
+    expect(await ask("/data")).to.include({ total: "7" });
+  });
+
+  it("lets a page read errors, a panic's too", async () => {
+    await open();
+
+    const [missing, broken] = [await ask("/missing"), await ask("/broken")];
+
+    expect([missing.status, broken.status]).to.deep.equal([404, 500]);
+    expect(missing.text).to.contain("no such thing");
+  });
+
+  it("lets a page read what was compressed on the way", async () => {
+    await open();
+
+    expect((await ask("/large")).text).to.equal("the same again, ".repeat(1000));
+  });
+
+  it("lets a page send what its preflight was granted", async () => {
+    await open();
+
+    expect(await ask("/data", { method: "PUT", headers: { "x-token": "7" } })).to.include({ text: "stored" });
+  });
+
+  it("lets no page send a method that is not allowed", async () => {
+    await open({ methods: ["GET", "PUT"] });
+
+    expect(await ask("/data", { method: "DELETE" })).to.deep.equal({ refused: true });
+  });
+
+  it("lets no page send a header that is not allowed", async () => {
+    await open({ allowHeaders: ["x-other"] });
+
+    expect(await ask("/data", { method: "PUT", headers: { "x-token": "7" } })).to.deep.equal({ refused: true });
+  });
+
+  it("lets no page of another origin send what needs a preflight", async () => {
+    await open({}, pages.url.replace("127.0.0.1", "localhost"));
+
+    expect(await ask("/data", { method: "PUT" })).to.deep.equal({ refused: true });
+  });
+
+  it("lets cookies along with credentials allowed, and refuses the answer without", async () => {
+    await open({ credentials: true });
+    await page.context().addCookies([{ name: "a", value: "1", url: api.url }]);
+    const allowed = await ask("/cookie", { credentials: "include" });
+    await page.close();
+    await api.stop();
+
+    await open();
+    const refused = await ask("/cookie", { credentials: "include" });
+
+    expect(allowed).to.include({ text: "a=1" });
+    expect(refused).to.deep.equal({ refused: true });
+  });
+});

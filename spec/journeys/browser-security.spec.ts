@@ -1,0 +1,122 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { Application } from "../../lib/app/application.js";
+import { CspNonce } from "../../lib/edge/csp-nonce.js";
+import { SecurityHeaders } from "../../lib/edge/security-headers.js";
+import type { Context } from "../../lib/kernel/context.js";
+import { Reply } from "../../lib/kernel/reply.js";
+import { Route } from "../../lib/routing/route.js";
+import { Routes } from "../../lib/routing/routes.js";
+import { testApp, type TestApp } from "../../lib/testing/test-app.js";
+import { launchBrowser } from "../support/browser.js";
+import { needs } from "../support/machine.js";
+
+const ROUTES = new Routes([
+  Route.get("/page", (ctx) =>
+    Reply.html(`<!doctype html><p id="said">nothing</p>
+      <script${CspNonce.find(ctx)?.attribute() ?? ""}>document.body.dataset.nonced = "ran"</script>
+      <script>document.body.dataset.bare = "ran"</script>
+      <script nonce="AAAAAAAAAAAAAAAAAAAAAAAA">document.body.dataset.guessed = "ran"</script>
+      <p onclick="document.body.dataset.handler = 'ran'">click</p>`),
+  ),
+  Route.get("/stolen", (ctx: Context) =>
+    Reply.html(
+      `<!doctype html><body><script nonce="${ctx.get("x-old-nonce")}">document.body.dataset.old = "ran"</script>`,
+    ),
+  ),
+  Route.get("/framing", () =>
+    Reply.html(`<!doctype html><iframe src="/page" onload="document.title = 'loaded'"></iframe>`),
+  ),
+  Route.get("/sniffing", () => Reply.html(`<!doctype html><body><script src="/text"></script>`)),
+  Route.get("/text", () => Reply.text("document.body.dataset.sniffed = 'ran'")),
+]);
+
+describe("In a browser, the security headers", function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let page: Page;
+  let app: TestApp;
+
+  before(needs("chromium"));
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser?.close());
+
+  const open = async (headers: SecurityHeaders): Promise<void> => {
+    app = await testApp(Application.create().routes(ROUTES).securityHeaders(headers));
+    page = await browser.newPage();
+  };
+  afterEach(async () => {
+    await page.close();
+    await app.stop();
+  });
+
+  it("let a script with the nonce run, and no other", async () => {
+    await open(new SecurityHeaders().withCspNonce("script-src 'nonce-{nonce}'"));
+
+    await page.goto(`${app.url}/page`);
+    await page.click("text=click");
+
+    expect(await marksOf(page)).to.deep.equal({ nonced: "ran" });
+  });
+
+  it("let all of them run without a policy, so that it is the policy that stops them", async () => {
+    await open(new SecurityHeaders());
+
+    await page.goto(`${app.url}/page`);
+    await page.click("text=click");
+
+    const ran = { nonced: "ran", bare: "ran", guessed: "ran", handler: "ran" };
+    expect(await marksOf(page)).to.deep.equal(ran);
+  });
+
+  it("make a nonce of another answer worthless", async () => {
+    await open(new SecurityHeaders().withCspNonce("script-src 'nonce-{nonce}'"));
+    const policy = (await page.goto(`${app.url}/page`))?.headers()["content-security-policy"] ?? "";
+    const [, old = ""] = /'nonce-([^']+)'/.exec(policy) ?? [];
+
+    await page.setExtraHTTPHeaders({ "x-old-nonce": old });
+    await page.goto(`${app.url}/stolen`);
+
+    expect(old).to.have.length(24);
+    expect(await marksOf(page)).to.deep.equal({});
+  });
+
+  it("arrive, HSTS among them", async () => {
+    await open(new SecurityHeaders().withHsts().withCsp("default-src 'self'"));
+
+    const response = await page.goto(`${app.url}/text`);
+
+    expect(response?.headers()).to.include({
+      "strict-transport-security": "max-age=31536000; includeSubDomains",
+      "content-security-policy": "default-src 'self'",
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "referrer-policy": "strict-origin-when-cross-origin",
+    });
+  });
+
+  it("keep the page out of frames", async () => {
+    await open(new SecurityHeaders().withCsp("script-src 'unsafe-inline'"));
+
+    await page.goto(`${app.url}/framing`);
+    await page.waitForFunction(() => document.title === "loaded");
+    const [, frame] = page.frames();
+
+    expect(frame?.url()).to.match(/^chrome-error:/);
+  });
+
+  it("keep a text from being run as a script", async () => {
+    await open(new SecurityHeaders());
+
+    await page.goto(`${app.url}/sniffing`);
+
+    expect(await marksOf(page)).to.deep.equal({});
+  });
+});
+
+/** What the scripts of a page left on its body. */
+function marksOf(page: Page): Promise<Record<string, string | undefined>> {
+  return page.evaluate(() => Object.fromEntries(Object.entries(document.body.dataset)));
+}
