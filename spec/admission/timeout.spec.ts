@@ -17,7 +17,7 @@ import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 
 /** Something a handler waits for until the test lets it go on. */
-class Gate {
+class Hold {
   private open: () => void = () => {};
   private enter: () => void = () => {};
   readonly opened = new Promise<void>((resolve) => {
@@ -55,14 +55,14 @@ describe("TimeoutLayer", () => {
 
   it("answers 408 with an empty body and no type as soon as the time is over", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
-    await using stack = await Stack.of([new TimeoutLayer(5000)], () => gate.wait(), clock);
+    const hold = new Hold();
+    await using stack = await Stack.of([new TimeoutLayer(5000)], () => hold.wait(), clock);
 
     const asking = stack.ask();
-    await gate.entered;
+    await hold.entered;
     clock.advance(5000);
     const answer = await asking;
-    await gate.release();
+    await hold.release();
 
     expect(answer.status).to.equal(408);
     expect(answer.body).to.have.length(0);
@@ -72,14 +72,14 @@ describe("TimeoutLayer", () => {
 
   it("leaves an answer alone that came in time, by a hair", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
-    const handler = async (): Promise<string> => gate.wait().then(() => "in time");
+    const hold = new Hold();
+    const handler = async (): Promise<string> => hold.wait().then(() => "in time");
     await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
 
     const asking = stack.ask();
-    await gate.entered;
+    await hold.entered;
     clock.advance(4999);
-    await gate.release();
+    await hold.release();
     const answer = await asking;
     clock.advance(10_000);
 
@@ -99,7 +99,7 @@ describe("TimeoutLayer", () => {
 
   it("aborts the signal with E_TIMEOUT, once the answer cannot be changed any more", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
+    const hold = new Hold();
     let reason: unknown;
     const handler = (ctx: Context): Promise<void> => {
       ctx.signal.addEventListener("abort", () => {
@@ -107,12 +107,12 @@ describe("TimeoutLayer", () => {
         ctx.status = 200;
         ctx.body = "too late";
       });
-      return gate.wait();
+      return hold.wait();
     };
     await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
 
     const asking = stack.ask();
-    await gate.entered;
+    await hold.entered;
     clock.advance(5000);
     const answer = await asking;
 
@@ -123,7 +123,7 @@ describe("TimeoutLayer", () => {
 
   it("answers with the head as it was when the request came in", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
+    const hold = new Hold();
     const handler = (ctx: Context): Promise<void> => {
       ctx.set("X-Before", "changed");
       ctx.set("X-Half-Made", "1");
@@ -131,12 +131,12 @@ describe("TimeoutLayer", () => {
       ctx.type = "text/html";
       ctx.status = 201;
       ctx.body = Readable.from(["half"]);
-      return gate.wait();
+      return hold.wait();
     };
     await using stack = await Stack.of([{ handle: setBefore }, new TimeoutLayer(5000)], handler, clock);
 
     const asking = stack.ask();
-    await gate.entered;
+    await hold.entered;
     clock.advance(5000);
     const { status, headers } = await asking;
 
@@ -147,11 +147,11 @@ describe("TimeoutLayer", () => {
 
   it("has its 408 turned into a problem by the error mapping outside it", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
-    await using stack = await Stack.of([new ErrorMapping(), new TimeoutLayer(5000)], () => gate.wait(), clock);
+    const hold = new Hold();
+    await using stack = await Stack.of([new ErrorMapping(), new TimeoutLayer(5000)], () => hold.wait(), clock);
 
     const asking = stack.ask();
-    await gate.entered;
+    await hold.entered;
     clock.advance(5000);
     const answer = await asking;
 
@@ -183,18 +183,18 @@ describe("TimeoutLayer", () => {
 
   it("does not limit a body that streams already", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
+    const hold = new Hold();
     async function* slowly(): AsyncGenerator<string> {
       yield "first ";
-      await gate.wait();
+      await hold.wait();
       yield "second";
     }
     await using stack = await Stack.of([new TimeoutLayer(5000)], () => Readable.from(slowly()), clock);
 
     const asking = stack.ask();
-    await gate.entered;
+    await hold.entered;
     clock.advance(60_000);
-    await gate.release();
+    await hold.release();
     const answer = await asking;
 
     expect([answer.status, answer.text]).to.deep.equal([200, "first second"]);
@@ -216,15 +216,15 @@ describe("TimeoutLayer", () => {
     for (const [title, result] of late) {
       it(`drops ${title}, and says nothing of it`, async () => {
         const clock = new FakeClock();
-        const gate = new Gate();
+        const hold = new Hold();
         const events = await eventsOf(async () => {
-          const handler = (ctx: Context): Promise<unknown> => gate.wait().then(() => result(ctx));
+          const handler = (ctx: Context): Promise<unknown> => hold.wait().then(() => result(ctx));
           await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
           const asking = stack.ask();
-          await gate.entered;
+          await hold.entered;
           clock.advance(5000);
           const answer = await asking;
-          await gate.release();
+          await hold.release();
 
           expect([answer.status, answer.text]).to.deep.equal([408, ""]);
           expect(answer.headers).not.to.have.any.keys("x-late");
@@ -249,16 +249,16 @@ describe("TimeoutLayer", () => {
     for (const [title, wrap] of bodies) {
       it(`closes ${title}`, async () => {
         const clock = new FakeClock();
-        const gate = new Gate();
+        const hold = new Hold();
         const stream = new Readable({ read() {} });
-        const handler = (ctx: Context): Promise<unknown> => gate.wait().then(() => wrap(stream, ctx));
+        const handler = (ctx: Context): Promise<unknown> => hold.wait().then(() => wrap(stream, ctx));
         await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
 
         const asking = stack.ask();
-        await gate.entered;
+        await hold.entered;
         clock.advance(5000);
         await asking;
-        await gate.release();
+        await hold.release();
         await until(() => stream.destroyed);
       });
     }
@@ -270,15 +270,15 @@ describe("TimeoutLayer", () => {
     ] as const) {
       it(`reports ${title} once`, async () => {
         const clock = new FakeClock();
-        const gate = new Gate();
+        const hold = new Hold();
         const events = await eventsOf(async () => {
-          const handler = (): Promise<never> => gate.wait().then(() => Promise.reject(thrown));
+          const handler = (): Promise<never> => hold.wait().then(() => Promise.reject(thrown));
           await using stack = await Stack.of([new CatchPanicLayer(), new TimeoutLayer(5000)], handler, clock);
           const asking = stack.ask();
-          await gate.entered;
+          await hold.entered;
           clock.advance(5000);
           expect((await asking).status).to.equal(408);
-          await gate.release();
+          await hold.release();
         });
 
         const told = events.filter((line) => !line.startsWith("DEBUG"));
@@ -298,17 +298,17 @@ describe("TimeoutLayer", () => {
 
   it("ends the connection, and says so, where the head was sent by hand and the rest does not come", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
+    const hold = new Hold();
     const events = await eventsOf(async () => {
       const handler = (ctx: Context): Promise<void> => {
         ctx.res.writeHead(200, { "Content-Type": "text/plain" });
         ctx.res.write("half");
-        return gate.wait();
+        return hold.wait();
       };
       await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
       await using client = await Conversation.with(stack.port);
       client.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-      await gate.entered;
+      await hold.entered;
       clock.advance(5000);
       const said = await client.end();
 
@@ -324,15 +324,15 @@ describe("TimeoutLayer", () => {
 
   it("leaves an answer alone that was finished by hand, whatever the handler still does", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
+    const hold = new Hold();
     const events = await eventsOf(async () => {
       const handler = (ctx: Context): Promise<void> => {
         ctx.res.end("whole");
-        return gate.wait();
+        return hold.wait();
       };
       await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
       const asking = stack.ask();
-      await gate.entered;
+      await hold.entered;
       clock.advance(5000);
 
       expect((await asking).text).to.equal("whole");
@@ -343,15 +343,15 @@ describe("TimeoutLayer", () => {
 
   it("answers where the handler meant to do so by hand, and did not", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
+    const hold = new Hold();
     const handler = (ctx: Context): Promise<void> => {
       ctx.respond = false;
-      return gate.wait();
+      return hold.wait();
     };
     await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
 
     const asking = stack.ask();
-    await gate.entered;
+    await hold.entered;
     clock.advance(5000);
 
     expect((await asking).status).to.equal(408);
@@ -359,22 +359,22 @@ describe("TimeoutLayer", () => {
 
   it("is set off by no client that leaves: there is no one to answer", async () => {
     const clock = new FakeClock();
-    const gate = new Gate();
+    const hold = new Hold();
     let reason: unknown;
     const handler = (ctx: Context): Promise<void> => {
       ctx.signal.addEventListener("abort", () => (reason = ctx.signal.reason));
-      return gate.wait();
+      return hold.wait();
     };
     const events = await eventsOf(async () => {
       await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
       const leaving = new AbortController();
       const asking = fetch(stack.url, { signal: leaving.signal }).catch(() => "left");
-      await gate.entered;
+      await hold.entered;
       leaving.abort();
       await asking;
       await until(() => reason !== undefined);
       clock.advance(5000);
-      await gate.release();
+      await hold.release();
     });
 
     expect(reason).to.have.property("code", "E_CLIENT_GONE");
@@ -384,15 +384,15 @@ describe("TimeoutLayer", () => {
   describe("on a route", () => {
     it("takes the place of a longer time of the stage", async () => {
       const clock = new FakeClock();
-      const gate = new Gate();
+      const hold = new Hold();
       await using stack = await Stack.of(
         [new TimeoutLayer(30_000)],
-        routed(5000, () => gate.wait()),
+        routed(5000, () => hold.wait()),
         clock,
       );
 
       const asking = stack.ask();
-      await gate.entered;
+      await hold.entered;
       clock.advance(5000);
 
       expect((await asking).status).to.equal(408);
@@ -400,14 +400,14 @@ describe("TimeoutLayer", () => {
 
     it("takes the place of a shorter time of the stage", async () => {
       const clock = new FakeClock();
-      const gate = new Gate();
-      const handler = routed(30_000, () => gate.wait().then(() => "at last"));
+      const hold = new Hold();
+      const handler = routed(30_000, () => hold.wait().then(() => "at last"));
       await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
 
       const asking = stack.ask();
-      await gate.entered;
+      await hold.entered;
       clock.advance(29_999);
-      await gate.release();
+      await hold.release();
       const answer = await asking;
 
       expect([answer.status, answer.text]).to.deep.equal([200, "at last"]);
@@ -415,15 +415,15 @@ describe("TimeoutLayer", () => {
 
     it("ends when it is over, where the stage's would have ended sooner", async () => {
       const clock = new FakeClock();
-      const gate = new Gate();
+      const hold = new Hold();
       await using stack = await Stack.of(
         [new TimeoutLayer(5000)],
-        routed(12_000, () => gate.wait()),
+        routed(12_000, () => hold.wait()),
         clock,
       );
 
       const asking = stack.ask();
-      await gate.entered;
+      await hold.entered;
       await clock.advanceAsync(11_999);
       const late = await Promise.race([asking, Promise.resolve("still waiting")]);
       clock.advance(1);
@@ -434,11 +434,11 @@ describe("TimeoutLayer", () => {
 
     it("leaves what comes after it to the stage's time", async () => {
       const clock = new FakeClock();
-      const gate = new Gate();
+      const hold = new Hold();
       const after = {
         handle: async (_ctx: Context, next: () => Promise<void>): Promise<void> => {
           await next();
-          await gate.wait();
+          await hold.wait();
         },
       };
       await using stack = await Stack.of(
@@ -448,7 +448,7 @@ describe("TimeoutLayer", () => {
       );
 
       const asking = stack.ask();
-      await gate.entered;
+      await hold.entered;
       clock.advance(5000);
 
       expect((await asking).status).to.equal(408);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { CacheUnavailableError } from "../../lib/subsystems/cache-unavailable-error.js";
 import { Cache, type CacheScript } from "../../lib/subsystems/cache.js";
+import { rejectionOf } from "../support/rejection-of.js";
 
 /** Keeps everything for ever; `broken` fails every call. */
 class MapCache extends Cache {
@@ -32,15 +33,6 @@ class MapCache extends Cache {
   private fail(): void {
     if (this.broken) throw new CacheUnavailableError(new Error("broken"));
   }
-}
-
-async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
-  try {
-    await work;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("nothing was thrown");
 }
 
 describe("Cache.remember", () => {

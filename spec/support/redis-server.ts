@@ -5,7 +5,8 @@
  * Where `redis-server` is not installed, `needRedis` marks the tests as pending, and fails them under `CI=true`.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
+import { freePort } from "./child.js";
 
 const PATIENCE_MS = 5000;
 
@@ -84,13 +85,4 @@ function accepts(port: number): Promise<boolean> {
     socket.once("connect", () => settle(true));
     socket.once("error", () => settle(false));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  // A TCP server's address is never a path.
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
