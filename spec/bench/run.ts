@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { loadGenerator } from "./load.js";
 import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
+import { OTEL } from "./otel.js";
 import { PEERS } from "./places.js";
 import { runScenario } from "./rounds.js";
 import { SCENARIOS } from "./scenario.js";
@@ -30,6 +31,7 @@ const PARTS: readonly Part[] = [
     run: (options: BenchOptions) => runScenario(scenario, options),
   })),
   ...MICRO.map(({ name, what }) => ({ name, what, run: (options: BenchOptions) => runMicro(name, options) })),
+  OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];
 
