@@ -16,6 +16,7 @@ import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { exposeResponse } from "./expose.js";
 import { spareConnection } from "./request-body.js";
 import { discardBody } from "./stream.js";
+import { keepFlow } from "./tracing-emitter.js";
 import type { InferOutput, Schema } from "./schema.js";
 
 /** A request body from a form, or a query: every key is text, or a list where it was repeated. */
@@ -64,6 +65,7 @@ export class Context<Names extends string = never> extends Exchange {
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
 
+  private requestIsOut = false;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
@@ -84,8 +86,11 @@ export class Context<Names extends string = never> extends Exchange {
     return this.abortSignal;
   }
 
+  /** Node's request; what its listeners log belongs to this request. */
   get req(): IncomingMessage {
     spareConnection(this.incoming);
+    if (!this.requestIsOut) keepFlow(this.incoming);
+    this.requestIsOut = true;
     return this.incoming;
   }
 

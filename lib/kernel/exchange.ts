@@ -13,6 +13,7 @@ import { ClientGoneError } from "./abort.js";
 import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import { isStream } from "./stream.js";
+import { currentFlow, resumeFlow, type Flow } from "./tracing-flow.js";
 
 export interface GoneListener {
   clientGone(): void;
@@ -63,6 +64,7 @@ export abstract class Exchange {
   bodyLimit: number | undefined = undefined;
 
   private controller: AbortController | undefined = undefined;
+  private signalFlow: Flow | undefined = undefined;
   private abortReason: Error | undefined = undefined;
   private goneListener: GoneListener | undefined = undefined;
   private moreGoneListeners: GoneListener[] | undefined = undefined;
@@ -165,6 +167,7 @@ export abstract class Exchange {
   get abortSignal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
+      this.signalFlow = currentFlow()?.request;
       if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
     }
     return this.controller.signal;
@@ -174,7 +177,8 @@ export abstract class Exchange {
   abort(reason: Error): void {
     if (this.abortReason !== undefined || this.finished) return;
     this.abortReason = reason;
-    this.controller?.abort(reason);
+    // Whoever listens to the signal logs for this request, wherever the abort comes from.
+    if (this.controller !== undefined) resumeFlow(this.signalFlow, abortWith, { controller: this.controller, reason });
   }
 
   /** @internal */
@@ -200,6 +204,10 @@ export abstract class Exchange {
 }
 
 const BODY_HEADERS = ["Content-Type", "Content-Length", "Transfer-Encoding"] as const;
+
+function abortWith({ controller, reason }: { readonly controller: AbortController; readonly reason: Error }): void {
+  controller.abort(reason);
+}
 
 function discard(before: unknown, after: unknown): void {
   if (!isStream(before)) return;

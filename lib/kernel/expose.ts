@@ -5,10 +5,12 @@
 import type { ServerResponse } from "node:http";
 import type { Exchange } from "./exchange.js";
 import { WrittenHead } from "./head.js";
+import { keepFlow } from "./tracing-emitter.js";
 
 export function exposeResponse(exchange: Exchange): void {
   const { raw } = exchange;
   exchange.exposed = true;
+  keepFlow(raw);
   exchange.mirror();
   const writeHead = raw.writeHead.bind(raw);
   // The overloads of writeHead are passed through as they come.

@@ -9,6 +9,7 @@ import type { Context } from "./context.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { isStream } from "./stream.js";
+import { keepFlow } from "./tracing-emitter.js";
 import { tracing } from "./tracing.js";
 
 const log = tracing.target("framework::http::send");
@@ -78,6 +79,7 @@ function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   writeHead(ctx, undefined, lingers);
   if (lingers) lingerAfterStream(ctx, stream);
   ctx.raw.flushHeaders();
+  keepFlow(ctx.raw);
   pipeline(stream, ctx.raw, (error) => {
     if (error !== null && error !== undefined) {
       if (!ctx.gone) log.error("response failed", { error, status: ctx.raw.statusCode });

@@ -17,13 +17,22 @@ export class Dispatch {
 
 /** What an asynchronous flow carries. */
 export class Flow {
+  /** The flow of the request this one is part of, which is the one whose `span` may be moved. */
+  readonly request: Flow | undefined;
+
   constructor(
     readonly dispatch: Dispatch,
-    /** The innermost span; reassigned only while `swappable`. */
+    /** The innermost span; reassigned only in the flow of a request. */
     public span: SpanData | undefined,
-    /** Entered for the framework's layers, which may move `span` instead of entering another flow. */
-    readonly swappable: boolean,
-  ) {}
+    request?: Flow | "this",
+  ) {
+    this.request = request === "this" ? this : request;
+  }
+
+  /** Entered for the framework's layers, which may move `span` instead of entering another flow. */
+  get swappable(): boolean {
+    return this.request === this;
+  }
 }
 
 const flows = new AsyncLocalStorage<Flow>();
@@ -101,12 +110,12 @@ export function currentDispatch(flow: Flow | undefined): Dispatch | undefined {
 
 /** Runs `fn` with `subscriber` in charge, across everything asynchronous that `fn` starts, and outside any span. */
 export function withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
-  return flows.run(new Flow(dispatchOf(subscriber), undefined, false), fn);
+  return flows.run(new Flow(dispatchOf(subscriber), undefined), fn);
 }
 
 /** Runs `fn` inside `span`. */
 export function runInSpan<T>(dispatch: Dispatch, span: SpanData, fn: () => T): T {
-  return flows.run(new Flow(dispatch, span, false), fn);
+  return flows.run(new Flow(dispatch, span, flows.getStore()?.request), fn);
 }
 
 /**
@@ -117,7 +126,7 @@ export function runInSpan<T>(dispatch: Dispatch, span: SpanData, fn: () => T): T
 export function enterRequest<A, T>(run: (argument: A) => T, argument: A, subscriber?: Subscriber): T {
   const dispatch = subscriber === undefined ? currentDispatch(currentFlow()) : dispatchOf(subscriber);
   if (dispatch === undefined) return run(argument);
-  return flows.run(new Flow(dispatch, undefined, true), run, argument);
+  return flows.run(new Flow(dispatch, undefined, "this"), run, argument);
 }
 
 /**
@@ -129,7 +138,7 @@ export function ensureFlow<A, T>(run: (argument: A) => T, argument: A): T {
   const flow = currentFlow();
   const dispatch = currentDispatch(flow);
   if (dispatch === undefined || flow?.swappable === true) return run(argument);
-  return flows.run(new Flow(dispatch, flow?.span, true), run, argument);
+  return flows.run(new Flow(dispatch, flow?.span, "this"), run, argument);
 }
 
 /**
