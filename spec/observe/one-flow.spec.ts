@@ -84,20 +84,8 @@ const ways: Readonly<Record<string, (ctx: Context) => unknown>> = {
     ctx.res.once("close", () => log.info("seen"));
     return "done";
   },
-  "in a body that waits to be asked for more": () => pulled(),
   "in the generator of a body that has to wait for the client": () => Readable.from(chunks()),
 };
-
-/** Asked for more only when the client has taken what there was. */
-function pulled(): Readable {
-  let left = 40;
-  return new Readable({
-    read() {
-      log.info("seen");
-      this.push(left-- > 0 ? Buffer.alloc(100_000) : null);
-    },
-  });
-}
 
 async function* chunks(): AsyncGenerator<Buffer> {
   for (let i = 0; i < 40; i++) {
@@ -141,6 +129,24 @@ describe("one flow a request", () => {
     const gone = lines().find(({ message }) => message === "gone");
     expect(gone?.fields).to.include({ method: "GET", path: "/slow" });
     expect(gone?.spans).to.deep.equal(["framework.request", "framework.request"]);
+  });
+
+  it("gives them to a body that ends because the client leaves", async () => {
+    const { app, lines } = await logged(() => {
+      const body = new Readable({ read: () => body.push("more") });
+      return body.once("close", () => log.info("given up"));
+    });
+
+    // The event's one argument, by Node's documentation.
+    const [response] = (await once(http.get(`${app.url}/endless`, { agent: false }), "response")) as [
+      http.IncomingMessage,
+    ];
+    response.once("data", () => response.destroy());
+    await until(() => lines().some(({ message }) => message === "given up"));
+
+    await app.stop();
+    const end = lines().find(({ message }) => message === "given up");
+    expect(end?.fields).to.include({ method: "GET", path: "/endless" });
   });
 
   it("keeps requests apart that take turns on one connection", async () => {
