@@ -1,10 +1,45 @@
 /** The application with every stage on that a public service wants; `main.ts` runs it, the specs use it as it is. */
-import { AppConfig, Application, ErrorMapping } from "@stagecraft/framework";
+import { fileURLToPath } from "node:url";
+import {
+  AppConfig,
+  Application,
+  ErrorMapping,
+  Maintenance,
+  profile,
+  RateLimit,
+  SecurityHeaders,
+} from "@stagecraft/framework";
+import { errorPage } from "./error.page.js";
 import { LinksModule } from "./links.module.js";
+import { settingsFrom } from "./settings.js";
 
-export function linksApplication() {
+const POLICY =
+  "default-src 'none'; style-src 'nonce-{nonce}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
+
+export function linksApplication(environment: NodeJS.ProcessEnv = process.env) {
+  const settings = settingsFrom(environment);
   return Application.create(LinksModule)
-    .config(AppConfig.fromEnv({ APP_NAME: "links", ...process.env }))
+    .config(AppConfig.fromEnv({ APP_NAME: "links", ...environment }))
+    .compression()
+    .securityHeaders(securityHeaders())
+    .cors({ origins: (origin) => settings.corsOrigins.includes(origin) })
+    .requestId()
+    .traceContext()
+    .accessLog()
+    .metrics()
     .catchPanic()
-    .errorMapping(new ErrorMapping());
+    .errorMapping(new ErrorMapping().using(errorPage))
+    .bodyLimit(2 * 1024 * 1024)
+    .timeout(30_000)
+    .maintenance(new Maintenance().allow("/admin"))
+    .rateLimit(RateLimit.perSecond(settings.requestsPerSecond).burst(2 * settings.requestsPerSecond))
+    .staticFiles({ root: PUBLIC });
+}
+
+/** Browsers remember HSTS for a year, so nothing promises it from a developer's machine. */
+function securityHeaders(): SecurityHeaders {
+  const headers = new SecurityHeaders().withCspNonce(POLICY);
+  return profile === "release" ? headers.withHsts() : headers;
 }

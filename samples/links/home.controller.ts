@@ -1,4 +1,4 @@
-import { ConflictError, Context, Controller, redirect, Reply } from "@stagecraft/framework";
+import { ConflictError, Context, Controller, CspNonce, redirect, Reply } from "@stagecraft/framework";
 import { homePage } from "./home.page.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
@@ -11,7 +11,7 @@ export class HomeController {
 
   @home.index
   async index(ctx: Context) {
-    return Reply.html(homePage(ctx.host, await this.store.all()));
+    return Reply.html(homePage(ctx.host, await this.store.all(), CspNonce.find(ctx)));
   }
 
   @home.shorten

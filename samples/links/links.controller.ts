@@ -1,9 +1,12 @@
 import { ConflictError, Context, Controller, Middleware, NotFoundError, Reply } from "@stagecraft/framework";
+import { tracing } from "@stagecraft/framework/observe";
 import { LinkStore } from "./link-store.js";
 import { links } from "./links.routes.js";
 import { freshSlug, NewLink } from "./new-link.js";
 import { NoStore } from "./no-store.js";
 import { SignedIn } from "./accounts/signed-in.js";
+
+const log = tracing.target("links::api");
 
 /** The JSON API. Methods bind to the resource's actions by name. */
 @Controller(links)
@@ -21,6 +24,7 @@ export class LinksController {
     const { target, slug = freshSlug() } = await ctx.json(NewLink);
     const link = await this.store.add(slug, target);
     if (link === undefined) throw new ConflictError(`the slug ${slug} is taken`);
+    log.info("link created", { slug });
     return Reply.created(links.show.url(link.slug), link);
   }
 

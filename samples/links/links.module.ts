@@ -1,5 +1,6 @@
 import { Module, provide } from "@stagecraft/framework";
 import { AccountsModule } from "./accounts/accounts.module.js";
+import { AdminModule } from "./admin/admin.module.js";
 import { HomeController } from "./home.controller.js";
 import { LinkStore } from "./link-store.js";
 import { LinksController } from "./links.controller.js";
@@ -7,7 +8,7 @@ import { MemoryLinks } from "./memory-links.js";
 import { VisitController } from "./visit.controller.js";
 
 @Module({
-  imports: [AccountsModule],
+  imports: [AccountsModule, AdminModule],
   controllers: [HomeController, LinksController, VisitController],
   providers: [provide(LinkStore).useClass(MemoryLinks)],
   exports: [LinkStore],

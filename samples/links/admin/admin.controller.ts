@@ -1,0 +1,21 @@
+import { Controller, Delete, Maintenance, Middleware, Put, Reply } from "@stagecraft/framework";
+import { SignedIn } from "../accounts/signed-in.js";
+
+/** Closes the shop and opens it again. The paths below `/admin` stay open meanwhile. */
+@Controller("/admin")
+@Middleware(SignedIn)
+export class AdminController {
+  constructor(private readonly maintenance: Maintenance) {}
+
+  @Put("/maintenance", "admin.close")
+  close() {
+    this.maintenance.engage();
+    return Reply.noContent();
+  }
+
+  @Delete("/maintenance", "admin.open")
+  open() {
+    this.maintenance.disengage();
+    return Reply.noContent();
+  }
+}

@@ -1,0 +1,36 @@
+/** The frame of every page: no script, no style sheet to fetch, and the one style element carries the nonce. */
+import type { CspNonce } from "@stagecraft/framework";
+
+export function document(title: string, body: string, nonce: CspNonce | undefined): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="/favicon.svg">
+<title>${escape(title)}</title>
+<style${nonce?.attribute() ?? ""}>${STYLE}</style>
+</head>
+<body>
+<h1>${escape(title)}</h1>
+${body}
+</body>
+</html>
+`;
+}
+
+export function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+const STYLE = `
+  :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+  body { max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
+  form { display: grid; grid-template-columns: 1fr 12rem auto; gap: .5rem; align-items: end; }
+  label { display: grid; gap: .25rem; font-size: .875rem; }
+  input, button { font: inherit; padding: .5rem; }
+  table { width: 100%; border-collapse: collapse; margin-top: 2rem; }
+  th, td { text-align: left; padding: .5rem .25rem; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
+  td:nth-child(2) { overflow-wrap: anywhere; }
+  @media (max-width: 34rem) { form { grid-template-columns: 1fr; } }
+`;
