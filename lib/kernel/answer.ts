@@ -71,9 +71,16 @@ export function applyReply(ctx: Context, reply: Reply): void {
   if (ctx.mirrored) ctx.mirror();
 }
 
+/** Headers of the connection that a response came over, and of a coding that `fetch` has undone already. */
+const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
+const OF_THE_CODING = /^content-(?:encoding|length)$/;
+
 function answerFetchResponse(ctx: Context, response: Response): void {
   ctx.answerStatus(response.status);
+  // One that was made by hand has no URL, and its body is what its headers say.
+  const isDecoded = response.url !== "" && response.headers.has("content-encoding");
   for (const [name, value] of response.headers) {
+    if (OF_THE_CONNECTION.test(name) || (isDecoded && OF_THE_CODING.test(name))) continue;
     if (name === "set-cookie") ctx.raw.appendHeader(name, value);
     else ctx.raw.setHeader(name, value);
   }

@@ -63,6 +63,7 @@ export abstract class Exchange {
   /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */
   bodyLimit: number | undefined = undefined;
 
+  private mirroredType: string | undefined = undefined;
   private controller: AbortController | undefined = undefined;
   private signalFlow: Flow | undefined = undefined;
   private abortReason: Error | undefined = undefined;
@@ -96,7 +97,9 @@ export abstract class Exchange {
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
     this.payload = value;
-    if (raw.hasHeader("Content-Length")) raw.removeHeader("Content-Length");
+    // The length of a stream is known to whoever set it beforehand, as middleware for Koa does.
+    if (raw.hasHeader("Content-Length") && (before !== undefined || !isFlowing(value)))
+      raw.removeHeader("Content-Length");
     if (!this.statusIsExplicit) raw.statusCode = 200;
     this.naturalType = naturalTypeOf(value);
     if (this.mirrored) this.mirror();
@@ -122,11 +125,20 @@ export abstract class Exchange {
     this.mirrored = true;
     const { raw, payload } = this;
     if (raw.headersSent) return;
-    if (this.naturalType !== undefined && !raw.hasHeader("Content-Type"))
-      raw.setHeader("Content-Type", this.naturalType);
+    this.mirrorType();
     if (raw.hasHeader("Content-Length") || raw.hasHeader("Transfer-Encoding")) return;
     const length = lengthOf(payload);
     if (length !== undefined) raw.setHeader("Content-Length", length);
+  }
+
+  /** Someone's own type stays; that of the body before gives way, but not to bytes, which are mostly the same body encoded. */
+  private mirrorType(): void {
+    const { raw, naturalType } = this;
+    if (naturalType === undefined) return;
+    const present = raw.getHeader("Content-Type");
+    if (present !== undefined && (present !== this.mirroredType || naturalType === BYTES)) return;
+    raw.setHeader("Content-Type", naturalType);
+    this.mirroredType = naturalType;
   }
 
   // --- the head ---
@@ -215,11 +227,16 @@ function discard(before: unknown, after: unknown): void {
   if (!isStream(after)) before.destroy();
 }
 
+/** A body whose length its value does not tell. */
+function isFlowing(value: unknown): boolean {
+  return isStream(value) || value instanceof ReadableStream;
+}
+
 function naturalTypeOf(value: unknown): string | undefined {
   if (typeof value === "string") return TEXT;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") {
-    if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream) return BYTES;
+    if (value instanceof Uint8Array || isFlowing(value)) return BYTES;
     if (value instanceof Blob) return value.type === "" ? BYTES : value.type;
   }
   return JSON_TYPE;

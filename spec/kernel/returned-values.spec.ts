@@ -1,6 +1,8 @@
 import { Readable } from "node:stream";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
+import { NotFoundError } from "../../lib/kernel/errors.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { Stack } from "../support/stack.js";
 
@@ -131,5 +133,87 @@ describe("what a handler returns", () => {
     });
 
     expect(answer.headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
+  });
+
+  it("passes a fetched response on as it was decoded, without what belongs to its connection", async () => {
+    const coded = gzipSync("hello");
+    await using upstream = await Stack.of([], (ctx) => {
+      ctx.set({ "Content-Encoding": "gzip", "Content-Length": String(coded.length), Connection: "close", "X-A": "1" });
+      return coded;
+    });
+
+    const answer = await answerOf(() => fetch(upstream.url));
+
+    expect(answer.text).to.equal("hello");
+    expect(answer.headers).not.to.have.any.keys("content-encoding", "content-length");
+    expect(answer.headers).to.include({ "x-a": "1", "transfer-encoding": "chunked" });
+  });
+
+  it("keeps a coding and a length that a Response was made with", async () => {
+    const coded = gzipSync("hello");
+    const headers = { "Content-Encoding": "gzip", "Content-Length": String(coded.length) };
+
+    const answer = await answerOf(() => new Response(coded, { headers }));
+
+    expect(gunzipSync(answer.body).toString()).to.equal("hello");
+    expect(answer.headers["content-length"]).to.equal(String(coded.length));
+  });
+
+  it("keeps a length that was set for a stream, and none that was set for something else", async () => {
+    const streamed = await answerOf((ctx) => {
+      ctx.length = 4;
+      return Readable.from([Buffer.from("abcd")]);
+    });
+    const replaced = await answerOf((ctx) => {
+      ctx.body = "ab";
+      return Readable.from([Buffer.from("abcd")]);
+    });
+
+    expect(streamed.headers["content-length"]).to.equal("4");
+    expect(replaced.headers).not.to.have.property("content-length");
+    expect(replaced.text).to.equal("abcd");
+  });
+});
+
+describe("what a handler returns after a middleware has asked for Koa's response", () => {
+  for (const [what, handler, status, type, body] of ANSWERS) {
+    it(`answers ${what} with ${status} and ${type ?? "no type"}`, async () => {
+      const answer = await answerOf((ctx) => {
+        expect(ctx.response.status).to.equal(404);
+        return handler(ctx);
+      });
+
+      expect(answer.status).to.equal(status);
+      expect(answer.headers["content-type"]).to.equal(type);
+      expect(answer.text).to.equal(body);
+    });
+  }
+
+  it("answers an error with a problem", async () => {
+    const answer = await answerOf((ctx) => {
+      ctx.response.body = "half an answer";
+      throw new NotFoundError();
+    });
+
+    expect(answer.headers["content-type"]).to.equal("application/problem+json");
+  });
+
+  it("lets an object take the place, and the type, of a text", async () => {
+    const answer = await answerOf((ctx) => {
+      ctx.response.body = "text";
+      return { a: 1 };
+    });
+
+    expect(answer.headers["content-type"]).to.equal("application/json");
+    expect(answer.text).to.equal('{"a":1}');
+  });
+
+  it("keeps the type of a body that is encoded afterwards", async () => {
+    const answer = await answerOf((ctx) => {
+      ctx.response.body = { a: 1 };
+      ctx.body = Readable.from([Buffer.from("coded")]);
+    });
+
+    expect(answer.headers["content-type"]).to.equal("application/json");
   });
 });
