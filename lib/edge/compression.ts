@@ -12,7 +12,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { settleBody } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
 import { lengthOf } from "../kernel/exchange.js";
-import type { HeadCompleter } from "../kernel/head.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { isStream } from "../kernel/stream.js";
 import { pickCoding, readAcceptEncoding, type Coding } from "./accept-encoding.js";
@@ -20,13 +19,14 @@ import { BoundedMemo } from "./bounded-memo.js";
 import { compressionSettings, type CompressionOptions, type CompressionSettings } from "./compression-options.js";
 import { isCompressible } from "./compressible.js";
 import { Encoder } from "./encoder.js";
-import { varyBy } from "./vary.js";
+import { Varying } from "./varying.js";
 
 type Choice = { readonly coding: Coding | undefined };
 
 export class Compression extends Layer {
   private readonly settings: CompressionSettings;
   private readonly encoder: Encoder;
+  private readonly varies = new Varying("Accept-Encoding");
   private readonly types = new BoundedMemo(isCompressible);
   private readonly choices = new BoundedMemo<Choice>((header) => ({ coding: pickCoding(readAcceptEncoding(header)) }));
 
@@ -44,10 +44,10 @@ export class Compression extends Layer {
         if (result !== undefined)
           return result.then(
             () => this.encode(ctx),
-            (thrown: unknown) => pass(ctx, thrown),
+            (thrown: unknown) => this.pass(ctx, thrown),
           );
       } catch (thrown) {
-        pass(ctx, thrown);
+        this.pass(ctx, thrown);
       }
       return this.encode(ctx);
     };
@@ -58,9 +58,15 @@ export class Compression extends Layer {
     settleBody(ctx);
     const type = ctx.raw.getHeader("Content-Type") ?? ctx.naturalType;
     if (type === undefined || !this.types.of(String(type)) || isSettled(ctx.raw)) return undefined;
-    ctx.completeHeadWith(VARIES);
+    ctx.completeHeadWith(this.varies);
     const coding = isWhole(ctx) ? this.codingFor(ctx.incoming) : undefined;
     return coding === undefined ? undefined : this.replace(ctx, coding);
+  }
+
+  /** A panic on its way to the backstop, whose problem is an answer that would be compressed if it were longer. */
+  private pass(ctx: Context, thrown: unknown): never {
+    ctx.completeHeadWith(this.varies);
+    throw thrown;
   }
 
   private codingFor({ headers }: IncomingMessage): Coding | undefined {
@@ -84,14 +90,6 @@ export class Compression extends Layer {
     const bytes = await this.encoder.whole(coding, body, length);
     if (bytes.byteLength < length) put(ctx, coding, bytes);
   }
-}
-
-const VARIES: HeadCompleter = { complete: (_exchange, head) => varyBy(head, "Accept-Encoding") };
-
-/** A panic on its way to the backstop, whose problem is an answer that would be compressed if it were longer. */
-function pass(ctx: Context, thrown: unknown): never {
-  ctx.completeHeadWith(VARIES);
-  throw thrown;
 }
 
 /** Someone has decided about the encoding already. */

@@ -6,7 +6,7 @@ import type { Exchange } from "../kernel/exchange.js";
 import type { Head, HeadCompleter } from "../kernel/head.js";
 import { DEFAULT_METHODS, type CorsOptions } from "./cors-options.js";
 import { isTokenList } from "./field-text.js";
-import { varyBy } from "./vary.js";
+import { Varying } from "./varying.js";
 
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 const PREFLIGHT_READS = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
@@ -23,15 +23,16 @@ export class CorsHeads {
     const granted = new Granted(options);
     this.granted = granted;
     // An answer for everyone says so to everyone: a cache may hand it to a page of another origin later.
-    this.unasked = options.origins === "*" ? granted : { complete: (_exchange, head) => varyBy(head, "Origin") };
-    this.withheld = { complete: withhold };
+    this.unasked = options.origins === "*" ? granted : new Varying("Origin");
+    this.withheld = new Withheld();
     this.preflight = new Preflight(options, granted);
-    this.refusedPreflight = { complete: (_exchange, head) => varyBy(head, PREFLIGHT_READS) };
+    this.refusedPreflight = new Varying(PREFLIGHT_READS);
   }
 }
 
 class Granted implements HeadCompleter {
   private readonly isForEveryone: boolean;
+  private readonly varying = new Varying("Origin");
   private readonly pairs: readonly string[];
 
   constructor({ origins, credentials = false, exposeHeaders = [] }: CorsOptions) {
@@ -45,7 +46,7 @@ class Granted implements HeadCompleter {
   complete(exchange: Exchange, head: Head): void {
     this.allow(exchange, head);
     head.floor(this.pairs);
-    if (!this.isForEveryone) varyBy(head, "Origin");
+    if (!this.isForEveryone) this.varying.complete(exchange, head);
   }
 
   allow(exchange: Exchange, head: Head): void {
@@ -55,6 +56,7 @@ class Granted implements HeadCompleter {
 
 class Preflight implements HeadCompleter {
   private readonly pairs: readonly string[];
+  private readonly varying = new Varying(PREFLIGHT_READS);
   private readonly allowHeaders: string | undefined;
   private readonly privateNetwork: boolean;
 
@@ -82,7 +84,7 @@ class Preflight implements HeadCompleter {
     if (this.privateNetwork && headers["access-control-request-private-network"] === "true") {
       head.set("Access-Control-Allow-Private-Network", "true");
     }
-    varyBy(head, PREFLIGHT_READS);
+    this.varying.complete(exchange, head);
   }
 }
 
@@ -92,7 +94,12 @@ function echoed(names: string | undefined): string {
 }
 
 /** Also what a handler took over from somewhere else must not open the answer to an origin that is not allowed. */
-function withhold({ raw }: Exchange, head: Head): void {
-  for (const name of raw.getHeaderNames()) if (name.startsWith("access-control-")) raw.removeHeader(name);
-  varyBy(head, "Origin");
+class Withheld implements HeadCompleter {
+  private readonly varying = new Varying("Origin");
+
+  complete(exchange: Exchange, head: Head): void {
+    const { raw } = exchange;
+    for (const name of raw.getHeaderNames()) if (name.startsWith("access-control-")) raw.removeHeader(name);
+    this.varying.complete(exchange, head);
+  }
 }
