@@ -24,6 +24,8 @@ export interface BodyLimitOptions {
   readonly cap?: number;
 }
 
+const REFUSED = Object.freeze({ status: 413 });
+
 const Cap = new Extension<number>("body limit's cap");
 
 export class BodyLimitLayer extends Layer {
@@ -63,12 +65,14 @@ export class BodyLimitLayer extends Layer {
   /** Sets the limit of the request. Only the outermost leaves room above it; further in it just goes down. */
   private lower(ctx: Context): number {
     const { bodyLimit: outer } = ctx;
+    if (outer === undefined) {
+      if (this.cap > this.bytes) Cap.set(ctx, this.cap);
+      return (ctx.bodyLimit = this.bytes);
+    }
     const cap = Cap.find(ctx);
-    const limit = outer === undefined ? this.bytes : Math.min(this.bytes, cap ?? outer);
+    const limit = Math.min(this.bytes, cap ?? outer);
     if (cap !== undefined) Cap.set(ctx, limit);
-    else if (outer === undefined && this.cap > limit) Cap.set(ctx, this.cap);
-    ctx.bodyLimit = limit;
-    return limit;
+    return (ctx.bodyLimit = limit);
   }
 }
 
@@ -81,7 +85,7 @@ function count(ctx: Context, limit: number, announced: number | undefined): bool
 }
 
 function refuse(ctx: Context): void {
-  log.debug("request refused", { status: 413 });
+  log.debug("request refused", REFUSED);
   ctx.answerNothing();
   ctx.answerStatus(413);
 }

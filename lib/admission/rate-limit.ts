@@ -29,6 +29,8 @@ const log = tracing.target("framework::http::rate_limit");
 const EXHAUSTED = Problem.of(429, "Too many requests. Slow down and try again shortly.");
 const UNAVAILABLE = Problem.of(503, "The rate limiter is unavailable. Please try again shortly.");
 
+const REFUSED = Object.freeze({ status: 429 });
+
 /** A store that stays away is reported at most this often. */
 const WARN_EVERY_MS = 10_000;
 
@@ -158,7 +160,7 @@ export class RateLimit extends Layer {
 function pass(ctx: Context, verdict: RateLimitVerdict, inner: Run): void | Promise<void> {
   ctx.completeHeadWith(verdict);
   if (verdict.isAdmitted) return inner(ctx);
-  log.debug("request refused", { status: 429 });
+  log.debug("request refused", REFUSED);
   answerProblem(ctx, EXHAUSTED);
   ctx.raw.setHeader("Retry-After", String(verdict.retryAfterSeconds));
   return undefined;

@@ -56,6 +56,7 @@ export interface ProblemOptions {
 export class Problem {
   readonly type: string;
   readonly title: string;
+  private written: string | undefined = undefined;
 
   constructor(
     readonly status: number,
@@ -94,7 +95,9 @@ export class Problem {
 
   /** The document as it is sent. */
   text(): string {
-    return JSON.stringify(this);
+    // What can be changed from outside is written anew; the others are the same text every time, and a flood of refusals needs it.
+    if (this.options.extensions !== undefined) return JSON.stringify(this);
+    return (this.written ??= JSON.stringify(this));
   }
 }
 

@@ -130,8 +130,18 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
 
 /** Someone answers by hand: the request is in flight until Node says that the answer is over. */
 function releaseWhenClosed(ctx: Context): void {
-  if (ctx.raw.writableFinished || ctx.raw.destroyed) ctx.finish();
-  else finished(ctx.raw, { readable: false }, () => ctx.finish());
+  if (ctx.raw.writableFinished || ctx.raw.destroyed) release(ctx);
+  else finished(ctx.raw, { readable: false }, () => release(ctx));
+}
+
+/** Where reading the body was broken off, nobody would take in its rest, and the next request behind it would wait. */
+function release(ctx: Context): void {
+  const { incoming, connection } = ctx;
+  if (incoming.destroyed && hasUnreadBody(incoming)) {
+    if (restIsSmall(incoming)) keepAfter(ctx);
+    else connection.socket.destroySoon();
+  }
+  ctx.finish();
 }
 
 function hasUnreadBody(incoming: IncomingMessage): boolean {

@@ -218,6 +218,18 @@ describe("TokenBuckets", () => {
       expect(buckets.size).to.equal(1);
     });
 
+    it("keeps up with a crowd of keys that come once each, and drops them all when they are full", () => {
+      const crowd = 200_000;
+      const buckets = new TokenBuckets(Quota.of(10, HOUR));
+      for (let count = 0; count < crowd; count++) buckets.take(`once ${count}`, count / 1000);
+
+      const atOnce = buckets.size;
+      buckets.take("late", 6 * MINUTE + crowd / 1000);
+
+      expect(atOnce).to.equal(crowd);
+      expect(buckets.size).to.equal(1);
+    }).slow(2000);
+
     it("drops what is full and keeps what is not", () => {
       const buckets = new TokenBuckets(Quota.of(2, SECOND));
       for (let count = 0; count <= SWEEP_ABOVE; count++) {

@@ -35,6 +35,13 @@ async function leaveStanding(ctx: Context): Promise<string> {
   return "first";
 }
 
+async function refuseByHand(ctx: Context): Promise<string | undefined> {
+  if (ctx.path === "/second") return "second";
+  await refuseFirstChunk(ctx).catch(() => {});
+  ctx.res.writeHead(400, { "Content-Length": 7 }).end("by hand");
+  return undefined;
+}
+
 async function readTwice(ctx: Context): Promise<string> {
   await refuseFirstChunk(ctx).catch(() => {});
   return ctx.text();
@@ -76,6 +83,26 @@ describe("a body that a handler stops reading in the middle", () => {
       expect(text).not.to.match(/Connection: close/i);
     });
   }
+
+  it("does not hold up the next request where the handler answers by hand", async () => {
+    await using stack = await Stack.of([], refuseByHand);
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${POST}Content-Length: 65536\r\n\r\n${BLOCK.slice(0, 1000)}`);
+    await client.hear(/by hand$/);
+    client.say(BLOCK.slice(1000) + GET);
+
+    await client.hear(/second$/);
+  });
+
+  it("ends the connection where the handler answers by hand and the rest is long", async () => {
+    await using stack = await Stack.of([], refuseByHand);
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${POST}Content-Length: 10000000\r\n\r\n${BLOCK}`);
+
+    expect(await client.end()).to.match(/by hand$/);
+  });
 
   it("cannot be read by another reader, who is told so instead of waiting", async () => {
     await using stack = await Stack.of([], readTwice);
