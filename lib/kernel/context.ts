@@ -248,7 +248,8 @@ export class Context<Names extends string = never> extends Exchange {
   get response(): Koa.Response {
     if (this.responseFace === undefined) {
       this.responseFace = new KoaResponseFace(this);
-      this.mirror();
+      // It hands out Node's response as well.
+      exposeResponse(this);
     }
     return this.responseFace as unknown as Koa.Response;
   }

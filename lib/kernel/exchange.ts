@@ -56,6 +56,8 @@ export abstract class Exchange {
   completers: HeadCompleter[] | undefined = undefined;
   /** By the monotonic clock, when the outermost stage that measures saw the request. @internal */
   startedAt: number | undefined = undefined;
+  /** Where the request's spans are, once a stage has opened one. @internal */
+  flow: Flow | undefined = undefined;
   /** Which of the stages and middlewares that limit the time does so now: the innermost the request has come to. @internal */
   timeKeeper: unknown = undefined;
   /** `100 Continue` is owed to the client as soon as someone reads. @internal */

@@ -9,15 +9,17 @@ import { keepFlow } from "./tracing-emitter.js";
 
 export function exposeResponse(exchange: Exchange): void {
   const { raw } = exchange;
+  exchange.mirror();
+  if (exchange.exposed) return;
   exchange.exposed = true;
   keepFlow(raw);
-  exchange.mirror();
   const writeHead = raw.writeHead.bind(raw);
   // The overloads of writeHead are passed through as they come.
   raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
     const [status, ...rest] = args;
     if (!raw.headersSent) {
       setAll(raw, rest.at(-1));
+      raw.statusCode = status;
       exchange.completeHead(new WrittenHead(raw));
     }
     return typeof rest[0] === "string" ? writeHead(status, rest[0]) : writeHead(status);

@@ -13,14 +13,16 @@ import { lengthOf } from "./exchange.js";
 export class KoaRequestFace {
   readonly app: Koa;
   readonly req: IncomingMessage;
-  readonly res: ServerResponse;
   readonly originalUrl: string | undefined;
 
   constructor(readonly ctx: Context) {
     this.app = ctx.app;
     this.req = ctx.req;
-    this.res = ctx.raw;
     this.originalUrl = ctx.originalUrl;
+  }
+
+  get res(): ServerResponse {
+    return this.ctx.res;
   }
 
   get response(): Koa.Response {

@@ -10,6 +10,7 @@ import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { isStream } from "./stream.js";
 import { keepFlow } from "./tracing-emitter.js";
+import { resumeFlow } from "./tracing-flow.js";
 import { tracing } from "./tracing.js";
 
 const log = tracing.target("framework::http::send");
@@ -79,6 +80,11 @@ function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   writeHead(ctx, undefined, lingers);
   if (lingers) lingerAfterStream(ctx, stream);
   ctx.raw.flushHeaders();
+  // What produces the body is the handler's work, whoever sends it.
+  resumeFlow(ctx.flow, (body) => pump(ctx, body), stream);
+}
+
+function pump(ctx: Context, stream: Readable): void {
   keepFlow(ctx.raw);
   pipeline(stream, ctx.raw, (error) => {
     if (error !== null && error !== undefined) {

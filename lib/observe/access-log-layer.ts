@@ -6,13 +6,12 @@
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { currentFlow, ensureFlow, resumeFlow } from "../kernel/tracing-flow.js";
-import { openSpan, outside } from "../kernel/tracing-span.js";
+import { outside } from "../kernel/tracing-span.js";
 import { tracing, type Fields } from "../kernel/tracing.js";
 import { Observation } from "./observation.js";
 import { apply } from "./redact.js";
 import { RequestId } from "./request-id.js";
-import { endSpan } from "./request-span.js";
-import { REQUEST } from "./span-names.js";
+import { endRequestSpan, openRequestSpan } from "./request-span.js";
 
 const TARGET = "framework::observe::access_log";
 const log = tracing.target(TARGET);
@@ -43,11 +42,11 @@ class LoggedRequest extends Observation {
     const { method, path } = ctx;
     const request_id = RequestId.of(ctx)?.value ?? "";
     this.fields = { method, path, request_id, client_ip: apply("client_ip", ctx.ip) };
-    this.span = openSpan(TARGET, REQUEST, this.fields);
+    this.span = openRequestSpan(ctx, TARGET, this.fields);
   }
 
   protected override record(status: number, failure: { readonly error: unknown } | undefined): void {
-    endSpan(this.span, status, failure);
+    endRequestSpan(this.span, status, failure);
     if (currentFlow() === this.flow) outside(this.span, emit, this.line(status));
     else resumeFlow(this.flow, (line) => outside(this.span, emit, line), this.line(status));
   }

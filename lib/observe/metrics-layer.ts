@@ -13,6 +13,9 @@ import { MetricsError } from "./metrics-error.js";
 import { Observation } from "./observation.js";
 import type { Observer, ValueSeries } from "./series.js";
 
+/** Series kept at hand: every method of HTTP with every status it may get, and no more, whoever makes up others. */
+const KEPT = 1024;
+
 export class MetricsLayer extends Layer {
   private readonly totals = new Map<string, ValueSeries>();
   private readonly durations = new Map<string, Observer>();
@@ -58,7 +61,7 @@ export class MetricsLayer extends Layer {
     let series = this.totals.get(key);
     if (series === undefined) {
       series = this.metrics.counter(HTTP_REQUESTS_TOTAL, { method, status: String(status), ...this.routeLabel() });
-      this.totals.set(key, series);
+      if (this.totals.size < KEPT) this.totals.set(key, series);
     }
     return series;
   }
@@ -67,7 +70,7 @@ export class MetricsLayer extends Layer {
     let series = this.durations.get(method);
     if (series === undefined) {
       series = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.routeLabel() });
-      this.durations.set(method, series);
+      if (this.durations.size < KEPT) this.durations.set(method, series);
     }
     return series;
   }
@@ -78,6 +81,9 @@ export class MetricsLayer extends Layer {
 }
 
 class CountedRequest extends Observation {
+  // As it was sent: a middleware further in may put another one in its place.
+  private readonly method = this.ctx.method;
+
   constructor(
     ctx: Context,
     private readonly layer: MetricsLayer,
@@ -86,6 +92,6 @@ class CountedRequest extends Observation {
   }
 
   protected override record(status: number): void {
-    this.layer.count(this.ctx.method, status, this.elapsed() / 1000);
+    this.layer.count(this.method, status, this.elapsed() / 1000);
   }
 }

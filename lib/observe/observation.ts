@@ -3,12 +3,13 @@
  * Shared by the layers that log and count.
  */
 import type { Context } from "../kernel/context.js";
+import type { HeadCompleter } from "../kernel/head.js";
 import type { Run } from "../kernel/middleware.js";
 
 /** What logs and metrics say where the client left before the answer was there; never sent. */
 const CLIENT_GONE = 499;
 
-export abstract class Observation {
+export abstract class Observation implements HeadCompleter {
   private isOver = false;
 
   constructor(protected readonly ctx: Context) {
@@ -18,7 +19,12 @@ export abstract class Observation {
 
   /** Called by the context when the client leaves. */
   clientGone(): void {
-    this.over(CLIENT_GONE);
+    this.over(this.ctx.raw.statusCode);
+  }
+
+  /** Called when the head is sent of an answer that somebody writes by hand, after the inner stages are done. */
+  complete(): void {
+    this.over(this.ctx.raw.statusCode);
   }
 
   /** Runs what is further in; an exception that passes counts as 500 and goes on. */
@@ -30,9 +36,9 @@ export abstract class Observation {
       this.over(500, { error: thrown });
       throw thrown;
     }
-    if (result === undefined) return this.over(this.ctx.raw.statusCode);
+    if (result === undefined) return this.done();
     return result.then(
-      () => this.over(this.ctx.raw.statusCode),
+      () => this.done(),
       (thrown: unknown) => {
         this.over(500, { error: thrown });
         throw thrown;
@@ -48,9 +54,16 @@ export abstract class Observation {
 
   protected abstract record(status: number, failure: { readonly error: unknown } | undefined): void;
 
+  private done(): void {
+    const { ctx } = this;
+    if (ctx.respond === false && !ctx.raw.headersSent) ctx.completeHeadWith(this);
+    else this.over(ctx.raw.statusCode);
+  }
+
   private over(status: number, failure?: { readonly error: unknown }): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.record(status, failure);
+    const { gone, raw } = this.ctx;
+    this.record(gone && !raw.headersSent ? CLIENT_GONE : status, failure);
   }
 }

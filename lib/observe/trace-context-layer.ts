@@ -8,11 +8,9 @@
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { ensureFlow } from "../kernel/tracing-flow.js";
-import { openSpan } from "../kernel/tracing-span.js";
 import type { RemoteParent } from "../kernel/tracing.js";
 import { Observation } from "./observation.js";
-import { endSpan } from "./request-span.js";
-import { REQUEST } from "./span-names.js";
+import { endRequestSpan, openRequestSpan } from "./request-span.js";
 import { TraceContext } from "./trace-context.js";
 
 const TARGET = "framework::observe::trace_context";
@@ -32,11 +30,12 @@ class TracedRequest extends Observation {
     const trace = TraceContext.fromRequest(ctx.incoming);
     TraceContext.set(ctx, trace);
     const { traceId: trace_id, parentSpanId: parent_span_id, continued: continued_trace } = trace;
-    this.span = openSpan(TARGET, REQUEST, { trace_id, parent_span_id, continued_trace }, remoteParentOf(trace));
+    const fields = { trace_id, parent_span_id, continued_trace };
+    this.span = openRequestSpan(ctx, TARGET, fields, remoteParentOf(trace));
   }
 
   protected override record(status: number, failure: { readonly error: unknown } | undefined): void {
-    endSpan(this.span, status, failure);
+    endRequestSpan(this.span, status, failure);
   }
 }
 

@@ -1,0 +1,71 @@
+/**
+ * Listens to everything that is emitted, every span included, and keeps it as it was given: for specs that ask what a stage tells, not
+ * how a line of it looks.
+ */
+import {
+  tracing,
+  type Fields,
+  type Layer,
+  type Level,
+  type LogEvent,
+  type Outcome,
+  type SpanData,
+} from "../../lib/kernel/tracing.js";
+
+export interface SeenEvent {
+  readonly level: Level;
+  readonly target: string;
+  readonly message: string | undefined;
+  /** The event's own. */
+  readonly fields: Fields;
+  /** Outermost first. */
+  readonly spans: readonly string[];
+  /** Those of the spans; the innermost beats the others. */
+  readonly inherited: Fields;
+}
+
+export interface SeenSpan {
+  readonly target: string;
+  readonly name: string;
+  readonly fields: Fields;
+  readonly parent: string | undefined;
+  readonly remoteParent: SpanData["remoteParent"];
+  /** `undefined` while it is open. */
+  outcome: Outcome | undefined;
+}
+
+export class Witness implements Layer<SeenSpan> {
+  readonly events: SeenEvent[] = [];
+  readonly spans: SeenSpan[] = [];
+  private readonly subscriber = tracing.registry().with(this);
+
+  /** A server that is made in `fn` tells what it does here. */
+  run<T>(fn: () => T): T {
+    return tracing.withSubscriber(this.subscriber, fn);
+  }
+
+  /** The events of one target, in order. */
+  from(target: string): readonly SeenEvent[] {
+    return this.events.filter((event) => event.target === target);
+  }
+
+  onNewSpan({ target, name, fields, parent, remoteParent }: SpanData): SeenSpan {
+    const seen = { target, name, fields, parent: parent?.name, remoteParent, outcome: undefined };
+    this.spans.push(seen);
+    return seen;
+  }
+
+  onClose(_span: SpanData, outcome: Outcome, seen: SeenSpan | undefined): void {
+    if (seen !== undefined) seen.outcome = outcome;
+  }
+
+  onEvent({ level, target, message, fields = {}, span }: LogEvent): void {
+    const chain = chainOf(span);
+    const inherited: Fields = Object.assign({}, ...chain.map((each) => each.fields));
+    this.events.push({ level, target, message, fields, spans: chain.map(({ name }) => name), inherited });
+  }
+}
+
+function chainOf(span: SpanData | undefined): SpanData[] {
+  return span === undefined ? [] : [...chainOf(span.parent), span];
+}
