@@ -10,6 +10,7 @@ import { bounded, shownText } from "./shown-text.js";
 /** A span takes so many; the SDK counts what is beyond in `dropped_attributes_count`. */
 export const MAX_ATTRIBUTES = 128;
 const MAX_ELEMENTS = 128;
+const UNREADABLE = "[unreadable]";
 
 export function setAttributes(span: Span, fields: Fields): void {
   for (const name of Object.keys(fields)) {
@@ -30,9 +31,17 @@ export function attributeOf(value: unknown): AttributeValue | undefined {
     case "bigint":
       return Number.isSafeInteger(Number(value)) ? Number(value) : bounded(`${value}`);
     case "object":
-      return listOf(value) ?? shownText(value);
+      return ofObject(value);
     default:
       return undefined;
+  }
+}
+
+function ofObject(value: object | null): AttributeValue | undefined {
+  try {
+    return listOf(value) ?? shownText(value);
+  } catch {
+    return UNREADABLE;
   }
 }
 

@@ -9,6 +9,8 @@ import { MAX_TEXT } from "../../lib/otel/shown-text.js";
 describe("attributeOf", () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
+  const { proxy: revoked, revoke } = Proxy.revocable([], {});
+  revoke();
   const unreadable = {
     get secret(): string {
       throw new Error("no");
@@ -56,6 +58,7 @@ describe("attributeOf", () => {
     ["a set", new Set([1, "a"]), '[1,"a"]'],
     ["an object with toJSON", { toJSON: () => "text" }, "text"],
     ["a cycle", cycle, '{"self":"[circular]"}'],
+    ["a list that cannot be read", revoked, "[unreadable]"],
     ["a getter that throws", unreadable, '{"secret":"[unreadable]"}'],
   ];
 

@@ -64,7 +64,8 @@ export class Collector {
     readonly port: number,
   ) {}
 
-  static async start(): Promise<Collector> {
+  /** Listens on `at`, or on any free port. */
+  static async start(at = 0): Promise<Collector> {
     const server = new Server({ "grpc.max_receive_message_length": 64 << 20 });
     let collector: Collector | undefined;
     server.addService(
@@ -75,7 +76,7 @@ export class Collector {
       },
     );
     const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+      server.bindAsync(`127.0.0.1:${at}`, ServerCredentials.createInsecure(), (error, bound) =>
         error === null ? resolve(bound) : reject(error),
       );
     });

@@ -1,0 +1,18 @@
+/**
+ * A collector to look at: listens where collectors do, or on the port that is named, and draws what arrives.
+ *
+ * @example
+ * node dist/spec/otel/show-traces.js
+ */
+import { Collector } from "./collector.js";
+import { drawTraces } from "./drawn-trace.js";
+
+const DEFAULT_PORT = 4317;
+
+const collector = await Collector.start(Number(process.argv[2] ?? DEFAULT_PORT));
+console.log(`collecting on ${collector.endpoint}`);
+for (;;) {
+  await collector.nextRequest();
+  for (const drawn of drawTraces(collector.spans)) console.log(`\n${drawn}`);
+  collector.requests.length = 0;
+}
