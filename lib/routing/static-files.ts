@@ -50,6 +50,7 @@ export class StaticFiles extends Layer {
       const chosen = await this.choose(ctx, place);
       if (chosen === undefined) return false;
       if (ctx.sealed || ctx.gone || (await answerFile(ctx, place, chosen))) return true;
+      if (!(await place.library.canOpen(chosen.path))) return false;
     }
     throw new Error("a static file changed each time it was about to be sent");
   }

@@ -55,6 +55,13 @@ export class StaticLibrary {
     return bytes.length === file.size ? part(bytes, section) : undefined;
   }
 
+  /** Whether there is a file that the process may read: one that it may not is found all the same. */
+  async canOpen(path: string): Promise<boolean> {
+    const descriptor = await openFile(this.root + path);
+    if (descriptor !== undefined) await closeFile(descriptor);
+    return descriptor !== undefined;
+  }
+
   private async readToKeep(path: string, file: StaticFile, section: Section): Promise<Buffer | undefined> {
     let bytes: Buffer | undefined;
     try {
