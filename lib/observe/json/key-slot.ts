@@ -21,6 +21,9 @@ export const AFTER_STRING: Before = 3;
 
 const PUNCTUATION = ["{", '{"fields":{', ",", '",'] as const;
 const REMEMBERED_LENGTH = 64;
+/** After so many values that did not come again, looking for one is given up for so many lines. */
+const DISAPPOINTMENTS = 16;
+const PAUSE = 256;
 const NEVER = Symbol("no value yet");
 
 export class Slot {
@@ -34,6 +37,8 @@ export class Slot {
   #before: Before = NESTED_START;
   #text = "";
   #piece: string | undefined;
+  #disappointments = 0;
+  #pause = 0;
 
   /**
    * @param key As JSON text.
@@ -56,17 +61,29 @@ export class Slot {
 
   /** Key and value in one piece, where the value is the one of the line before. */
   remembered(value: unknown, before: Before): string | undefined {
-    if (value !== this.#value || before !== this.#before) return undefined;
+    if (this.#pause > 0 || value !== this.#value || before !== this.#before) return undefined;
+    this.#disappointments = 0;
     return (this.#piece ??= oneText(this.prefix(before, typeof value === "string") + this.#text));
   }
 
   /** For values that are equal only when their text is: no objects; and of strings those that need no escape. */
   remember(value: unknown, before: Before, text: string): void {
-    if (text.length > REMEMBERED_LENGTH) return;
+    if (this.#pause > 0) this.#pause--;
+    else if (text.length <= REMEMBERED_LENGTH) this.#keep(value, before, text);
+  }
+
+  #keep(value: unknown, before: Before, text: string): void {
+    this.#disappointments++;
+    if (this.#disappointments === DISAPPOINTMENTS) this.#giveUp();
     this.#value = value;
     this.#before = before;
     this.#text = text;
     this.#piece = undefined;
+  }
+
+  #giveUp(): void {
+    this.#disappointments = 0;
+    this.#pause = PAUSE;
   }
 
   /** Everything from the value before to this one; with `quoted`, the opening quotation mark as well. */

@@ -2,7 +2,8 @@
  * Text as JSON. Well-formed for every string, lone surrogates included; never cut.
  */
 
-const SHORT = 48;
+/** Up to here a loop is faster than the call into a regular expression. */
+const SHORT = 16;
 const QUOTATION_MARK = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
@@ -20,7 +21,6 @@ export function jsonText(text: string): string {
 export function isPlainText(text: string): boolean {
   const { length } = text;
   if (length > SHORT) return !TO_ESCAPE.test(text);
-  // A loop beats the call into the regular expression on the short strings that most fields are.
   for (let i = 0; i < length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < FIRST_PRINTABLE || unit === QUOTATION_MARK || unit === BACKSLASH || unit >= FIRST_SURROGATE)
