@@ -1,12 +1,14 @@
 /** Runs the small comparisons named by the first argument in this process, as many rounds as the second says, and prints a table. */
 
 import { markdownTable } from "../table.js";
+import { admissionComparisons } from "./admission.js";
 import { compare, type Comparison, MICRO_COLUMNS } from "./comparison.js";
 import { flowComparisons } from "./flow.js";
 import { logComparisons } from "./log.js";
 import { metricsComparisons } from "./metrics.js";
 
 const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
+  admission: admissionComparisons,
   metrics: metricsComparisons,
   log: logComparisons,
   flow: flowComparisons,
