@@ -4,5 +4,6 @@
  * Needs the packages `@opentelemetry/api`, `@opentelemetry/sdk-trace-base` and `@opentelemetry/exporter-trace-otlp-grpc` beside the
  * framework; importing it where one is missing throws `E_PEER_MISSING` with what to install.
  */
-export { DEFAULT_ENDPOINT, Telemetry, TelemetryBuilder } from "./telemetry.js";
+export { DEFAULT_ENDPOINT, Telemetry } from "./telemetry.js";
+export { TelemetryBuilder } from "./telemetry-builder.js";
 export { SPANS_DROPPED_TOTAL, type SpanCounter } from "./dropped-spans.js";

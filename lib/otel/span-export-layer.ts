@@ -10,7 +10,7 @@ import type { IdSource, SpanIds } from "./id-source.js";
 import { api } from "./peers.js";
 import { RawTraceState } from "./raw-trace-state.js";
 import { shownText } from "./shown-text.js";
-import { WallTime } from "./wall-time.js";
+import type { WallTime } from "./wall-time.js";
 
 /** Spans of this target are outbound calls. */
 export const CLIENT_TARGET = "framework::otel::client";
@@ -30,14 +30,15 @@ interface Exported {
 export class SpanExportLayer implements Layer<Exported | undefined> {
   readonly #provider: TracerProvider;
   readonly #ids: IdSource;
-  readonly #time = new WallTime();
+  readonly #time: WallTime;
   readonly #tracers = new Map<string, Tracer>();
   // Only of outbound calls, which send their ids along.
   readonly #clients = new WeakMap<SpanData, Span>();
   #closed = false;
 
-  constructor(provider: TracerProvider, ids: IdSource) {
+  constructor(provider: TracerProvider, ids: IdSource, time: WallTime) {
     this.#provider = provider;
+    this.#time = time;
     this.#ids = ids;
   }
 
@@ -54,7 +55,7 @@ export class SpanExportLayer implements Layer<Exported | undefined> {
   onNewSpan(span: SpanData, parent: Exported | undefined): Exported | undefined {
     if (this.#closed) return undefined;
     const anchor = parent === undefined ? this.#time.anchor() : parent.anchor;
-    const started = this.#start(span, parent?.span, WallTime.at(anchor));
+    const started = this.#start(span, parent?.span, this.#time.at(anchor));
     if (span.target === CLIENT_TARGET) this.#clients.set(span, started);
     return { span: started, anchor };
   }
@@ -65,7 +66,7 @@ export class SpanExportLayer implements Layer<Exported | undefined> {
     setAttributes(span, fields);
     if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: shownText(outcome.error) ?? "" });
     else if (target === CLIENT_TARGET) judgeAnswer(fields, span);
-    span.end(WallTime.at(anchor));
+    span.end(this.#time.at(anchor));
   }
 
   #start(span: SpanData, parent: Span | undefined, startTime: number): Span {
@@ -113,9 +114,11 @@ function idsOfRoot({ name, fields }: SpanData): SpanIds | undefined {
   return typeof spanId === "string" && api.isValidSpanId(spanId) ? { traceId, spanId } : undefined;
 }
 
-function kindOf({ target, name, parent }: SpanData): SpanKind {
+/** Of the two spans of a request only the outer one is what the caller sees. */
+function kindOf({ target, name, parent, remoteParent }: SpanData): SpanKind {
   if (target === CLIENT_TARGET) return api.SpanKind.CLIENT;
-  return name === REQUEST && parent === undefined ? api.SpanKind.SERVER : api.SpanKind.INTERNAL;
+  const isOutermost = parent === undefined || remoteParent !== undefined;
+  return name === REQUEST && isOutermost ? api.SpanKind.SERVER : api.SpanKind.INTERNAL;
 }
 
 /** Of an outbound call a refusal is a failure, too, though nothing was thrown. */

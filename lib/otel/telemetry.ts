@@ -11,7 +11,7 @@
  * await Application.create(Shop).provide(provide(Telemetry).useValue(telemetry)).traceContext().build().run();
  */
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
-import { SystemClock, type Clock } from "../kernel/clock.js";
+import type { Clock } from "../kernel/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
 import type { Layer } from "../kernel/tracing.js";
@@ -22,8 +22,10 @@ import { newExporter, newProvider } from "./exporter.js";
 import { IdSource } from "./id-source.js";
 import { SpanExportLayer } from "./span-export-layer.js";
 import { SpanQueue } from "./span-queue.js";
-import { checkSettings, type TelemetrySettings } from "./telemetry-settings.js";
+import { TelemetryBuilder } from "./telemetry-builder.js";
+import type { TelemetrySettings } from "./telemetry-settings.js";
 import { traceFetch, type Fetch } from "./traced-fetch.js";
+import { WallTime } from "./wall-time.js";
 
 /** Where the exporter sends to when nothing says otherwise. Published for reference: the builder never sends it along. */
 export const DEFAULT_ENDPOINT = "http://127.0.0.1:4317";
@@ -47,12 +49,13 @@ export class Telemetry extends ShutdownLast {
     this.exporter = newExporter(settings);
     this.delivery = new Delivery(this.exporter, dropped);
     this.queue = new SpanQueue(this.delivery, dropped, clock);
-    this.layer = new SpanExportLayer(newProvider(settings.serviceName, ids, this.queue), ids);
+    const provider = newProvider(settings.serviceName, ids, this.queue);
+    this.layer = new SpanExportLayer(provider, ids, new WallTime(clock));
   }
 
   /** @param serviceName travels as `service.name`; required, never defaulted */
   static builder(serviceName: string): TelemetryBuilder {
-    return new TelemetryBuilder(serviceName);
+    return new TelemetryBuilder(serviceName, (settings, clock, counter) => new Telemetry(settings, clock, counter));
   }
 
   /** The layer for the subscriber, always the same one: `installLogging(filter, telemetry.tracingLayer())`. */
@@ -105,49 +108,5 @@ export class Telemetry extends ShutdownLast {
         cause,
       },
     );
-  }
-}
-
-/** Every method returns the builder; what is not called keeps the exporter's own default. */
-export class TelemetryBuilder {
-  private target: string | undefined;
-  private timeoutMs: number | undefined;
-  private counter: SpanCounter | undefined;
-  private time: Clock = new SystemClock();
-
-  constructor(private readonly serviceName: string) {}
-
-  /** Where the collector listens: an http or https URL of host and port, for example `DEFAULT_ENDPOINT`. */
-  endpoint(url: string): this {
-    this.target = url;
-    return this;
-  }
-
-  /** How long one export, and `shutdown`, may take, in milliseconds; the exporter's own is 10 000. */
-  timeout(ms: number): this {
-    this.timeoutMs = ms;
-    return this;
-  }
-
-  /** Where `framework_spans_dropped_total` is counted: a `Metrics`, or whatever counts like one. */
-  metrics(counter: SpanCounter): this {
-    this.counter = counter;
-    return this;
-  }
-
-  /** What batches and timeouts are timed by; without it the machine's clock. */
-  clock(clock: Clock): this {
-    this.time = clock;
-    return this;
-  }
-
-  /**
-   * Opens nothing: the connection is made for the first batch.
-   *
-   * @throws FrameworkError `E_TELEMETRY_NAME`, `E_TELEMETRY_ENDPOINT`, `E_TELEMETRY_TIMEOUT`
-   */
-  build(): Telemetry {
-    const { serviceName, target: endpoint, timeoutMs } = this;
-    return new Telemetry(checkSettings({ serviceName, endpoint, timeoutMs }), this.time, this.counter);
   }
 }

@@ -3,18 +3,25 @@
  * All spans of a trace share the anchor of its first, so that a child never sticks out of its parent, whatever happens to the
  * machine's calendar meanwhile. The calendar has whole milliseconds only; the fraction is what several looks at it leave possible.
  */
+import type { Clock } from "../kernel/clock.js";
+
 export class WallTime {
+  readonly #clock: Clock;
   #anchor = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** What to add to the monotonic clock from now on. Right within a millisecond, and soon within microseconds. */
   anchor(): number {
     // The calendar is cut down to its millisecond: the true difference is this, or up to one more.
-    const least = Date.now() - performance.now();
+    const least = this.#clock.now() - this.#clock.monotonic();
     if (least > this.#anchor || least < this.#anchor - 1) this.#anchor = least;
     return this.#anchor;
   }
 
-  static at(anchor: number): number {
-    return anchor + performance.now();
+  at(anchor: number): number {
+    return anchor + this.#clock.monotonic();
   }
 }

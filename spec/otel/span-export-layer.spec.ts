@@ -219,6 +219,14 @@ describe("SpanExportLayer", () => {
       });
     }
 
+    it("are the caller's span also where another span is around", async () => {
+      const collector = await exported(() => log.span("around").run(() => request({ continued_trace: true }, CALLER)));
+
+      const span = collector.span("framework.request");
+      expect([hex(span.traceId), hex(span.parentSpanId)]).to.deep.equal([CALLER.traceId, CALLER.spanId]);
+      expect(span.kind).to.equal("SPAN_KIND_SERVER");
+    });
+
     it("make the inner of two request spans an internal one", async () => {
       const collector = await exported(() =>
         request({ continued_trace: true }, CALLER, () => {

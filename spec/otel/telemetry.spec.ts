@@ -244,7 +244,7 @@ describe("Telemetry", () => {
       const [error, took] = await timed(() => rejectionOf(telemetry.shutdown()));
 
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
-      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 400);
+      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
     });
 
     it("rejects within the timeout when the collector accepts the connection and never says a word", async () => {
@@ -256,7 +256,7 @@ describe("Telemetry", () => {
       hole.close();
 
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
-      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 400);
+      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
     });
 
     it("rejects when the collector dies in the middle", async () => {

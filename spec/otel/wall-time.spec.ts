@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { Clock } from "../../lib/kernel/clock.js";
+import { WallTime } from "../../lib/otel/wall-time.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+
+const NOW = Date.UTC(2026, 0, 1);
+
+describe("WallTime", () => {
+  it("counts from the calendar by the monotonic clock, whatever the calendar does meanwhile", () => {
+    const clock = new FakeClock(NOW);
+    const time = new WallTime(clock);
+    const anchor = time.anchor();
+
+    clock.advance(2.5);
+    clock.setNow(0);
+
+    expect(time.at(anchor)).to.equal(NOW + 2.5);
+  });
+
+  it("follows the calendar with the next anchor, forth and back", () => {
+    const clock = new FakeClock(NOW);
+    const time = new WallTime(clock);
+    const seen = [NOW, NOW + 3_600_000, NOW - 3_600_000].map((now) => {
+      clock.setNow(now);
+      return time.at(time.anchor()) - now;
+    });
+
+    expect(seen).to.deep.equal([0, 0, 0]);
+  });
+
+  it("finds the fraction that the calendar lacks", () => {
+    const clock = new WholeMilliseconds();
+    const time = new WallTime(clock);
+
+    const first = clock.errorOf(time);
+    for (let looks = 0; looks < 10; looks++) {
+      clock.elapsed += 7.1;
+      time.anchor();
+    }
+
+    expect(first).to.be.closeTo(0.7, 0.001);
+    expect(clock.errorOf(time)).to.be.below(0.11);
+  });
+});
+
+/** As real clocks are: a calendar of whole milliseconds, and a monotonic clock with fractions. */
+class WholeMilliseconds extends Clock {
+  elapsed = 0.7;
+
+  override now(): number {
+    return NOW + Math.floor(this.elapsed);
+  }
+
+  override monotonic(): number {
+    return this.elapsed;
+  }
+
+  override setTimeout(): never {
+    throw new Error("nothing is timed here");
+  }
+
+  errorOf(time: WallTime): number {
+    return Math.abs(NOW + this.elapsed - time.at(time.anchor()));
+  }
+}
