@@ -49,9 +49,7 @@ function answerWithObject(ctx: Context, value: object): void {
 function answerJson(ctx: Context, value: unknown): void {
   const text = JSON.stringify(value);
   if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
-  ctx.answerBody(text);
-  ctx.naturalType = JSON_TYPE;
-  if (ctx.mirrored) ctx.mirror();
+  ctx.answerBody(text, JSON_TYPE);
 }
 
 function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
@@ -66,9 +64,7 @@ export function applyReply(ctx: Context, reply: Reply): void {
   raw.statusMessage = "";
   for (const name in reply.headers) raw.setHeader(name, reply.headers[name] ?? "");
   if (reply.body === undefined) return;
-  ctx.answerBody(reply.body);
-  ctx.naturalType = reply.type;
-  if (ctx.mirrored) ctx.mirror();
+  ctx.answerBody(reply.body, reply.type);
 }
 
 /** Headers of the connection that a response came over, and of a coding that `fetch` has undone already. */
@@ -110,9 +106,9 @@ export function settleBody(ctx: Context): void {
   }
 }
 
-/** Headers that describe the body or its freshness, and mean nothing for the error that takes its place. */
+/** Headers that describe the body or its freshness, and mean nothing for the error that takes its place. A policy is no such header. */
 const OF_THE_BODY =
-  /^(?:content-|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
+  /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
 
 /** The answer to an error with a status; the caller has made sure that the head is not sent. @internal */
 export function answerError(ctx: Context, error: FrameworkError, withDetail: boolean): void {
@@ -129,9 +125,7 @@ export function answerProblem(ctx: Context, problem: Problem): void {
   ctx.answerNothing();
   ctx.answerStatus(problem.status);
   ctx.raw.statusMessage = "";
-  ctx.answerBody(problem.text());
-  ctx.naturalType = PROBLEM_CONTENT_TYPE;
-  if (ctx.mirrored) ctx.mirror();
+  ctx.answerBody(problem.text(), PROBLEM_CONTENT_TYPE);
 }
 
 /** The error with a status behind something thrown; `undefined` for a panic. @internal */

@@ -12,6 +12,7 @@ import type { Connection } from "./connection.js";
 import { ClientGoneError } from "./abort.js";
 import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
+import type { Readable } from "node:stream";
 import { isStream } from "./stream.js";
 import { currentFlow, resumeFlow, type Flow } from "./tracing-flow.js";
 
@@ -94,16 +95,16 @@ export abstract class Exchange {
   }
 
   /** Puts a body in place of the one before, which is destroyed where it was a stream. @internal */
-  answerBody(value: unknown): void {
+  answerBody(value: unknown, type = naturalTypeOf(value)): void {
     const { raw } = this;
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
-    this.payload = value;
+    this.payload = value instanceof Uint8Array ? asBuffer(value) : value;
     // The length of a stream is known to whoever set it beforehand, as middleware for Koa does.
     if (raw.hasHeader("Content-Length") && (before !== undefined || !isFlowing(value)))
       raw.removeHeader("Content-Length");
     if (!this.statusIsExplicit) raw.statusCode = 200;
-    this.naturalType = naturalTypeOf(value);
+    this.naturalType = type;
     if (this.mirrored) this.mirror();
   }
 
@@ -133,12 +134,12 @@ export abstract class Exchange {
     if (length !== undefined) raw.setHeader("Content-Length", length);
   }
 
-  /** Someone's own type stays; that of the body before gives way, but not to bytes, which are mostly the same body encoded. */
+  /** As in Koa: someone's own type stays; that of the body before gives way to JSON only, for the rest is mostly the same body encoded. */
   private mirrorType(): void {
     const { raw, naturalType } = this;
     if (naturalType === undefined) return;
     const present = raw.getHeader("Content-Type");
-    if (present !== undefined && (present !== this.mirroredType || naturalType === BYTES)) return;
+    if (present !== undefined && (present !== this.mirroredType || naturalType !== JSON_TYPE)) return;
     raw.setHeader("Content-Type", naturalType);
     this.mirroredType = naturalType;
   }
@@ -223,10 +224,25 @@ function abortWith({ controller, reason }: { readonly controller: AbortControlle
   controller.abort(reason);
 }
 
+/** Middleware written for Koa knows bytes as a `Buffer`, and takes any other object for JSON. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 function discard(before: unknown, after: unknown): void {
   if (!isStream(before)) return;
-  before.once("error", () => {});
-  if (!isStream(after)) before.destroy();
+  if (isStream(after)) {
+    follow(before, after);
+  } else {
+    before.once("error", () => {});
+    before.destroy();
+  }
+}
+
+/** A stream in place of another reads from it, nearly always: the end of one is the end of both, which `pipe` leaves to the caller. */
+function follow(before: Readable, after: Readable): void {
+  before.once("error", (error) => after.destroy(error));
+  after.once("close", () => before.destroy());
 }
 
 /** A body whose length its value does not tell. */

@@ -7,7 +7,7 @@ export class FailingStream extends Readable {
   /** Resolves when it was destroyed, by its own failure or by whoever gave up on it. */
   readonly released: Promise<void>;
 
-  /** @param failure `undefined`: it goes on for ever. */
+  /** @param failure `undefined`: it neither goes on nor ends. */
   constructor(
     private chunks: number,
     private readonly failure: Error | undefined,
@@ -22,8 +22,8 @@ export class FailingStream extends Readable {
     // Not at once, so that what was given before is on its way.
     setImmediate(() => {
       this.chunks -= 1;
-      if (this.chunks >= 0 || this.failure === undefined) this.push("chunk of a body\n".repeat(64));
-      else this.destroy(this.failure);
+      if (this.chunks >= 0) this.push("chunk of a body\n".repeat(64));
+      else if (this.failure !== undefined) this.destroy(this.failure);
     });
   }
 }

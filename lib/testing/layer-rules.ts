@@ -117,7 +117,8 @@ function releasesStream(ask: (tried: Tried, inner: Run) => Promise<Outcome>, whe
     const body = new FailingStream(1, undefined);
     const { observation } = await ask(tried, (ctx: Context) => answerWith(ctx, body));
     if (observation.calls === 0) return observation.faults;
-    const released = await Promise.race([body.released.then(() => true), patience()]);
+    const released = await Promise.race([body.released.then(() => true), timeIsUp(tried.request.signal)]);
+    body.destroy();
     return released ? observation.faults : [...observation.faults, `kept a body stream open ${when}`];
   };
 }
@@ -133,9 +134,10 @@ const onClientGone = releasesStream(async ({ trial, request }, inner) => {
   return outcome;
 }, "after the client had left");
 
-function patience(): Promise<false> {
+function timeIsUp(signal: AbortSignal | undefined): Promise<false> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(false), 1000).unref();
+    if (signal?.aborted === true) resolve(false);
+    signal?.addEventListener("abort", () => resolve(false));
   });
 }
 

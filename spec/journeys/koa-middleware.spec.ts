@@ -1,0 +1,310 @@
+/**
+ * Middleware written for Koa, added by `.layer()` as it comes from npm. None of it knows of the framework; what it promises on Koa it
+ * must do here.
+ */
+import { createHash } from "node:crypto";
+import { PassThrough, Readable } from "node:stream";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import cors from "@koa/cors";
+import { expect } from "chai";
+import compress from "koa-compress";
+import helmet from "koa-helmet";
+import session from "koa-session";
+import { Application, NotFoundError, Route, Routes, type Context, type KoaMiddleware } from "@stagecraft/framework";
+import { expectProblem, obeysLayerContract, testApp } from "@stagecraft/framework/testing";
+
+const LONG = "a sentence that is worth compressing\n".repeat(200);
+
+const routes = new Routes([
+  Route.get("/text", () => LONG),
+  Route.get("/short", () => "short"),
+  Route.get("/json", () => ({ list: Array.from({ length: 500 }, (_value, at) => at) })),
+  Route.get("/bytes", (ctx: Context) => {
+    ctx.type = "text/css";
+    return new TextEncoder().encode(LONG);
+  }),
+  Route.get("/stream", (ctx: Context) => {
+    ctx.type = "text/plain";
+    return Readable.from([LONG, LONG]);
+  }),
+  Route.get("/broken", (ctx: Context) => {
+    ctx.type = "text/plain";
+    return Readable.from(failing());
+  }),
+  Route.get("/missing", () => {
+    throw new NotFoundError("nothing of that name");
+  }),
+  Route.get("/panic", () => {
+    throw new Error("a panic");
+  }),
+  Route.get("/count", (ctx: Context) => count(ctx)),
+  Route.get("/forget", (ctx: Context) => {
+    Object.assign(ctx, { session: null });
+    return "forgotten";
+  }),
+]);
+
+async function* failing(): AsyncGenerator<string> {
+  yield LONG;
+  await new Promise((resolve) => setImmediate(resolve));
+  throw new Error("disk on fire");
+}
+
+interface Counting {
+  session: { count?: number };
+}
+
+function count(ctx: Context): string {
+  // koa-session puts it there.
+  const { session: record } = ctx as Context & Counting;
+  record.count = (record.count ?? 0) + 1;
+  return String(record.count);
+}
+
+const served = (...layers: readonly KoaMiddleware[]) =>
+  testApp(
+    Application.create()
+      .routes(routes)
+      .layer(...layers),
+  );
+
+describe("koa-compress as a layer", () => {
+  const decode = { gzip: gunzipSync, br: brotliDecompressSync } as const;
+  for (const path of ["/text", "/json", "/bytes", "/stream"]) {
+    for (const encoding of ["gzip", "br"] as const) {
+      it(`encodes ${path} as ${encoding}`, async () => {
+        await using app = await served(compress({ threshold: 100 }));
+
+        const [plain, response] = [
+          await app.get(path, { headers: { "Accept-Encoding": "identity" } }),
+          await app.get(path, { headers: { "Accept-Encoding": encoding } }),
+        ];
+
+        const bytes = decode[encoding](Buffer.from(await response.arrayBuffer()));
+        expect(bytes.toString()).to.equal(await plain.text());
+        expect(response.headers.get("content-encoding")).to.equal(encoding);
+        expect(response.headers.get("content-length")).to.equal(null);
+        expect(response.headers.get("vary")).to.equal("Accept-Encoding");
+        expect(response.headers.get("content-type")).to.equal(plain.headers.get("content-type"));
+      });
+    }
+  }
+
+  it("leaves a short body alone", async () => {
+    await using app = await served(compress({ threshold: 100 }));
+
+    const response = await app.get("/short", { headers: { "Accept-Encoding": "gzip" } });
+
+    expect(response.headers.get("content-encoding")).to.equal(null);
+    expect(response.headers.get("content-length")).to.equal("5");
+    expect(await response.text()).to.equal("short");
+  });
+
+  it("gives no clean end to a body whose stream fails", async () => {
+    await using app = await served(compress({ threshold: 100 }));
+
+    const response = await app.get("/broken", { headers: { "Accept-Encoding": "gzip" } });
+
+    expect(
+      await response.arrayBuffer().then(
+        () => "ended",
+        () => "cut",
+      ),
+    ).to.equal("cut");
+    expect((await app.get("/short")).status).to.equal(200);
+  });
+
+  it("lets errors become answers", async () => {
+    await using app = await served(compress({ threshold: 1 }));
+
+    const response = await app.get("/missing", { headers: { "Accept-Encoding": "gzip" } });
+
+    await expectProblem(response, { status: 404, detail: "nothing of that name" });
+  });
+});
+
+describe("@koa/cors as a layer", () => {
+  const origin = "https://front.example";
+
+  it("names the origin and keeps its headers on errors", async () => {
+    await using app = await served(cors({ origin, credentials: true }));
+
+    for (const path of ["/short", "/missing", "/nowhere"]) {
+      const response = await app.get(path, { headers: { Origin: origin } });
+
+      expect(response.headers.get("access-control-allow-origin"), path).to.equal(origin);
+      expect(response.headers.get("access-control-allow-credentials"), path).to.equal("true");
+      expect(response.headers.get("vary"), path).to.equal("Origin");
+    }
+  });
+
+  it("answers a preflight", async () => {
+    await using app = await served(cors({ origin, maxAge: 60 }));
+
+    const response = await app.options("/short", {
+      headers: { Origin: origin, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "x-a" },
+    });
+
+    expect([response.status, await response.text()]).to.deep.equal([204, ""]);
+    expect(response.headers.get("access-control-allow-methods")).to.equal("GET,HEAD,PUT,POST,DELETE,PATCH");
+    expect(response.headers.get("access-control-allow-headers")).to.equal("x-a");
+    expect(response.headers.get("access-control-max-age")).to.equal("60");
+  });
+
+  it("leaves a panic to the framework", async () => {
+    await using app = await served(cors({ origin }));
+
+    await expectProblem(await app.get("/panic", { headers: { Origin: origin } }), { status: 500, detail: null });
+  });
+});
+
+describe("koa-helmet as a layer", () => {
+  it("puts its headers on answers, errors included", async () => {
+    await using app = await served(helmet());
+
+    for (const path of ["/short", "/missing", "/nowhere"]) {
+      const { headers } = await app.get(path);
+
+      expect(headers.get("content-security-policy"), path).to.include("default-src 'self'");
+      expect(headers.get("x-content-type-options"), path).to.equal("nosniff");
+      expect(headers.get("strict-transport-security"), path).to.match(/^max-age=\d+/);
+    }
+  });
+});
+
+function counting(options: Parameters<typeof session>[0] = {}) {
+  const builder = Application.create().routes(routes);
+  builder.koa.keys = ["a key of the test"];
+  return builder.layer(session(options, builder.koa) as KoaMiddleware);
+}
+
+describe("koa-session as a layer", () => {
+  it("keeps a count in a signed cookie", async () => {
+    await using app = await testApp(counting());
+    const browser = app.withCookies();
+
+    const counts = [await browser.get("/count"), await browser.get("/count"), await browser.get("/count")];
+
+    expect(await Promise.all(counts.map((each) => each.text()))).to.deep.equal(["1", "2", "3"]);
+    const [cookie = "", signature = ""] = counts[0]?.headers.getSetCookie() ?? [];
+    expect(cookie).to.match(/^koa\.sess=.*; httponly$/);
+    expect(signature).to.match(/^koa\.sess\.sig=/);
+  });
+
+  it("does not believe a cookie that was changed", async () => {
+    await using app = await testApp(counting());
+    const browser = app.withCookies();
+    await browser.get("/count");
+    const forged = Buffer.from(JSON.stringify({ count: 99, _expire: Date.now() + 60_000, _maxAge: 60_000 }));
+
+    const response = await browser.get("/count", { headers: { Cookie: `koa.sess=${forged.toString("base64")}` } });
+
+    expect(await response.text()).to.equal("1");
+  });
+
+  it("keeps it in a store, under an id", async () => {
+    const records = new Map<string, unknown>();
+    const store = {
+      get: async (key: string) => records.get(key),
+      set: async (key: string, value: unknown) => void records.set(key, value),
+      destroy: async (key: string) => void records.delete(key),
+    };
+    await using app = await testApp(counting({ store, genid: () => createHash("sha1").update("x").digest("hex") }));
+    const browser = app.withCookies();
+
+    await browser.get("/count");
+    const second = await browser.get("/count");
+
+    expect(await second.text()).to.equal("2");
+    expect([...records.keys()]).to.have.lengthOf(1);
+    await browser.get("/forget");
+    expect(records.size).to.equal(0);
+  });
+
+  it("drops the cookie when the session is given up", async () => {
+    await using app = await testApp(counting());
+    const browser = app.withCookies();
+    await browser.get("/count");
+
+    await browser.get("/forget");
+
+    expect(await (await browser.get("/count")).text()).to.equal("1");
+  });
+
+  it("saves what a request changed before it failed with a status", async () => {
+    await using app = await testApp(
+      counting().layer(async (ctx: Context & Counting, next: () => Promise<void>) => {
+        count(ctx);
+        await next();
+      }),
+    );
+    const browser = app.withCookies();
+
+    const failed = await browser.get("/missing");
+    const counted = await browser.get("/count");
+
+    await expectProblem(failed, { status: 404 });
+    expect(await counted.text()).to.equal("3");
+  });
+});
+
+const byHand = (ctx: Context) => {
+  ctx.respond = false;
+  ctx.res.writeHead(200, { "X-Own": "1" });
+  new PassThrough().end("by hand").pipe(ctx.res);
+};
+
+describe("all of them at once", () => {
+  it("work inside each other", async () => {
+    const builder = Application.create().routes(routes).securityHeaders().compression();
+    builder.koa.keys = ["k"];
+    builder.layer(compress({ threshold: 1 }), cors({ origin: "*" }), helmet(), session(builder.koa) as KoaMiddleware);
+    await using app = await testApp(builder);
+
+    const response = await app.get("/count", { headers: { Origin: "https://a.example", "Accept-Encoding": "gzip" } });
+
+    expect(gunzipSync(Buffer.from(await response.arrayBuffer())).toString()).to.equal("1");
+    expect(response.headers.get("content-security-policy")).to.include("default-src");
+    expect(response.headers.get("access-control-allow-origin")).to.equal("*");
+    expect(response.headers.getSetCookie()).to.have.lengthOf(2);
+    expect(response.headers.get("content-encoding")).to.equal("gzip");
+  });
+
+  const types = [
+    ["/text", "text/plain; charset=utf-8"],
+    ["/json", "application/json"],
+    ["/bytes", "text/css; charset=utf-8"],
+    ["/missing", "application/problem+json"],
+    ["/panic", "application/problem+json"],
+  ] as const;
+  for (const [path, type] of types) {
+    it(`leave ${path} its type, though they ask Koa's response for it`, async () => {
+      const builder = Application.create().routes(routes).catchPanic().errorMapping();
+      await using app = await testApp(builder.layer(cors({ origin: "*" }), compress({ threshold: 1e6 }), helmet()));
+
+      const response = await app.get(path);
+
+      expect(response.headers.get("content-type")).to.equal(type);
+    });
+  }
+
+  it("leave a hand-written answer alone", async () => {
+    await using app = await testApp(
+      Application.create()
+        .routes(new Routes([Route.get("/", byHand)]))
+        .layer(cors({ origin: "*" }), helmet()),
+    );
+
+    const response = await app.get("/", { headers: { Origin: "https://a.example" } });
+
+    expect([await response.text(), response.headers.get("x-own")]).to.deep.equal(["by hand", "1"]);
+  });
+
+  it("obey the contract of layers, but for what they do not do on Koa either", async () => {
+    // With headers kept on errors it writes onto what was thrown, be it null.
+    const withoutErrors = cors({ origin: "*", keepHeadersOnError: false });
+    await obeysLayerContract(withoutErrors, { request: { headers: { Origin: "https://a.example" } } });
+    await obeysLayerContract(helmet() as KoaMiddleware);
+    await obeysLayerContract(compress({ threshold: 1 }), { request: { headers: { "Accept-Encoding": "gzip" } } });
+  });
+});
