@@ -25,6 +25,10 @@ export const BASELINE = peer("node");
 
 export const FASTIFY = peer("fastify");
 
+export const KOA = peer("koa");
+
+export const EXPRESS = peer("express");
+
 /** Fastify with the two lines a request that its own logger writes, where the others write one. */
 export const FASTIFY_OWN_LOG: Contender = { ...FASTIFY, name: "fastify-own-log", variant: "observe-own-log" };
 
@@ -32,9 +36,9 @@ export const ALL_PEERS: readonly Contender[] = [
   BASELINE,
   FASTIFY,
   peer("hono"),
-  peer("koa"),
+  KOA,
   peer("koa-router"),
   peer("nest-fastify"),
   peer("nest-express"),
-  peer("express"),
+  EXPRESS,
 ];

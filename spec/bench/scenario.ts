@@ -1,6 +1,7 @@
 /** The scenarios under load: what is asked, what every answer must be, and who takes part. */
 
-import { ALL_PEERS, BASELINE, type Contender, FASTIFY, FASTIFY_OWN_LOG, ours } from "./contender.js";
+import { ALL_PEERS, BASELINE, type Contender, EXPRESS, FASTIFY, FASTIFY_OWN_LOG, KOA, ours } from "./contender.js";
+import { type BenchFile, LARGE_FILE, MODIFIED, SMALL_FILE } from "./files.js";
 import { areaAnswer, areaPath, BODY_LIMIT, ECHO_BODY, HELLO, LinkStore, ORIGIN } from "./fixtures.js";
 import type { BenchRequest } from "./load.js";
 import type { Probe } from "./probe.js";
@@ -140,6 +141,42 @@ const full: Scenario = {
   ],
 };
 
+const fileServers: readonly Contender[] = [KOA, FASTIFY, EXPRESS, ours()];
+
+function staticFile(name: string, { path, content }: BenchFile): Scenario {
+  const request = get(path);
+  return {
+    name: `static:${name}`,
+    what: `a file of ${name}B, beside koa-static, @fastify/static and express.static`,
+    contenders: fileServers,
+    requests: [request],
+    probes: [{ request, status: 200, body: content, headers: { "content-length": String(content.length) } }],
+  };
+}
+
+const unchanged = get(SMALL_FILE.path, { "if-modified-since": MODIFIED.toUTCString() });
+
+/** Koa answers 304 only with a further package. */
+const notModified: Scenario = {
+  name: "static:304",
+  what: "the small file, which the client has already",
+  contenders: [FASTIFY, EXPRESS, ours()],
+  requests: [unchanged],
+  probes: [{ request: unchanged, status: 304, body: "" }],
+};
+
+const limit: Scenario = {
+  name: "limit",
+  what: "the hello scenario under a rate limit: the same key every time, and a key per request",
+  contenders: [
+    ours("same-key", "limit-constant"),
+    ours("fresh-key-per-second", "limit-fresh-per-second"),
+    ours("fresh-key-per-hour", "limit-fresh-per-hour"),
+  ],
+  requests: [get("/")],
+  probes: [{ request: get("/"), status: 200, body: HELLO, headers: { "ratelimit-remaining": /^\d+$/ } }],
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   hello,
   param,
@@ -149,4 +186,8 @@ export const SCENARIOS: readonly Scenario[] = [
   echo,
   observe,
   full,
+  staticFile("4Ki", SMALL_FILE),
+  staticFile("1Mi", LARGE_FILE),
+  notModified,
+  limit,
 ];

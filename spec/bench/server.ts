@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Contender } from "./contender.js";
+import { filesFolder } from "./files.js";
 import { pinned } from "./places.js";
 
 const SERVER_CORE = 0;
@@ -29,7 +30,7 @@ export async function startServer(contender: Contender, scenario: string): Promi
   const [command, args] = pinned(SERVER_CORE, process.execPath, [contender.script, contender.variant ?? scenario]);
   const child = spawn(command, args, {
     stdio: ["ignore", "pipe", descriptor],
-    env: { ...process.env, NODE_ENV: "production", BENCH_LOG: join(folder, "log") },
+    env: { ...process.env, NODE_ENV: "production", BENCH_LOG: join(folder, "log"), BENCH_FILES: filesFolder() },
   });
   closeSync(descriptor);
   try {

@@ -38,6 +38,8 @@ await serve({
       app.post("/echo", (request, response) => response.json(request.body));
     }),
 
+  static: (on) => application(on, (app) => app.use(express.static(process.env.BENCH_FILES))),
+
   full: async (on) => {
     const { mapErrors, notFound, production } = await import("./support/express-production.mjs");
     return application(on, (app) => {

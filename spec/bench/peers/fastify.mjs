@@ -41,6 +41,11 @@ await serve({
     return application(on, links, OWN_LOG, (app) => observed(app, { line: false }));
   },
 
+  static: async (on) => {
+    const { default: staticFiles } = await import("@fastify/static");
+    return application(on, (app) => app.register(staticFiles, { root: process.env.BENCH_FILES }));
+  },
+
   full: async (on) => {
     const { observed, production, PRODUCTION } = await import("./support/fastify-production.mjs");
     return application(on, links, PRODUCTION, observed, production);

@@ -42,6 +42,11 @@ await serve({
     });
   },
 
+  static: async (on) => {
+    const { default: staticFiles } = await import("koa-static");
+    return application(on, staticFiles(process.env.BENCH_FILES));
+  },
+
   full: async (on) => {
     const { production } = await import("./support/koa-production.mjs");
     return application(on, ...production(), showLink);

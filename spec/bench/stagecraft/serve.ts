@@ -1,8 +1,9 @@
 /** Our own contender: serves the scenario named by its argument as a process, the way `run()` does it in production. */
 
 import { get } from "node:http";
-import { Application } from "@stagecraft/framework";
+import { Application, RateLimit, SecurityHeaders } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
+import { BODY_LIMIT, CSP, ORIGIN, QUOTA, TIMEOUT_MS } from "../fixtures.js";
 import { freePort } from "../free-port.js";
 import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
 
@@ -14,12 +15,42 @@ const SCENARIOS = {
   routes: () => Application.create().routes(areas(Number(count))),
   echo: () => Application.create(EchoModule),
   observe: observed,
+  full: production,
+  static: () => Application.create().staticFiles({ root: process.env["BENCH_FILES"] ?? "public" }),
+  "limit-constant": () => limited(RateLimit.perSecond(QUOTA)),
+  "limit-fresh-per-second": () => limited(RateLimit.perSecond(10).by(freshKey)),
+  "limit-fresh-per-hour": () => limited(RateLimit.perHour(10).by(freshKey)),
 };
 
 /** Lines go to standard error, which the benchmark keeps in a file. */
 function observed() {
   installLogging("info");
   return Application.create(LinksModule).requestId().traceContext().accessLog().metrics();
+}
+
+/** Every stage that a public service wants, with the values that the peers are given. */
+function production() {
+  return observed()
+    .compression()
+    .securityHeaders(new SecurityHeaders().withCspNonce(CSP))
+    .cors({ origins: [ORIGIN] })
+    .catchPanic()
+    .errorMapping()
+    .bodyLimit(BODY_LIMIT)
+    .timeout(TIMEOUT_MS)
+    .rateLimit(RateLimit.perMinute(QUOTA));
+}
+
+function limited(limit: RateLimit) {
+  return Application.create(HelloModule).rateLimit(limit);
+}
+
+let keys = 0;
+
+/** Nobody comes twice. */
+function freshKey(): string {
+  keys += 1;
+  return `key-${keys}`;
 }
 
 function isScenario(name: string): name is keyof typeof SCENARIOS {
