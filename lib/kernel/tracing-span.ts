@@ -11,6 +11,7 @@
  * });
  */
 import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch } from "./tracing-flow.js";
+import { copyFields } from "./tracing-fields.js";
 import type { Fields, Outcome, RemoteParent, SpanData, Subscriber } from "./tracing-port.js";
 
 const FINISHED: Outcome = Object.freeze({ ok: true });
@@ -20,15 +21,22 @@ export class Span implements SpanData {
   parent: SpanData | undefined;
   /** Set once it is open. */
   #dispatch: Dispatch | undefined;
+  #fields: Fields;
   #running = 0;
   #closed = false;
 
   constructor(
     readonly target: string,
     readonly name: string,
-    public fields: Fields,
+    fields: Fields,
     readonly remoteParent?: RemoteParent,
-  ) {}
+  ) {
+    this.#fields = fields;
+  }
+
+  get fields(): Fields {
+    return this.#fields;
+  }
 
   /**
    * Runs `fn` inside the span and answers what it answers. The span opens with the first run, as a child of the span
@@ -40,7 +48,7 @@ export class Span implements SpanData {
     const dispatch = this.#dispatch ?? currentDispatch(flow);
     if (dispatch === undefined) return fn();
     if (this.#dispatch === undefined) {
-      this.fields = copy(this.fields);
+      this.#fields = copyFields(this.#fields);
       this.open(dispatch, flow?.span);
     }
     this.#running++;
@@ -49,8 +57,8 @@ export class Span implements SpanData {
 
   /** Adds fields, or overwrites them, for the events that are still to come. */
   record(fields: Fields): void {
-    const added = copy(fields);
-    this.fields = { ...this.fields, ...added };
+    const added = copyFields(fields);
+    this.#fields = { ...this.#fields, ...added };
     if (this.#dispatch === undefined) return;
     deliver((subscriber, span) => subscriber.onRecord(span, added), this.#dispatch, this);
   }
@@ -139,31 +147,4 @@ export function outside<A>(span: Span | undefined, emit: (argument: A) => void, 
 
 function announce(subscriber: Subscriber, span: SpanData): void {
   subscriber.onNewSpan(span);
-}
-
-// The caller keeps its object and may change it; a getter that throws must not throw here.
-function copy(fields: Fields): Fields {
-  try {
-    return { ...fields };
-  } catch {
-    return copyOneByOne(fields);
-  }
-}
-
-function copyOneByOne(fields: Fields): Fields {
-  const copied: Record<string, unknown> = {};
-  try {
-    for (const name of Object.keys(fields)) Object.defineProperty(copied, name, { ...readable(fields, name) });
-  } catch {
-    // A proxy that does not even list its names has none.
-  }
-  return copied;
-}
-
-function readable(fields: Fields, name: string): PropertyDescriptor {
-  try {
-    return { value: fields[name], enumerable: true, configurable: true, writable: true };
-  } catch {
-    return { value: "[unreadable]", enumerable: true, configurable: true, writable: true };
-  }
 }

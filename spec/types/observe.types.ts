@@ -1,0 +1,58 @@
+/** Compile-only: the logging facade and its sinks, and what of them must not compile. */
+import { tracing, type Layer, type Subscriber } from "../../lib/kernel/tracing.js";
+import { CaptureSink } from "../../lib/observe/capture-sink.js";
+import { Filter } from "../../lib/observe/filter.js";
+import { JsonLog } from "../../lib/observe/json-log.js";
+import { apply, DENY_LIST } from "../../lib/observe/redact.js";
+import { LogSink } from "../../lib/observe/sink.js";
+
+const log = tracing.target("shop::links");
+
+// --- events and spans ----------------------------------------------------------------------------------------------------
+
+log.info("message");
+log.info("message", { any: Symbol("value"), at: new Date() });
+log.info(undefined, { message: "in the fields" });
+log.enabled("debug");
+log.enabled("DEBUG");
+// @ts-expect-error fields come after a message, or after undefined
+log.info({ id: 7 });
+// @ts-expect-error an error is a field, not the fields
+log.error("failed", new Error("failed"));
+// @ts-expect-error there is no such level
+log.enabled("verbose");
+
+export const value: number = log.span("span").run(() => 7);
+export const promise: Promise<string> = log.span("span", { a: 1 }).run(async () => "text");
+// @ts-expect-error a span answers what its function answers
+export const wrong: string = log.span("span").run(() => 7);
+// @ts-expect-error the facade is not written to
+tracing.target = () => log;
+
+// --- layers and sinks ----------------------------------------------------------------------------------------------------
+
+const counting: Layer<{ events: number }> = {
+  onNewSpan: () => ({ events: 0 }),
+  onEvent(_event, state) {
+    if (state !== undefined) state.events++;
+  },
+};
+export const subscriber: Subscriber = tracing.registry().with(new JsonLog(new CaptureSink())).with(counting);
+tracing.registry().with(counting, Filter.upTo("WARN"));
+// @ts-expect-error a layer is no subscriber: put it into a registry
+tracing.withSubscriber(new JsonLog(new CaptureSink()), () => {});
+// @ts-expect-error a filter is parsed, and the text may be none
+tracing.registry().filter(Filter.parse("info"));
+// @ts-expect-error a sink has to write
+class Silent extends LogSink {}
+export const silent = Silent;
+// @ts-expect-error a sink to write to is needed
+export const nowhere = new JsonLog();
+
+// --- redaction -----------------------------------------------------------------------------------------------------------
+
+export const applied: number | "[redacted]" = apply("status", 200);
+// @ts-expect-error it may have been withheld
+export const unapplied: number = apply("status", 200);
+// @ts-expect-error the list is not written to
+DENY_LIST.push("ssn");
