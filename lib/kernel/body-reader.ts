@@ -80,17 +80,16 @@ function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, r
     incoming.pause();
     reject(tooLarge(limit));
   };
+  // At the end the listeners go with the request; taking them off would cost every body read.
   const onEnd = (): void => {
-    stop();
     resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
   };
   const onError = (error: unknown): void => {
-    stop();
     reject(ctx.gone ? ctx.signal.reason : error);
   };
   const onClose = (): void => {
-    stop();
-    reject(ctx.gone ? ctx.signal.reason : new BadRequestError("The request body ended early."));
+    if (!incoming.readableEnded)
+      reject(ctx.gone ? ctx.signal.reason : new BadRequestError("The request body ended early."));
   };
   incoming.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
 }
