@@ -49,20 +49,34 @@ describe("the documents", () => {
 
     expect(broken).to.deep.equal([]);
   });
+
+  it("link to headings that exist", () => {
+    const broken = documents.flatMap((path) =>
+      headingLinksOf(path).filter(({ file, heading }) => !headingsOf(file).includes(heading)),
+    );
+
+    expect(broken).to.deep.equal([]);
+  });
 });
 
 describe("error codes", () => {
-  const page = "docs/errors.md";
+  const page = "docs/guide/errors.md";
 
-  it("are all in docs/errors.md, and nothing else is", function () {
-    const written = textOf(page);
-    if (written === undefined) return;
+  it(`are all in ${page}, and nothing else is`, () => {
     const thrown = sourcesBelow("lib").flatMap(({ text }) =>
       [...withoutComments(text).matchAll(/"(E_[A-Z0-9_]+)"/g)].map(([, code]) => code),
     );
-    const listed = [...written.matchAll(/^\| `(E_[A-Z0-9_]+)`/gm)].map(([, code]) => code);
+    const listed = [...(textOf(page) ?? "").matchAll(/^\| `(E_[A-Z0-9_]+)`/gm)].map(([, code]) => code);
 
-    expect(listed, `${page} lists what lib throws, each code once`).to.have.members([...new Set(thrown)]);
+    expect(listed, `${page} has a row for each code that lib throws or reports`).to.have.members([...new Set(thrown)]);
+  });
+
+  it("that the documents name exist", () => {
+    const known = new Set(sourcesBelow("lib").flatMap(({ text }) => text.match(/"E_[A-Z0-9_]+"/g) ?? []));
+
+    const named = documents.flatMap((path) => (textOf(path) ?? "").match(/`E_[A-Z0-9_]+`/g) ?? []);
+
+    expect(named.filter((code) => !known.has(code.replaceAll("`", '"')))).to.deep.equal([]);
   });
 });
 
@@ -98,7 +112,27 @@ function quotesOf(text: string): readonly { readonly from: string; readonly code
 
 /** Targets of relative links, from the repository, without their fragments. */
 function linksOf(path: string): readonly string[] {
-  const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/") + 1) : "";
-  const targets = [...(textOf(path) ?? "").matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, target = ""]) => target);
-  return targets.map((target) => new URL(target, `file:///${folder}`).pathname.slice(1));
+  const targets = (textOf(path) ?? "").matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g);
+  return [...targets].map(([, target = ""]) => pathFrom(path, target));
+}
+
+function pathFrom(path: string, target: string): string {
+  return new URL(target, `file:///${path}`).pathname.slice(1);
+}
+
+/** Links to a heading, of the same page or another. */
+function headingLinksOf(path: string): readonly { readonly file: string; readonly heading: string }[] {
+  const links = (textOf(path) ?? "").matchAll(/\]\(([^)#:\s]*)#([^)\s]+)\)/g);
+  return [...links].map(([, to = "", heading = ""]) => ({ file: to === "" ? path : pathFrom(path, to), heading }));
+}
+
+/** As pages name their headings in links: lower case, hyphens for blanks, no other signs. */
+function headingsOf(path: string): readonly string[] {
+  const headings = (textOf(path) ?? "").matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\d _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 }

@@ -32,6 +32,10 @@ export class Child implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  get pid(): number | undefined {
+    return this.process.pid;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.process.kill(signal);
   }

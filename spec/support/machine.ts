@@ -13,6 +13,7 @@ import { delimiter, join } from "node:path";
 
 /** Program → the Debian package that brings it. */
 const PACKAGES = {
+  curl: "curl",
   "redis-server": "redis-server",
   chromium: "chromium",
   promtool: "prometheus",
