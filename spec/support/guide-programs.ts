@@ -1,6 +1,6 @@
 /**
- * The TypeScript of the guide as files: every block of a page is a module of its own, named by its first line where that is `// name.ts`.
- * A page is a folder, so that its blocks can import each other; they are compiled with the settings that the guide tells its readers.
+ * The TypeScript of the guide as files: a block whose first line is `// name.ts` is a module of that name. A page is a folder, so that
+ * its blocks can import each other; they are compiled with the settings that the guide tells its readers. Other blocks are fragments.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -23,10 +23,8 @@ export function guidePrograms(): readonly GuideProgram[] {
 
 function programsOf(page: string, text: string): GuideProgram[] {
   const name = page.slice("docs/guide/".length, -".md".length);
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ""], at) => {
-    const [, file = `block-${at + 1}.ts`] = /^\/\/ ([\w.-]+\.ts)\n/.exec(code) ?? [];
-    return { path: `${name}/${file}`, code };
-  });
+  const blocks = text.matchAll(/^```ts\n(\/\/ ([\w.-]+\.ts)\n[\s\S]*?)^```/gm);
+  return [...blocks].map(([, code = "", file = ""]) => ({ path: `${name}/${file}`, code }));
 }
 
 /** What the compiler has to say, line by line; nothing where all is well. */
@@ -34,7 +32,7 @@ export async function compileGuide(programs: readonly GuideProgram[]): Promise<r
   rmSync(FOLDER, { recursive: true, force: true });
   for (const { path, code } of programs) {
     mkdirSync(dirname(join(FOLDER, "src", path)), { recursive: true });
-    writeFileSync(join(FOLDER, "src", path), /^(?:import|export) /m.test(code) ? code : `${code}export {};\n`);
+    writeFileSync(join(FOLDER, "src", path), code);
   }
   writeFileSync(join(FOLDER, "tsconfig.json"), recommendedSettings());
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
