@@ -6,6 +6,7 @@
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { HttpError } from "koa";
+import koaContext from "koa/lib/context.js";
 import type { Context } from "./context.js";
 import { FrameworkError } from "./errors.js";
 import { JSON_TYPE } from "./media-type.js";
@@ -154,5 +155,18 @@ interface KoaHttpError {
  */
 function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
   if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
-  return thrown instanceof HttpError && Object.hasOwn(thrown, "expose");
+  if (thrown instanceof HttpError && Object.hasOwn(thrown, "expose")) return true;
+  return thrown instanceof Error && ofAssert().isPrototypeOf(thrown);
+}
+
+let assertPrototype: object | undefined;
+
+/** What the errors of `ctx.assert` have in common: it brings another copy of their package than `ctx.throw`, which only they lead to. */
+function ofAssert(): object {
+  try {
+    if (assertPrototype === undefined) koaContext.assert(false, 400);
+  } catch (error) {
+    assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;
+  }
+  return assertPrototype ?? HttpError.prototype;
 }

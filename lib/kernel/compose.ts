@@ -3,7 +3,7 @@
  */
 import { answerWith } from "./answer.js";
 import type { Context } from "./context.js";
-import { isPromise, Layer, type KoaMiddleware, type Middleware, type Next, type Run } from "./middleware.js";
+import { asPromise, isPromise, Layer, type KoaMiddleware, type Middleware, type Next, type Run } from "./middleware.js";
 
 /** Puts `outer` around `inner`; the first of the list is the outermost. @internal */
 export function compose(outer: readonly (Middleware | KoaMiddleware)[], inner: Run): Run {
@@ -15,7 +15,7 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
   const handle = typeof middleware === "function" ? middleware : middleware.handle.bind(middleware);
   return (ctx) => {
     const result: unknown = handle(ctx, nextOnce(ctx, inner));
-    return isPromise(result) ? result.then((value) => answerOf(ctx, value)) : answerOf(ctx, result);
+    return isPromise(result) ? asPromise(result).then((value) => answerOf(ctx, value)) : answerOf(ctx, result);
   };
 }
 

@@ -1,6 +1,6 @@
 /** Koa's prototypes, which its typings leave out. */
 declare module "koa/lib/context.js" {
-  const prototype: object;
+  const prototype: { assert(condition: unknown, status: number): void };
   export default prototype;
 }
 declare module "koa/lib/request.js" {

@@ -7,7 +7,7 @@ import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { BadRequestError } from "../kernel/errors.js";
 import { firstChunk } from "../kernel/first-chunk.js";
-import { isPromise, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";
+import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";
 import { isStream } from "../kernel/stream.js";
 import type { Method } from "./method.js";
 import type { Path } from "./path.js";
@@ -61,7 +61,7 @@ function refuse(ctx: Context, allow: string): void {
 function runOf({ handler, middleware }: Destination): Run {
   const last: Run = (ctx) => {
     const value = handler(ctx);
-    return isPromise(value) ? value.then((returned) => settle(ctx, returned)) : settle(ctx, value);
+    return isPromise(value) ? asPromise(value).then((returned) => settle(ctx, returned)) : settle(ctx, value);
   };
   return middleware.length === 0 ? last : compose(middleware, last);
 }
