@@ -1,0 +1,329 @@
+/**
+ * What is told of a request by the whole application: that nothing is counted which must not be, that what an inner stage refuses is told
+ * all the same, and that the layers tell only what they see where somebody places them by hand.
+ */
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import http from "node:http";
+import net from "node:net";
+import { expect } from "chai";
+import {
+  Application,
+  Maintenance,
+  NotFoundError,
+  ProxyAction,
+  RateLimit,
+  Route,
+  Routes,
+  type ApplicationBuilder,
+  type Context,
+} from "../../lib/index.js";
+import { tracing } from "../../lib/kernel/tracing.js";
+import { AccessLogLayer, MetricsLayer, Metrics, RequestIdLayer, TraceContextLayer } from "../../lib/observe/index.js";
+import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics.js";
+import { testApp, type TestApp } from "../../lib/testing/test-app.js";
+import { Witness } from "../support/witness.js";
+
+const TARGET = "framework::observe::access_log";
+const ORIGIN = "https://shop.example";
+const log = tracing.target("shop");
+
+const routes = new Routes([
+  Route.get("/fine", () => "fine"),
+  Route.get("/panic", () => Promise.reject(new Error("boom"))),
+  Route.get("/slow", () => new Promise(() => {})),
+  Route.post("/links", (ctx: Context) => ctx.json()),
+  Route.get("/told", () => log.info("told")),
+]);
+
+function observed(): ApplicationBuilder {
+  return Application.create().routes(routes).requestId().traceContext().accessLog().metrics();
+}
+
+/** The same as the application's own layers. */
+function byHand(metrics: Metrics): ApplicationBuilder {
+  return Application.create()
+    .routes(routes)
+    .layer(new RequestIdLayer(), new TraceContextLayer(), new AccessLogLayer(), new MetricsLayer(metrics));
+}
+
+interface Line {
+  readonly target: string;
+  readonly level: string;
+  readonly message: string;
+  readonly spans?: readonly string[];
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function linesOf(app: TestApp, target: string): readonly Line[] {
+  // The log's lines are JSON objects with these members.
+  return app.logs.lines().flatMap((line) => [JSON.parse(line) as Line].filter((each) => each.target === target));
+}
+
+/** What the log says of the requests so far, `<method> <path> <status>` each. */
+function told(app: TestApp): readonly string[] {
+  return linesOf(app, TARGET).map(({ message }) => message.replace(/ \d+ms$/, ""));
+}
+
+function counted(app: TestApp): number {
+  const text = app.resolve(Metrics).render();
+  return [...text.matchAll(/^http_requests_total\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+describe("the requests of an application", () => {
+  it("are told once each, whoever answers, and the counts agree", async () => {
+    await using app = await testApp(
+      observed().maintenance(new Maintenance().allow("/")).rateLimit(RateLimit.perHour(6)).bodyLimit(10).timeout(20),
+    );
+
+    await app.get("/fine?token=secret");
+    await app.head("/fine");
+    await app.get("/nowhere");
+    await app.delete("/fine");
+    await app.options("/fine");
+    await app.get("/%zz");
+    await app.get("/fine");
+    await app.post("/links", { json: "far too long" });
+
+    expect(told(app)).to.deep.equal([
+      "GET /fine 200",
+      "HEAD /fine 200",
+      "GET /nowhere 404",
+      "DELETE /fine 405",
+      "OPTIONS /fine 204",
+      "GET /%zz 400",
+      "GET /fine 429",
+      "POST /links 413",
+    ]);
+    expect(counted(app)).to.equal(8);
+  });
+
+  it("are told where nothing catches a panic but the backstop", async () => {
+    await using app = await testApp(observed());
+
+    const response = await app.get("/panic");
+
+    expect(response.status).to.equal(500);
+    expect(response.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
+    expect(told(app)).to.deep.equal(["GET /panic 500"]);
+    expect(counted(app)).to.equal(1);
+  });
+
+  it("are told under the path that the proxy function made of them", async () => {
+    await using app = await testApp(observed().proxy(() => ProxyAction.rewrite("/fine?token=secret")));
+
+    await app.get("/asked?token=secret");
+
+    expect(told(app)).to.deep.equal(["GET /fine 200"]);
+    expect(app.logs.transcript()).not.to.contain("secret").and.not.to.contain("/asked");
+  });
+
+  it("are told with the trace they belong to, the id, and one span around the line", async () => {
+    await using app = await testApp(observed());
+    const trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const headers = { traceparent: `00-${trace_id}-00f067aa0ba902b7-01`, "x-request-id": "abc" };
+
+    await app.get("/told", { headers });
+
+    const trace = { trace_id, parent_span_id: "00f067aa0ba902b7", continued_trace: true };
+    const request = { request_id: "abc", method: "GET", path: "/told", client_ip: "127.0.0.1" };
+    const [line] = linesOf(app, TARGET);
+    const [event] = linesOf(app, "shop");
+    expect(line?.spans).to.deep.equal(["framework.request"]);
+    expect(line?.fields).to.deep.include({ ...trace, ...request, status: 204 });
+    expect(event?.spans).to.deep.equal(["framework.request", "framework.request"]);
+    expect(event?.fields).to.deep.equal({ ...trace, ...request });
+  });
+
+  it("are not told, nor counted, nor given an id, where the health endpoints answer", async () => {
+    await using app = await testApp(observed());
+
+    const answers = [
+      await app.get("/up"),
+      await app.get("/up/live"),
+      await app.head("/up/ready"),
+      await app.post("/up"),
+    ];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 405]);
+    expect(answers.map(({ headers }) => headers.has("x-request-id"))).to.deep.equal([false, false, false, false]);
+    expect([told(app), counted(app)]).to.deep.equal([[], 0]);
+  });
+
+  it("are not told, nor counted, nor given an id, where CORS answers a preflight", async () => {
+    await using app = await testApp(observed().cors({ origins: [ORIGIN] }));
+
+    const response = await app.options("/fine", {
+      headers: { origin: ORIGIN, "access-control-request-method": "PUT" },
+    });
+
+    expect(response.status).to.equal(204);
+    expect(response.headers.has("x-request-id")).to.equal(false);
+    expect([told(app), counted(app)]).to.deep.equal([[], 0]);
+  });
+
+  it("are not told, nor counted, where the proxy function or the parser answers", async () => {
+    await using app = await testApp(observed().proxy(() => ProxyAction.shortCircuit(418)));
+
+    await app.get("/fine");
+    await app.raw("BREW / HTTP/1.1\r\nHost: spec\r\n\r\n");
+
+    expect([told(app), counted(app)]).to.deep.equal([[], 0]);
+  });
+
+  it("get nothing on their answers but x-request-id", async () => {
+    await using plain = await testApp(Application.create().routes(routes));
+    await using app = await testApp(observed());
+
+    for (const path of ["/fine", "/nowhere", "/panic"]) {
+      const [without, having] = [await plain.get(path), await app.get(path)];
+
+      const added = [...having.headers.keys()].filter((name) => !without.headers.has(name));
+      expect(added).to.deep.equal(["x-request-id"]);
+    }
+  });
+
+  it("are told with an empty id, and a warning at the start, where the id is off", async () => {
+    await using app = await testApp(Application.create().routes(routes).accessLog());
+
+    await app.get("/fine", { headers: { "x-request-id": "abc" } });
+
+    expect(linesOf(app, TARGET)[0]?.fields).to.include({ request_id: "" });
+    const warnings = linesOf(app, "framework::lifecycle").filter(({ level }) => level === "WARN");
+    expect(warnings.map(({ message }) => message)).to.deep.equal([
+      "the access log is on and the request id is off: its lines have an empty request_id",
+    ]);
+  });
+
+  it("give no reason for a warning where both are on", async () => {
+    await using app = await testApp(observed());
+
+    expect(app.logs.lines().filter((line) => line.includes('"WARN"'))).to.deep.equal([]);
+  });
+});
+
+describe("the client of a request", () => {
+  const behind: readonly (readonly [string, string, readonly string[], string])[] = [
+    ["the peer, where it sends nothing", "127.0.0.1", [], "127.0.0.1"],
+    ["the peer, where nobody is trusted", "", ["203.0.113.7"], "127.0.0.1"],
+    ["who a trusted proxy names", "127.0.0.1", ["203.0.113.7"], "203.0.113.7"],
+    [
+      "the first untrusted from the right",
+      "127.0.0.0/8, 10.0.0.0/8",
+      ["6.6.6.6, 203.0.113.7, 10.1.2.3"],
+      "203.0.113.7",
+    ],
+    [
+      "the first untrusted of several lines",
+      "127.0.0.1 10.0.0.0/8",
+      ["6.6.6.6", "203.0.113.7", "10.1.2.3"],
+      "203.0.113.7",
+    ],
+    [
+      "the last trusted before something unreadable",
+      "127.0.0.1,10.0.0.0/8",
+      ["203.0.113.7, junk, 10.1.2.3"],
+      "10.1.2.3",
+    ],
+    ["an address of version 6", "127.0.0.1", ["[2001:db8::1]:443"], "2001:db8::1"],
+  ];
+
+  for (const [what, proxies, forwarded, expected] of behind) {
+    it(`is ${what}`, async () => {
+      await using app = await testApp(observed().trustedProxies(proxies));
+      const headers = { "x-forwarded-for": forwarded, "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" };
+
+      await app.get("/told", { headers });
+
+      expect(linesOf(app, TARGET).map(({ fields }) => fields["client_ip"])).to.deep.equal([expected]);
+      expect(linesOf(app, "shop").map(({ fields }) => fields["client_ip"])).to.deep.equal([expected]);
+    });
+  }
+
+  it("is nobody on a socket without addresses", async () => {
+    const path = `/tmp/stagecraft-observed-${process.pid}.sock`;
+    const witness = new Witness();
+    const running = await witness.run(async () => {
+      const listener = net.createServer().listen(path);
+      await once(listener, "listening");
+      return observed().lifecycle({ drainDelayMs: 0 }).build().serve(listener);
+    });
+
+    // The event's one argument, by Node's documentation.
+    const request = http.get({ socketPath: path, path: "/told", agent: false });
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    response.resume();
+    await running.stop();
+    await rm(path, { force: true });
+
+    expect(witness.from(TARGET)[0]?.fields).to.include({ client_ip: "" });
+    expect(witness.from("shop")[0]?.inherited).to.include({ client_ip: "" });
+  });
+});
+
+describe("the layers placed by hand", () => {
+  it("tell of what comes to the application's own layers: answers, 404 and 405", async () => {
+    const metrics = new Metrics();
+    await using app = await testApp(byHand(metrics));
+
+    const answers = [await app.get("/told"), await app.get("/nowhere"), await app.put("/fine")];
+
+    expect(told(app)).to.deep.equal(["GET /told 204", "GET /nowhere 404", "PUT /fine 405"]);
+    for (const { headers } of answers) expect(headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
+    expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "PUT", status: "405" })).to.equal(1);
+    expect(linesOf(app, "shop")[0]?.spans).to.deep.equal(["framework.request", "framework.request"]);
+  });
+
+  it("tell an error as the 500 that it is where it passes them", async () => {
+    const metrics = new Metrics();
+    await using app = await testApp(byHand(metrics).catchPanic());
+
+    const response = await app.get("/panic");
+
+    expect(response.status).to.equal(500);
+    expect(told(app)).to.deep.equal(["GET /panic 500"]);
+    expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "GET", status: "500" })).to.equal(1);
+  });
+
+  it("take an error with a status for a 500 too, for it becomes an answer further out", async () => {
+    const metrics = new Metrics();
+    const missing = Route.get("/missing", () => Promise.reject(new NotFoundError("no")));
+    await using app = await testApp(byHand(metrics).routes(new Routes([missing])));
+
+    const response = await app.get("/missing");
+
+    expect(response.status).to.equal(404);
+    expect(told(app)).to.deep.equal(["GET /missing 500"]);
+  });
+
+  it("never see what a stage refuses", async () => {
+    const closed = Maintenance.engaged();
+    const refusing: readonly (readonly [number, ApplicationBuilder, string, object])[] = [
+      [413, byHand(new Metrics()).bodyLimit(2), "/links", { method: "POST", json: "far too long" }],
+      [503, byHand(new Metrics()).maintenance(closed), "/fine", {}],
+      [429, byHand(new Metrics()).rateLimit(RateLimit.perHour(0)), "/fine", {}],
+    ];
+
+    for (const [status, builder, path, options] of refusing) {
+      await using app = await testApp(builder);
+
+      const response = await app.request(path, options);
+
+      expect(response.status).to.equal(status);
+      expect(response.headers.has("x-request-id")).to.equal(false);
+      expect(told(app)).to.deep.equal([]);
+    }
+  });
+
+  it("count under a template on the route they stand on", async () => {
+    const metrics = new Metrics();
+    const route = Route.get("/links/{id}", () => "a link").middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
+    await using app = await testApp(Application.create().routes(new Routes([route, Route.get("/other", () => "")])));
+
+    for (const path of ["/links/1", "/links/2", "/other", "/nowhere"]) await app.get(path);
+
+    const labels = { method: "GET", status: "200", route: "/links/{id}" };
+    expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, labels)).to.equal(2);
+    expect(metrics.render().match(/^http_requests_total\{/gm)).to.have.length(1);
+  });
+});
