@@ -4,7 +4,7 @@
  *
  * @example
  * builder.errorMapping(new ErrorMapping().redactErrors(true).using((status) =>
- *   status === 404 ? Reply.html("<h1>Nothing here</h1>", 404) : undefined));
+ *   status === 404 ? Reply.html("<h1>Nothing here</h1>") : undefined));
  */
 import { answerProblem, applyReply, settleBody } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
@@ -15,7 +15,10 @@ import { tracing } from "../kernel/tracing.js";
 
 const log = tracing.target("framework::http::error_mapping");
 
-/** Decides by status and the request's headers; `undefined` leaves the answer to the other rules. */
+/**
+ * Decides by status and the request's headers; `undefined` leaves the answer to the other rules. The status stays what it is, unless
+ * the reply has another one of 400 or more.
+ */
 export type ErrorMapper = (status: number, ctx: Context) => Reply | undefined;
 
 export class ErrorMapping extends Layer {
@@ -48,7 +51,8 @@ export class ErrorMapping extends Layer {
     try {
       const reply = this.mapper?.(status, ctx);
       if (reply === undefined) return false;
-      applyReply(ctx, reply);
+      // A page for an error is no success: `Reply.html(page)` alone would say 200.
+      applyReply(ctx, reply.statusCode < 400 ? reply.status(status) : reply);
       return true;
     } catch (error) {
       log.error("error mapper failed", { status, error });

@@ -1,6 +1,7 @@
 /**
  * The application as the process: binds, starts, announces itself, waits for a signal, drains, and leaves the exit code.
  */
+import { inspect } from "node:util";
 import { hasSubscriber } from "../kernel/tracing-flow.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";
@@ -82,6 +83,8 @@ class EndOfProcess {
     const crash = (error: unknown): void => {
       this.hasCrashed = true;
       log.error("uncaught failure", { error, stack: error instanceof Error ? error.stack : undefined });
+      // Node would have said it; a process that ends without a word is worse than a line nobody asked for.
+      if (!hasSubscriber()) process.stderr.write(`uncaught failure: ${inspect(error)}\n`);
       stop({ drainDelayMs: 0, drainDeadlineMs: CRASH_DEADLINE_MS });
     };
     process.on("uncaughtException", crash).on("unhandledRejection", crash);

@@ -108,6 +108,17 @@ describe("ErrorMapping", () => {
       expect(answer.headers).to.include({ "content-type": "text/html; charset=utf-8", allow: "GET" });
     });
 
+    it("keeps the status where the reply has none of an error, and takes that of one", async () => {
+      const soft = new ErrorMapping().using(() => Reply.html("<h1>Sorry</h1>"));
+      const other = new ErrorMapping().using(() => Reply.text("gone", 410));
+
+      const kept = await answerOf(soft, withStatus(404));
+      const changed = await answerOf(other, withStatus(404));
+
+      expect([kept.status, kept.text]).to.deep.equal([404, "<h1>Sorry</h1>"]);
+      expect([changed.status, changed.text]).to.deep.equal([410, "gone"]);
+    });
+
     it("is asked about a panic, with status 500", async () => {
       const answer = await answerOf(new ErrorMapping().using(page), () => {
         throw new Error("canary");

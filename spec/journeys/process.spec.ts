@@ -162,6 +162,7 @@ describe("the process", function () {
     expect(answer.status).to.equal(200);
     expect(await child.exitCode()).to.equal(1);
     expect(child.output).to.contain("database stopped");
+    expect(child.errors).to.match(/uncaught failure: Error: .+\n\s+at /);
   });
 
   it("lets a start that is under way finish where the signal comes while booting", async () => {
