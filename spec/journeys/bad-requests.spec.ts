@@ -1,0 +1,270 @@
+/**
+ * Requests that are wrong, hostile or merely odd. Each gets an answer: of the pipeline where it gets so far, a problem or the documented
+ * plain one, else of the parser. None hangs, none has its connection reset under the answer, none shows a stack.
+ */
+import { Application, Route, Routes, type Context } from "@stagecraft/framework";
+import { expectProblem, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import * as fc from "fast-check";
+
+const echo = (ctx: Context<"id">) => ({ id: ctx.params.id });
+const routes = new Routes([
+  Route.get("/", () => "home"),
+  Route.get("/links/{id}", echo),
+  Route.get("/files/{*rest}", ({ params }: Context<"rest">) => ({ rest: params.rest })),
+  Route.any("/any", () => "any"),
+  Route.get("/search", (ctx: Context) => Object.entries(ctx.search())),
+  Route.post("/json", async (ctx: Context) => ctx.json()),
+  Route.post("/form", async (ctx: Context) => Object.entries(await ctx.form())),
+  Route.put("/text", async (ctx: Context) => ctx.text()),
+]);
+
+interface Answer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** The first answer in what came back. */
+function read(bytes: Buffer): Answer {
+  const text = bytes.toString("latin1");
+  const [, status = "0"] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
+  const end = text.indexOf("\r\n\r\n");
+  return { status: Number(status), head: text.slice(0, end), body: text.slice(end + 4) };
+}
+
+const request = (line: string, ...headers: readonly string[]) =>
+  `${[line, "Host: x", "Connection: close", ...headers].join("\r\n")}\r\n\r\n`;
+const get = (target: string, ...headers: readonly string[]) => request(`GET ${target} HTTP/1.1`, ...headers);
+
+describe("a bad request", () => {
+  let app: TestApp;
+
+  before(async () => {
+    app = await testApp(Application.create().routes(routes).catchPanic().errorMapping());
+  });
+  after(() => app.stop());
+
+  const ask = async (bytes: string | Buffer) => read(await app.raw(Buffer.from(bytes as string, "latin1")));
+
+  /** 0 stands for a connection that is closed without a word, which is right for CONNECT alone. */
+  const table: readonly (readonly [string, string, number])[] = [
+    // The head
+    ["a header of 20 kB", get("/", `X-Big: ${"x".repeat(20_000)}`), 431],
+    ["a thousand headers that fit", get("/", ...Array.from({ length: 900 }, (_v, at) => `X-${at}: 1`)), 200],
+    ["headers of 100 kB", get("/", ...Array.from({ length: 100 }, (_v, at) => `X-${at}: ${"x".repeat(1000)}`)), 431],
+    ["a cookie of 20 kB", get("/", `Cookie: a=${"x".repeat(20_000)}`), 431],
+    ["a header name with a blank", get("/", "X Y: 1"), 400],
+    ["a header without a name", get("/", ": 1"), 400],
+    ["a header without a colon", get("/", "nonsense"), 400],
+    ["a NUL in a header", get("/", "X-A: a\0b"), 400],
+    ["a control character in a header", get("/", "X-A: a\u0001b"), 400],
+    ["a folded header", get("/", "X-A: a\r\n b"), 400],
+    ["bytes beyond ASCII in a header", get("/", "X-A: \u00e4\u00ff"), 200],
+    ["prototype names as headers", get("/", "__proto__: 1", "constructor: 2", "toString: 3"), 200],
+    ["no Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+    ["an empty Host", "GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n", 200],
+    ["HTTP/1.0 without a Host", "GET / HTTP/1.0\r\n\r\n", 200],
+    ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
+    ["an unknown version", "GET / HTTP/7.3\r\nHost: x\r\n\r\n", 400],
+    ["a TLS hello", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003", 400],
+    ["empty lines before the request", `\r\n\r\n${get("/")}`, 200],
+    ["an expectation that nobody knows", get("/", "Expect: tea"), 417],
+    ["an upgrade that nobody claims", get("/", "Upgrade: websocket", "Sec-WebSocket-Key: x"), 200],
+    // Methods
+    ["an unknown method", request("BREW / HTTP/1.1"), 400],
+    ["a method in lower case", request("get / HTTP/1.1"), 400],
+    ["a method of 20 kB", request(`${"X".repeat(20_000)} / HTTP/1.1`), 400],
+    ["a known method without a route", request("PROPFIND /links/7 HTTP/1.1"), 405],
+    ["TRACE", request("TRACE / HTTP/1.1"), 405],
+    ["TRACE of nothing", request("TRACE /nowhere HTTP/1.1"), 404],
+    ["TRACE where anything goes", request("TRACE /any HTTP/1.1"), 200],
+    ["CONNECT", request("CONNECT x:443 HTTP/1.1"), 0],
+    ["OPTIONS of everything", request("OPTIONS * HTTP/1.1"), 204],
+    ["GET of everything", request("GET * HTTP/1.1"), 404],
+    // Targets
+    ["a target in absolute form", get("http://other.example/links/7"), 200],
+    ["an absolute form without a path", get("http://other.example"), 200],
+    ["an absolute form with a query alone", get("http://other.example?a=/links/7"), 200],
+    ["an absolute form with credentials and a port", get("http://a:b@other.example:99/links/7"), 200],
+    ["an absolute form of another scheme", get("gopher://other.example/links/7"), 200],
+    ["a path that looks like an authority", get("//other.example/links/7"), 404],
+    ["a target without a slash", get("links/7"), 400],
+    ["an empty target", "GET  HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["a blank in the target", get("/a b"), 400],
+    ["a fragment", get("/links/7#top"), 200],
+    ["duplicate slashes in front", get("//links/7"), 404],
+    ["duplicate slashes inside", get("/links//7"), 404],
+    ["duplicate slashes at the end", get("/links/7//"), 404],
+    ["a slash at the end", get("/links/7/"), 404],
+    ["another letter case", get("/Links/7"), 404],
+    ["dots that climb", get("/links/../../../etc/passwd"), 404],
+    ["encoded dots that climb", get("/links/%2e%2e/%2e%2e/etc/passwd"), 404],
+    ["dots as a name", get("/links/.."), 200],
+    ["backslashes", get("/links\\7"), 404],
+    ["a NUL", get("/links/\0"), 400],
+    ["an encoded NUL", get("/links/%00"), 400],
+    ["an encoded NUL where there is no route", get("/nowhere%00"), 400],
+    ["percent and nothing", get("/links/%"), 400],
+    ["percent and one digit", get("/links/%2"), 400],
+    ["percent and what is no digit", get("/links/%zz"), 400],
+    ["percent-encoded UTF-8 cut short", get("/links/%c3"), 400],
+    ["percent-encoded UTF-8 that is none", get("/links/%c3%28"), 400],
+    ["percent-encoded UTF-8 that is too long", get("/links/%c0%af"), 400],
+    ["a percent-encoded surrogate", get("/links/%ed%a0%80"), 400],
+    ["bad percent encoding where there is no route", get("/nowhere/%zz"), 400],
+    ["bad percent encoding in a query", get("/search?a=%zz&%=1"), 200],
+    ["a path of 12 kB", get(`/links/${"x".repeat(12_000)}`), 200],
+    ["a path of 12 kB without a route", get(`/${"x/".repeat(6000)}`), 404],
+    ["a path of 12 kB of escapes", get(`/links/${"%41".repeat(4000)}`), 200],
+    ["a path of 100 kB", get(`/links/${"x".repeat(100_000)}`), 431],
+    ["a query of 100 kB", get(`/search?${"x".repeat(100_000)}`), 431],
+    ["a query of two thousand fields", get(`/search?${"a&".repeat(2000)}`), 413],
+    // Bodies
+    ["a body on GET", `${get("/", "Content-Length: 5")}hello`, 200],
+    ["a chunked body on GET", `${get("/", "Transfer-Encoding: chunked")}5\r\nhello\r\n0\r\n\r\n`, 200],
+    ["a body on HEAD", `${request("HEAD / HTTP/1.1", "Content-Length: 5")}hello`, 200],
+    ["a body on DELETE", `${request("DELETE /any HTTP/1.1", "Content-Length: 5")}hello`, 200],
+    ["a length and chunks", `${get("/", "Content-Length: 5", "Transfer-Encoding: chunked")}0\r\n\r\n`, 400],
+    ["two lengths", `${get("/", "Content-Length: 5", "Content-Length: 6")}hello!`, 400],
+    ["a negative length", get("/", "Content-Length: -5"), 400],
+    ["a length that is no number", get("/", "Content-Length: 0x5"), 400],
+    ["a length beyond counting", get("/", `Content-Length: ${"9".repeat(40)}`), 400],
+    ["a chunk size that is none", `${request("POST /json HTTP/1.1", "Transfer-Encoding: chunked")}zz\r\n`, 400],
+    ["an announced body beyond the limit", request("PUT /text HTTP/1.1", "Content-Length: 99999999"), 413],
+  ];
+  for (const [what, bytes, status] of table) {
+    it(`with ${what} is answered ${status}`, async () => {
+      const answer = await ask(bytes);
+
+      expect(answer.status).to.equal(status);
+      expect(answer.body).not.to.match(/\n\s+at |node:|Error:/);
+      expect(answer.head).not.to.match(/^(?:server|x-powered-by):/im);
+    });
+  }
+
+  it("says which methods there are", async () => {
+    const response = await app.request("/links/7", { method: "PROPFIND" });
+
+    await expectProblem(response, { status: 405, slug: "method-not-allowed" });
+    expect(response.headers.get("allow")).to.equal("GET, HEAD, OPTIONS");
+  });
+
+  for (const path of ["/links/%", "/links/%zz", "/nowhere/%c3%28", "/links/%00"]) {
+    it(`gets a problem for ${path}`, async () => {
+      await expectProblem(await app.get(path), { status: 400, slug: "bad-request" });
+    });
+  }
+
+  const captured: readonly (readonly [string, unknown])[] = [
+    ["http://other.example/links/7?x=1", { id: "7" }],
+    ["/links/..", { id: ".." }],
+    ["/links/a%2Fb%3F%23", { id: "a/b?#" }],
+    ["/links/%25zz", { id: "%zz" }],
+    ["/links/__proto__", { id: "__proto__" }],
+    ["/links/constructor", { id: "constructor" }],
+    ["/files/../../etc/passwd", { rest: "../../etc/passwd" }],
+    ["/files/a//b", { rest: "a//b" }],
+  ];
+  for (const [target, params] of captured) {
+    it(`takes ${target} for what it says`, async () => {
+      const { status, body } = await ask(get(target));
+
+      expect([status, JSON.parse(body)]).to.deep.equal([200, params]);
+    });
+  }
+
+  const PROTOTYPE_NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "__defineGetter__"];
+  for (const name of PROTOTYPE_NAMES) {
+    it(`finds nothing at /${name}`, async () => {
+      await expectProblem(await app.get(`/${name}`), { status: 404 });
+      await expectProblem(await app.get(`/links/7/${name}`), { status: 404 });
+    });
+
+    it(`takes ${name} for a key like any other in queries, forms and JSON`, async () => {
+      const query = await app.get(`/search?${name}=1&${name}=2&${name}[x]=3`);
+      const form = await app.post("/form", { body: new URLSearchParams(`${name}=1&a=2`) });
+      const json = await app.post("/json", {
+        body: `{"${name}":{"admin":true}}`,
+        headers: { "Content-Type": "application/json" },
+      });
+
+      expect(await query.json()).to.deep.equal([
+        [name, ["1", "2"]],
+        [`${name}[x]`, "3"],
+      ]);
+      expect(await form.json()).to.deep.equal([
+        [name, "1"],
+        ["a", "2"],
+      ]);
+      expect(await json.text()).to.equal(`{"${name}":{"admin":true}}`);
+      expect(({} as { admin?: unknown }).admin).to.equal(undefined);
+      expect(Object.hasOwn(Object.prototype, "x")).to.equal(false);
+    });
+  }
+
+  it("with a body that nobody reads leaves the connection to the next request", async () => {
+    const bodies = ["GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", get("/links/7")].join("");
+
+    const answer = (await app.raw(bodies)).toString();
+
+    expect(answer.match(/HTTP\/1\.1 200 OK/g)).to.have.lengthOf(2);
+    expect(answer).to.include('{"id":"7"}');
+  });
+
+  it("is answered in order when others are pipelined before and behind it", async () => {
+    const bytes = ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", get("/links/7")].join(
+      "",
+    );
+
+    const answer = (await app.raw(bytes)).toString();
+
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200"]);
+  });
+
+  it("that is cut off in the middle ends its connection and nothing else", async () => {
+    const half = await app.raw("PUT /text HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf", { limitMs: 50 });
+
+    expect(half.toString()).to.equal("");
+    expect((await app.get("/")).status).to.equal(200);
+  });
+
+  it("gets an answer whatever its target is made of", async function () {
+    this.timeout(30_000);
+    const character = fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code));
+    const piece = fc.oneof(
+      character,
+      fc.constantFrom("%", "%2", "%2F", "%00", "%ff", "/", "//", "..", "?", "*", "links", "http://"),
+    );
+    const target = fc.array(piece, { minLength: 1, maxLength: 30 }).map((pieces) => `/${pieces.join("")}`);
+
+    await fc.assert(
+      fc.asyncProperty(target, async (each) => {
+        const { status } = await ask(get(each));
+
+        expect([200, 400, 404]).to.include(status);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("gets an answer, or an end, whatever bytes it is made of", async function () {
+    this.timeout(30_000);
+    const whole = Buffer.from(`${get("/links/7", "Content-Length: 5", "Cookie: a=b")}hello`);
+    const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const { at, byte } of changes) bytes[at] = byte;
+
+        const answer = await app.raw(bytes, { limitMs: 100 });
+
+        // What is not whole yet is waited for, and then there is no answer.
+        expect(answer.length === 0 || read(answer).status >= 200).to.equal(true);
+      }),
+      { numRuns: 150 },
+    );
+    expect((await app.get("/links/7")).status).to.equal(200);
+  });
+});
