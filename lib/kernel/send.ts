@@ -86,9 +86,16 @@ function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
 
 function pump(ctx: Context, stream: Readable): void {
   keepFlow(ctx.raw);
+  let told = false;
+  const tell = (error: unknown): void => {
+    if (!told && !ctx.gone) log.error("response failed", { error, status: ctx.raw.statusCode });
+    told = true;
+  };
+  // The pipeline tells it too, but on newer Nodes after it has closed the connection, when the client seems to have left.
+  stream.once("error", tell);
   pipeline(stream, ctx.raw, (error) => {
     if (error !== null && error !== undefined) {
-      if (!ctx.gone) log.error("response failed", { error, status: ctx.raw.statusCode });
+      tell(error);
       ctx.raw.destroy();
     }
     ctx.finish();
