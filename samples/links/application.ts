@@ -22,6 +22,7 @@ export function linksApplication(environment: NodeJS.ProcessEnv = process.env) {
   const settings = settingsFrom(environment);
   return Application.create(LinksModule)
     .config(AppConfig.fromEnv({ APP_NAME: "links", ...environment }))
+    .trustedProxies(settings.trustedProxies)
     .compression()
     .securityHeaders(securityHeaders())
     .cors({ origins: (origin) => settings.corsOrigins.includes(origin) })

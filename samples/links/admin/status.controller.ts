@@ -1,7 +1,7 @@
 import { Context, Controller, Get, Inject, token, UnavailableError } from "@stagecraft/framework";
 import { TraceContext } from "@stagecraft/framework/observe";
 
-/** What this service depends on; from `UPSTREAM_URL`, else its own health endpoint. */
+/** What this service depends on; from `UPSTREAM_URL`, else its own health endpoint. The operator's word, never a client's. */
 export const UPSTREAM_URL = token<string>("UPSTREAM_URL");
 
 const PATIENCE_MS = 2000;
@@ -16,7 +16,7 @@ export class StatusController {
     const headers = TraceContext.of(ctx)?.outboundHeaders() ?? {};
     const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(PATIENCE_MS)]);
     try {
-      const { status } = await fetch(this.upstream, { headers, signal });
+      const { status } = await fetch(this.upstream, { method: "HEAD", redirect: "manual", headers, signal });
       return { upstream: status };
     } catch (cause) {
       throw new UnavailableError("the upstream does not answer", { cause });

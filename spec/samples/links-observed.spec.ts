@@ -1,0 +1,192 @@
+/** The sample, watched as its operator would watch it: lines, metrics and traces as they come out. */
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { provide } from "@stagecraft/framework";
+import { expectExposition, expectLogLine, testApp, type LogLine, type TestApp } from "@stagecraft/framework/testing";
+import { linksApplication } from "../../samples/links/application.js";
+import { INSIDE_ADDRESSES } from "../../samples/links/admin/insiders.js";
+import { UPSTREAM_URL } from "../../samples/links/admin/status.controller.js";
+import { Child } from "../support/child.js";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+const MAIN = "../../samples/links/main.js";
+
+function lines(app: TestApp, target: string): readonly LogLine[] {
+  return app.logs
+    .lines()
+    .map(expectLogLine)
+    .filter((line) => line.target === target);
+}
+
+/** What a service that is asked gets to see, and answers. */
+class Upstream implements AsyncDisposable {
+  readonly asked: http.IncomingMessage[] = [];
+
+  private constructor(private readonly server: http.Server) {}
+
+  static async answering(answer: http.RequestListener): Promise<Upstream> {
+    const upstream = new Upstream(http.createServer());
+    upstream.server.on("request", (request, response) => {
+      upstream.asked.push(request);
+      answer(request, response);
+    });
+    upstream.server.listen(0, "127.0.0.1");
+    await once(upstream.server, "listening");
+    return upstream;
+  }
+
+  get url(): string {
+    // A listening TCP server has an address of this kind.
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/health`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, "close");
+  }
+}
+
+describe("samples/links, watched", () => {
+  it("logs a handler's own event with the request it belongs to, and the access line after it", async () => {
+    await using app = await testApp(linksApplication());
+
+    const response = await app.post("/api/links?token=canary", {
+      json: { target: "https://example.com/", slug: "example" },
+      headers: { "x-request-id": "abc", traceparent: TRACEPARENT },
+    });
+
+    expect(response.status).to.equal(201);
+    const request = { request_id: "abc", method: "POST", path: "/api/links", client_ip: "127.0.0.1", trace_id: TRACE };
+    const [created] = lines(app, "links::api");
+    const [access] = lines(app, "framework::observe::access_log");
+    expect(created).to.deep.include({ level: "INFO", message: "link created" });
+    expect(created?.fields).to.include({ ...request, slug: "example" });
+    expect(access?.message).to.match(/^POST \/api\/links 201 \d+ms$/);
+    expect(access?.fields).to.include({ ...request, status: 201 });
+    expect(app.logs.transcript()).not.to.contain("canary");
+  });
+
+  it("shows its metrics to this machine", async () => {
+    await using app = await testApp(linksApplication());
+    await app.get("/about");
+    await app.get("/nowhere");
+
+    const response = await app.get("/metrics");
+    const text = await response.text();
+
+    expect(response.status).to.equal(200);
+    expect(response.headers.get("content-type")).to.equal("text/plain; version=0.0.4; charset=utf-8");
+    expect(response.headers.get("cache-control")).to.equal("no-store");
+    expectExposition(text);
+    expect(text).to.contain('http_requests_total{method="GET",status="200"} 1\n');
+    expect(text).to.contain('http_requests_total{method="GET",status="404"} 1\n');
+  });
+
+  it("shows its metrics to nobody else, who cannot even tell that they exist", async () => {
+    await using app = await testApp(linksApplication(), provide(INSIDE_ADDRESSES).useValue(["203.0.113.7"]));
+
+    const [metrics, nowhere] = [await app.get("/metrics"), await app.get("/nowhere")];
+
+    expect(metrics.status).to.equal(404);
+    expect(await metrics.text()).to.equal(await nowhere.text());
+  });
+
+  it("takes the word of a trusted proxy for who is asking, and of nobody else", async () => {
+    const headers = { "x-forwarded-for": "203.0.113.7" };
+    await using behind = await testApp(linksApplication({ TRUSTED_PROXIES: "127.0.0.1" }));
+    await using open = await testApp(linksApplication());
+
+    const answers = [await behind.get("/metrics", { headers }), await open.get("/metrics", { headers })];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 200]);
+  });
+
+  it("asks its upstream as part of the caller's trace, with a span of its own", async () => {
+    await using upstream = await Upstream.answering((_request, response) => response.writeHead(204).end());
+    await using app = await testApp(linksApplication(), provide(UPSTREAM_URL).useValue(upstream.url));
+
+    const response = await app.get("/status", { headers: { traceparent: TRACEPARENT, tracestate: "vendor=1" } });
+
+    expect(await response.json()).to.deep.equal({ upstream: 204 });
+    const [asked] = upstream.asked;
+    expect(asked?.headers["traceparent"]).to.match(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+    expect(asked?.headers["traceparent"]).not.to.equal(TRACEPARENT);
+    expect(asked?.headers["tracestate"]).to.equal("vendor=1");
+    expect([...response.headers.keys()]).not.to.include.members(["traceparent", "tracestate"]);
+  });
+
+  it("follows no redirect of its upstream, and says 503 where there is none", async () => {
+    await using upstream = await Upstream.answering((_request, response) =>
+      response.writeHead(302, { location: "http://169.254.169.254/" }).end(),
+    );
+    await using app = await testApp(linksApplication(), provide(UPSTREAM_URL).useValue(upstream.url));
+    await using alone = await testApp(linksApplication(), provide(UPSTREAM_URL).useValue("http://127.0.0.1:1/"));
+
+    const answers = [await app.get("/status"), await alone.get("/status")];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 503]);
+    expect(await answers[0]?.json()).to.deep.equal({ upstream: 302 });
+    expect(upstream.asked).to.have.length(1);
+  });
+
+  describe("as a process", function () {
+    this.timeout(30_000);
+    this.slow(3000);
+
+    it("writes lines of JSON in a release build, from the first to the last", async () => {
+      await using child = await Child.start(MAIN, { NODE_ENV: "production" });
+      await child.says("listening", "errors");
+
+      await fetch(`${child.url}/api/links`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: "Bearer canary" },
+        body: JSON.stringify({ target: "https://example.com/?token=canary" }),
+      });
+      child.kill("SIGTERM");
+      const code = await child.exitCode();
+
+      const written = child.errors.trimEnd().split("\n").map(expectLogLine);
+      expect(code).to.equal(0);
+      expect(written.map(({ message }) => message?.replace(/\d+ms$/, "0ms"))).to.deep.equal([
+        "listening",
+        "link created",
+        "POST /api/links 201 0ms",
+        "signal received",
+        "draining",
+        "listener stopped",
+        "stopped",
+      ]);
+      expect(written[0]?.fields).to.include({ name: "links", at: child.url });
+      expect(child.errors + child.output).not.to.contain("canary");
+    });
+
+    it("writes plain text in a debug build", async () => {
+      await using child = await Child.start(MAIN);
+      await child.says("listening", "errors");
+
+      await fetch(`${child.url}/about`);
+      await child.says("access_log", "errors");
+
+      expect(child.errors).to.match(/^\S+Z INFO framework::lifecycle: listening name=links url=\S+ at=\S+$/m);
+      expect(child.errors).to.match(
+        /^\S+Z INFO framework::observe::access_log: framework\.request: GET \/about 200 \d+ms /m,
+      );
+    });
+
+    it("writes what RUST_LOG asks for, and nothing else", async () => {
+      await using child = await Child.start(MAIN, { RUST_LOG: "framework::lifecycle=info" });
+      await child.says("listening", "errors");
+
+      await fetch(`${child.url}/about`);
+      child.kill("SIGTERM");
+      await child.exitCode();
+
+      const targets = [...child.errors.matchAll(/^\S+ [A-Z]+ (\S+): /gm)].map(([, target]) => target);
+      expect(new Set(targets)).to.deep.equal(new Set(["framework::lifecycle"]));
+    });
+  });
+});

@@ -1,0 +1,105 @@
+/** A Prometheus of a spec's own: on a free port, scraping one address every second, keeping its data where it is removed with it. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "./child.js";
+
+const PATIENCE_MS = 30_000;
+
+export interface Target {
+  readonly health: string;
+  readonly lastError: string;
+  readonly scrapePool: string;
+}
+
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  /** Seconds since the Unix epoch, and the value as text. */
+  readonly value: readonly [number, string];
+}
+
+export class Prometheus implements AsyncDisposable {
+  private errors = "";
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    private readonly port: number,
+  ) {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.errors += text));
+  }
+
+  /** @param target `<host>:<port>`, whose `/metrics` is scraped */
+  static async scraping(target: string): Promise<Prometheus> {
+    const folder = await mkdtemp(join(tmpdir(), "prometheus-"));
+    await writeFile(join(folder, "prometheus.yml"), configFor(target));
+    const port = await freePort();
+    const flags = [
+      `--config.file=${join(folder, "prometheus.yml")}`,
+      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      "--log.level=warn",
+    ];
+    return new Prometheus(spawn("prometheus", flags, { stdio: ["ignore", "ignore", "pipe"] }), folder, port);
+  }
+
+  /** Asks its API until `holds`; fails with what it last said. */
+  async until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await ask().catch((error: unknown) => String(error));
+      if (typeof answer !== "string" && holds(answer)) return answer;
+      if (performance.now() > deadline) throw new Error(`Prometheus says ${JSON.stringify(answer)}; ${this.errors}`);
+      await pause(100);
+    }
+  }
+
+  /** What it knows of the addresses it scrapes. */
+  async targets(): Promise<readonly Target[]> {
+    const { activeTargets } = (await this.ask("targets")) as { readonly activeTargets: readonly Target[] };
+    return activeTargets;
+  }
+
+  /** The value of an expression now. */
+  async query(expression: string): Promise<readonly Sample[]> {
+    const { result } = (await this.ask(`query?query=${encodeURIComponent(expression)}`)) as {
+      readonly result: readonly Sample[];
+    };
+    return result;
+  }
+
+  /** What it has read about metrics: kind and help. */
+  async metadata(): Promise<Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>> {
+    return (await this.ask("metadata")) as Record<string, Record<string, string>[]>;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode === null) {
+      const exited = once(this.child, "exit");
+      this.child.kill("SIGKILL");
+      await exited;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async ask(path: string): Promise<unknown> {
+    const response = await fetch(`http://127.0.0.1:${this.port}/api/v1/${path}`);
+    // The envelope of every answer of its API.
+    const { status, data } = (await response.json()) as { readonly status: string; readonly data: unknown };
+    if (status !== "success") throw new Error(`${path}: ${status}`);
+    return data;
+  }
+}
+
+function configFor(target: string): string {
+  return `global:
+  scrape_interval: 1s
+scrape_configs:
+  - job_name: sample
+    static_configs:
+      - targets: ["${target}"]
+`;
+}
