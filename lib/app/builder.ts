@@ -50,7 +50,7 @@ export class ApplicationBuilder {
 
   /** Routes made without decorators; added to those of the modules. */
   routes(routes: Routes): this {
-    this.plan.routes.push(routes);
+    this.plan.route(routes);
     return this;
   }
 
@@ -190,7 +190,7 @@ export class ApplicationBuilder {
 
   /** A middleware, a middleware class that the container builds, or a Koa function; the first call is the outermost. */
   layer(...layers: readonly MiddlewareInput[]): this {
-    this.plan.layers.push(...layers);
+    this.plan.layer(layers);
     return this;
   }
 

@@ -11,8 +11,8 @@ import type { Finding } from "../kernel/startup-error.js";
 import { HEALTH_PREFIX } from "../lifecycle/health.js";
 import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Slot } from "../pipeline/table.js";
-import type { MiddlewareInput } from "../routing/middleware-input.js";
-import type { Routes } from "../routing/routes.js";
+import { isMiddleware, type MiddlewareInput } from "../routing/middleware-input.js";
+import { Routes } from "../routing/routes.js";
 import type { AppConfig } from "./config.js";
 
 /** What a stage may ask while it is made. */
@@ -54,6 +54,18 @@ export class Plan {
     return this.errorMapping?.answerByMapper(ctx) ?? false;
   }
 
+  layer(layers: readonly MiddlewareInput[]): void {
+    for (const layer of layers) {
+      if (isMiddleware(layer)) this.layers.push(layer);
+      else this.findings.push(noMiddleware(layer));
+    }
+  }
+
+  route(routes: Routes): void {
+    if (routes instanceof Routes) this.routes.push(routes);
+    else this.findings.push(noRoutes(routes));
+  }
+
   /** Adds a stage; the same one twice is a fault. */
   stage(slot: Slot, call: string, make: StagePlan["make"], ...asks: readonly InjectionToken[]): void {
     if (this.stages.some((stage) => stage.slot === slot)) this.findings.push(twice(call));
@@ -67,5 +79,23 @@ function twice(call: string): Finding {
     what: `${call} was called twice`,
     where: "the application's builder",
     cure: "call it once; only .layer() may be repeated",
+  };
+}
+
+function noMiddleware(layer: unknown): Finding {
+  return {
+    code: "E_MIDDLEWARE_INVALID",
+    what: `${String(layer)} is no middleware`,
+    where: ".layer(…)",
+    cure: "give a middleware, a middleware class or a function (ctx, next)",
+  };
+}
+
+function noRoutes(routes: unknown): Finding {
+  return {
+    code: "E_ROUTES_INVALID",
+    what: `${String(routes)} is no collection of routes`,
+    where: ".routes(…)",
+    cure: "give a Routes: new Routes([…])",
   };
 }

@@ -43,11 +43,14 @@ export function attach(server: http.Server, listener: Listener): void {
 }
 
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // An answer that has begun cannot be followed by another; what failed about it is told elsewhere.
+  if (!socket.writable || hasBegunAnswer(socket)) {
+    socket.destroy(error);
+    return;
+  }
   const status = statusOf(error.code);
   log.debug("refused by the parser", { status: Number.parseInt(status, 10), code: error.code ?? "" });
-  // An answer that has begun cannot be followed by another.
-  if (!socket.writable || hasBegunAnswer(socket)) socket.destroy(error);
-  else sayGoodbye(socket, status);
+  sayGoodbye(socket, status);
 }
 
 function statusOf(code: string | undefined): string {

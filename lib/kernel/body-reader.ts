@@ -29,7 +29,9 @@ export async function readJson(ctx: Context, schema?: Schema): Promise<unknown> 
 
 export async function readForm(ctx: Context, schema?: Schema): Promise<unknown> {
   expectMediaType(ctx, isUrlencoded, "application/x-www-form-urlencoded");
-  const fields = parseFields(decode(await readBytes(ctx)));
+  const text = decode(await readBytes(ctx));
+  refuseBadEncoding(text);
+  const fields = parseFields(text);
   return schema === undefined ? fields : validate(schema, fields);
 }
 
@@ -113,6 +115,16 @@ function decode(bytes: Buffer): string {
     return strictUtf8.decode(bytes);
   } catch (cause) {
     throw new BadRequestError("The request body is not UTF-8.", { cause });
+  }
+}
+
+/** The parser of the URL standard would put replacement characters where the percent-encoding is none, or no UTF-8. */
+function refuseBadEncoding(text: string): void {
+  if (!text.includes("%")) return;
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw new BadRequestError("The form is not valid percent-encoded UTF-8.");
   }
 }
 

@@ -186,7 +186,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   set status(code: number) {
     if (this.sealed || this.raw.headersSent) return;
-    if (!Number.isInteger(code) || code < 100 || code > 999)
+    if (!Number.isInteger(code) || code < 200 || code > 599)
       throw new TypeError(`invalid status code: ${String(code)}`);
     this.answerStatus(code);
     this.raw.statusMessage = "";

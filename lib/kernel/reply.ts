@@ -42,7 +42,7 @@ export class Reply {
   /** 201, with `Location` when one is given; a control character in it is a programming error and throws. */
   static created(location?: string, body?: unknown): Reply {
     const made = body === undefined ? new Reply(201, undefined, undefined) : Reply.json(body, 201);
-    return location === undefined ? made : made.header("Location", location);
+    return location === undefined ? made : made.header("Location", encodeLocation(location));
   }
 
   /** 204. */
@@ -76,4 +76,9 @@ function hasControlCharacter(text: string): boolean {
     if ((code < 0x20 && code !== 0x09) || code === 0x7f) return true;
   }
   return false;
+}
+
+/** What is no ASCII is percent-encoded, as in a redirect (RFC 9110 section 10.2.2 takes a URI reference). */
+function encodeLocation(location: string): string {
+  return location.replaceAll(/[^\u0000-\u007f]+/g, (text) => encodeURI(Buffer.from(text).toString()));
 }

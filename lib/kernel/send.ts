@@ -8,7 +8,7 @@ import { finished, pipeline, type Readable } from "node:stream";
 import type { Context } from "./context.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
-import { isStream } from "./stream.js";
+import { isStream, sendableOnly } from "./stream.js";
 import { keepFlow } from "./tracing-emitter.js";
 import { resumeFlow } from "./tracing-flow.js";
 import { tracing } from "./tracing.js";
@@ -93,13 +93,15 @@ function pump(ctx: Context, stream: Readable): void {
   };
   // The pipeline tells it too, but on newer Nodes after it has closed the connection, when the client seems to have left.
   stream.once("error", tell);
-  pipeline(stream, ctx.raw, (error) => {
+  const done = (error: Error | null | undefined): void => {
     if (error !== null && error !== undefined) {
       tell(error);
       ctx.raw.destroy();
     }
     ctx.finish();
-  });
+  };
+  if (stream.readableObjectMode) pipeline(stream, sendableOnly(), ctx.raw, done);
+  else pipeline(stream, ctx.raw, done);
 }
 
 /** The answer may be made of the body, also in ways that do not show yet; then there is no rest before it ends. */

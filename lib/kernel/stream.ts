@@ -1,5 +1,5 @@
 /** Telling Node's readable streams apart from everything else, also those of another copy of the stream package. */
-import { Readable } from "node:stream";
+import { Readable, Transform } from "node:stream";
 
 export function isStream(value: unknown): value is Readable {
   if (value instanceof Readable) return true;
@@ -20,4 +20,24 @@ export function discardBody(body: unknown): void {
   } else if (body instanceof ReadableStream && !body.locked) {
     body.cancel().catch(() => {});
   }
+}
+
+/** Whether a chunk of a stream of objects can be sent as it is. */
+export function isSendable(chunk: unknown): chunk is string | Uint8Array {
+  return typeof chunk === "string" || chunk instanceof Uint8Array;
+}
+
+export function unsendable(chunk: unknown): TypeError {
+  return new TypeError(`a stream that was answered with gave a chunk that is neither text nor bytes: ${typeof chunk}`);
+}
+
+/** Lets text and bytes of a stream of objects through; anything else is an error, and not an exception inside Node. */
+export function sendableOnly(): Transform {
+  return new Transform({
+    writableObjectMode: true,
+    transform(chunk: unknown, _encoding, done) {
+      if (isSendable(chunk)) done(null, chunk);
+      else done(unsendable(chunk));
+    },
+  });
 }

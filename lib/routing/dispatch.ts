@@ -2,13 +2,11 @@
  * The router stage: finds the route, binds its parameters, runs its middleware and handler, and turns what the handler returned into
  * the answer. What no template matches goes to routes added by hand to a @koa/router, then to the fallback, then is a 404.
  */
-import { answerWith } from "../kernel/answer.js";
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { BadRequestError } from "../kernel/errors.js";
-import { firstChunk } from "../kernel/first-chunk.js";
+import { answerReturned } from "../kernel/first-chunk.js";
 import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";
-import { isStream } from "../kernel/stream.js";
 import type { Method } from "./method.js";
 import type { Path } from "./path.js";
 import { RouteIndex } from "./route-index.js";
@@ -61,12 +59,9 @@ function refuse(ctx: Context, allow: string): void {
 function runOf({ handler, middleware }: Destination): Run {
   const last: Run = (ctx) => {
     const value = handler(ctx);
-    return isPromise(value) ? asPromise(value).then((returned) => settle(ctx, returned)) : settle(ctx, value);
+    return isPromise(value)
+      ? asPromise(value).then((returned) => answerReturned(ctx, returned))
+      : answerReturned(ctx, value);
   };
   return middleware.length === 0 ? last : compose(middleware, last);
-}
-
-function settle(ctx: Context, value: unknown): void | Promise<void> {
-  answerWith(ctx, value);
-  return isStream(ctx.payload) ? firstChunk(ctx, ctx.payload) : undefined;
 }

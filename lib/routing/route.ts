@@ -7,6 +7,7 @@
  * @example
  * Route.get("/links/{id}", ({ params }) => store.find(params.id)).name("links.show").middleware(SignedIn);
  */
+import { FrameworkError } from "../kernel/errors.js";
 import type { KoaMiddleware } from "../kernel/middleware.js";
 import type { DraftRoute } from "./flat-route.js";
 import type { AnyHandler, Handler, HandlerOf } from "./handler.js";
@@ -73,6 +74,11 @@ export class Route {
 
   /** @internal */
   static of<P extends string>(method: Method, path: P, handler: HandlerOf<P>, options: RouteOptions = {}): Route {
+    if (typeof handler !== "function") {
+      throw new FrameworkError(`the route ${method} ${path} has no handler: give a function`, {
+        code: "E_HANDLER_INVALID",
+      });
+    }
     // The matcher gives the handler exactly the parameters of this path, which the type of `handler` has been checked against.
     return new Route(method, path, handler as Handler, options);
   }

@@ -174,6 +174,12 @@ describe("ctx.form", () => {
     expect((await readForm({ headers: FORM, body: `${thousand}&g=` })).status).to.equal(413);
   });
 
+  for (const body of ["a=%ff", "a=%zz", "a=%", "%c3%28=1"]) {
+    it(`refuses ${body} with 400`, async () => {
+      expect((await readForm({ headers: FORM, body })).status).to.equal(400);
+    });
+  }
+
   it("refuses JSON with 415", async () => {
     expect((await readForm({ headers: JSON_BODY, body: "{}" })).status).to.equal(415);
   });

@@ -25,6 +25,7 @@ const ANSWERS: readonly (readonly [string, Handler, number, string | undefined, 
   ["an ArrayBuffer", () => new Uint8Array([97]).buffer, 200, BYTES, "a"],
   ["a DataView", () => new DataView(new Uint8Array([97, 98, 99]).buffer, 1), 200, BYTES, "bc"],
   ["a stream", () => Readable.from([Buffer.from("ab"), Buffer.from("cd")]), 200, BYTES, "abcd"],
+  ["a stream of texts", () => Readable.from(["ab", "cd"]), 200, BYTES, "abcd"],
   ["a web stream", () => new Blob(["abc"]).stream(), 200, BYTES, "abc"],
   ["a Blob", () => new Blob(["abc"], { type: "text/css" }), 200, "text/css", "abc"],
   ["an object", () => ({ a: 1 }), 200, "application/json", '{"a":1}'],
@@ -216,4 +217,79 @@ describe("what a handler returns after a middleware has asked for Koa's response
 
     expect(answer.headers["content-type"]).to.equal("application/json");
   });
+});
+
+function failingLater(): ReadableStream {
+  return new ReadableStream({
+    async pull(controller) {
+      await Promise.resolve();
+      controller.error(new Error("canary"));
+    },
+  });
+}
+
+const FAILING: readonly (readonly [string, Handler])[] = [
+  ["a stream of objects", () => Readable.from([{ a: 1 }])],
+  ["a web stream of objects", () => new ReadableStream({ start: (controller) => controller.enqueue({ a: 1 }) })],
+  [
+    "a stream that fails at once",
+    () =>
+      new Readable({
+        read() {
+          this.destroy(new Error("canary"));
+        },
+      }),
+  ],
+  ["a stream that was destroyed before", () => new Readable({ read() {} }).destroy()],
+  [
+    "a web stream that fails at once",
+    () => new ReadableStream({ start: (controller) => controller.error(new Error("canary")) }),
+  ],
+  ["a web stream that fails later", failingLater],
+];
+
+describe("a body that fails before its first byte", () => {
+  for (const [what, handler] of FAILING) {
+    it(`is a 500 with nothing of the error in it: ${what}`, async () => {
+      const answer = await answerOf(handler);
+
+      expect(answer.status).to.equal(500);
+      expect(answer.text).to.contain("urn:framework:problem:internal").and.not.to.contain("canary");
+    });
+  }
+
+  it("cuts the answer where a later chunk cannot be sent, and the server lives on", async () => {
+    await using stack = await Stack.of([], (ctx) => (ctx.path === "/next" ? "fine" : Readable.from(["ok", { a: 1 }])));
+
+    const cut = await stack.ask("/cut").catch((error: unknown) => error);
+    const next = await stack.ask("/next");
+
+    expect(cut).to.be.instanceOf(Error);
+    expect(next.text).to.equal("fine");
+  });
+});
+
+describe("a Location", () => {
+  it("is percent-encoded where it is no ASCII", async () => {
+    const answer = await answerOf(() => Reply.created("/ü/日本?q=ö"));
+
+    expect([answer.status, answer.headers.location]).to.deep.equal([201, "/%C3%BC/%E6%97%A5%E6%9C%AC?q=%C3%B6"]);
+  });
+});
+
+describe("ctx.assert", () => {
+  const checks: readonly (readonly [string, (ctx: Context) => void, number])[] = [
+    ["assert", (ctx) => ctx.assert(false, 401, "who are you"), 401],
+    ["assert of nothing", (ctx) => ctx.assert(undefined, 404), 404],
+    ["assert.equal", (ctx) => ctx.assert.equal(1, 2, 409), 409],
+    ["assert.deepEqual", (ctx) => ctx.assert.deepEqual({ a: 1 }, { a: 2 }, 422), 422],
+    ["what holds", (ctx) => ctx.assert(true, 500), 204],
+  ];
+  for (const [what, check, status] of checks) {
+    it(`answers ${what} with ${status}`, async () => {
+      const answer = await answerOf(check);
+
+      expect(answer.status).to.equal(status);
+    });
+  }
 });
