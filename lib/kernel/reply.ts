@@ -80,5 +80,5 @@ function hasControlCharacter(text: string): boolean {
 
 /** What is no ASCII is percent-encoded, as in a redirect (RFC 9110 section 10.2.2 takes a URI reference). */
 function encodeLocation(location: string): string {
-  return location.replaceAll(/[^\u0000-\u007f]+/g, (text) => encodeURI(Buffer.from(text).toString()));
+  return location.replaceAll(/[\u0080-\uffff]+/g, (text) => encodeURI(Buffer.from(text).toString()));
 }
