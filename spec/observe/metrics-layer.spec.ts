@@ -1,4 +1,5 @@
 /** Stage 9, the metrics: every request counted once, under what it asked and how it ended. */
+import { setTimeout as pause } from "node:timers/promises";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
@@ -120,6 +121,8 @@ describe("the metrics layer", () => {
     const clock = new FakeClock();
     const slowBody = async function* () {
       yield "a";
+      // A stream reads ahead: the rest has to be later than the answer.
+      await pause(30);
       clock.advance(60_000);
       yield "b";
     };
