@@ -1,5 +1,4 @@
 /** Stage 9, the metrics: every request counted once, under what it asked and how it ended. */
-import { setTimeout as pause } from "node:timers/promises";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
