@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
 import { NotFoundError } from "../../lib/kernel/errors.js";
+import { answerReturned } from "../../lib/kernel/first-chunk.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { Stack } from "../support/stack.js";
 
@@ -251,7 +252,9 @@ const FAILING: readonly (readonly [string, Handler])[] = [
 describe("a body that fails before its first byte", () => {
   for (const [what, handler] of FAILING) {
     it(`is a 500 with nothing of the error in it: ${what}`, async () => {
-      const answer = await answerOf(handler);
+      const answer = await answerOf(async (ctx) => {
+        await answerReturned(ctx, handler(ctx));
+      });
 
       expect(answer.status).to.equal(500);
       expect(answer.text).to.contain("urn:framework:problem:internal").and.not.to.contain("canary");

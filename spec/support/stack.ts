@@ -8,7 +8,7 @@ import net, { type AddressInfo } from "node:net";
 import Koa from "koa";
 import { Entrance } from "../../lib/app/entrance.js";
 import { createServer } from "../../lib/app/server.js";
-import { answerReturned } from "../../lib/kernel/first-chunk.js";
+import { answerWith } from "../../lib/kernel/answer.js";
 import { TrustedProxies } from "../../lib/kernel/client-ip.js";
 import { type Clock, SystemClock } from "../../lib/kernel/clock.js";
 import { compose } from "../../lib/kernel/compose.js";
@@ -44,7 +44,7 @@ export class Stack implements AsyncDisposable {
     clock: Clock = new SystemClock(),
   ): Promise<Stack> {
     const routed = boundary(
-      async (ctx) => answerReturned(ctx, await handler(ctx)),
+      async (ctx) => answerWith(ctx, await handler(ctx)),
       () => {},
     );
     const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
