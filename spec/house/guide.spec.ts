@@ -8,16 +8,28 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Child } from "../support/child.js";
 import { compileGuide, compiledProgram, guidePrograms } from "../support/guide-programs.js";
-import { ROOT, textOf } from "../support/sources.js";
-import { lasting, replay } from "../support/transcripts.js";
+import { needRedis, RedisServer } from "../support/redis-server.js";
+import { filesBelow, ROOT, textOf } from "../support/sources.js";
+import { hasTranscripts, lasting, replay, type StartProgram } from "../support/transcripts.js";
 
-const TRANSCRIPTS = "docs/guide/transcripts.md";
+const SAMPLE = "../../samples/links/main.js";
 
-const PROGRAMS = {
-  links: () => Child.start("../../samples/links/main.js"),
-  "links-in-release": () => Child.start("../../samples/links/main.js", { NODE_ENV: "production" }),
-  panic: () => Child.start(compiledProgram("transcripts/panic.js")),
-};
+/** The sample by its names, everything else from the page itself. */
+function startOn(page: string, environment: NodeJS.ProcessEnv): StartProgram {
+  const name = page.slice("docs/guide/".length, -".md".length);
+  return (program, cwd) => {
+    if (program === "links") return Child.start(SAMPLE, environment, { cwd });
+    if (program === "links-in-release") return Child.start(SAMPLE, { ...environment, NODE_ENV: "production" }, { cwd });
+    return Child.start(compiledProgram(`${name}/${program}.js`), environment, { cwd });
+  };
+}
+
+async function replayed(page: string): Promise<string> {
+  const written = textOf(page) ?? "";
+  if (!written.includes(":6379")) return replay(written, startOn(page, {}));
+  await using redis = await RedisServer.start();
+  return await replay(written, startOn(page, { REDIS_URL: redis.url }), [[6379, redis.port]]);
+}
 
 describe("the guide", function () {
   this.timeout(120_000);
@@ -49,12 +61,16 @@ describe("the guide", function () {
     expect(code).to.equal(1);
   });
 
-  it("has transcripts that say what the sample says", async () => {
-    const written = textOf(TRANSCRIPTS) ?? "";
+  for (const page of filesBelow("docs/guide", ".md").filter((each) => hasTranscripts(textOf(each) ?? ""))) {
+    it(`has transcripts in ${page} that say what its programs say`, async function () {
+      const written = textOf(page) ?? "";
+      if (written.includes(":6379")) needRedis(this);
 
-    const replayed = await replay(written, PROGRAMS);
+      const again = await replayed(page);
 
-    if (process.env["RECORD"] !== undefined) writeFileSync(join(ROOT, TRANSCRIPTS), replayed);
-    else expect(lasting(written), "RECORD=1 npx mocha --grep transcripts").to.equal(lasting(replayed));
-  });
+      const isSame = lasting(written) === lasting(again);
+      if (process.env["RECORD"] !== undefined && !isSame) writeFileSync(join(ROOT, page), again);
+      else expect(lasting(written), "RECORD=1 npx mocha --grep transcripts").to.equal(lasting(again));
+    });
+  }
 });

@@ -29,7 +29,7 @@ describe("the process", function () {
     await once(taken, "listening");
     const { port } = taken.address() as net.AddressInfo;
 
-    await using child = await Child.start(APPLICATION, {}, port);
+    await using child = await Child.start(APPLICATION, {}, { port });
     const code = await child.exitCode();
     taken.close();
 

@@ -4,6 +4,12 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
+/** Where a program serves, and the folder it works in: a free port, and this process's own, unless given. */
+export interface Place {
+  readonly port?: number;
+  readonly cwd?: string;
+}
+
 export class Child implements AsyncDisposable {
   output = "";
   errors = "";
@@ -20,12 +26,12 @@ export class Child implements AsyncDisposable {
   }
 
   /** @param file the compiled program, relative to the folder of this file */
-  static async start(file: string, environment: NodeJS.ProcessEnv = {}, port?: number): Promise<Child> {
+  static async start(file: string, environment: NodeJS.ProcessEnv = {}, { port, cwd }: Place = {}): Promise<Child> {
     const chosen = port ?? (await freePort());
     const { NODE_ENV: _mode, ...inherited } = process.env;
     const env = { ...inherited, PORT: String(chosen), ...environment };
-    const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], { env, stdio: "pipe" });
-    return new Child(child, chosen);
+    const program = fileURLToPath(new URL(file, import.meta.url));
+    return new Child(spawn(process.execPath, [program], { env, cwd, stdio: "pipe" }), chosen);
   }
 
   get url(): string {
