@@ -85,7 +85,11 @@ export class Application {
   }
 
   /** For the test kit: a port of its own, subsystems as by `run`, no signals. @internal */
-  async start(): Promise<Started> {
+  start(): Promise<Started> {
+    return this.parts.log.run(() => this.startHere());
+  }
+
+  private async startHere(): Promise<Started> {
     const door = await Door.open({ host: "127.0.0.1", port: 0 }, this.parts.entrance);
     const service = new Service(this.parts, door);
     await service.start();

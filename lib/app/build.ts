@@ -25,6 +25,7 @@ import { isMiddlewareClass } from "../routing/middleware-input.js";
 import type { Routes } from "../routing/routes.js";
 import { Roster } from "../subsystems/roster.js";
 import { Subsystem } from "../subsystems/subsystem.js";
+import { ApplicationLog } from "./application-log.js";
 import { AppConfig } from "./config.js";
 import { defaultsOf } from "./defaults.js";
 import { Entrance } from "./entrance.js";
@@ -43,6 +44,7 @@ export interface Assembly {
   readonly port: number | undefined;
   readonly times: Required<LifecycleOptions>;
   readonly container: Container;
+  readonly log: ApplicationLog;
   readonly routes: Routes;
   readonly pipeline: Pipeline;
   readonly entrance: Entrance;
@@ -85,7 +87,8 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
 
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const shared = { app: koa, clock, proxies: settings.proxies, readLimit: DEFAULT_READ_LIMIT };
-  const entry = entryOf(pipeline, reading, site);
+  const log = new ApplicationLog(container);
+  const entry = entryOf(pipeline, { reading, site, log });
   return {
     config,
     clock,
@@ -93,6 +96,7 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
     port: plan.port,
     times,
     container,
+    log,
     routes: reading.all,
     pipeline,
     entrance: new Entrance(shared),

@@ -66,6 +66,12 @@ export class ApplicationBuilder {
     return this;
   }
 
+  /** Defaults of a test kit: any other binding beats them. @internal */
+  fallbacks(...bindings: readonly Binding[]): this {
+    this.plan.fallbacks.push(...bindings);
+    return this;
+  }
+
   config(config: AppConfig): this {
     this.plan.config = config;
     return this;

@@ -6,21 +6,33 @@ import { provide, type Binding } from "../di/provide.js";
 import { Clock, SystemClock } from "../kernel/clock.js";
 import type { Lifecycle } from "../lifecycle/lifecycle.js";
 import { Readiness } from "../lifecycle/readiness.js";
+import { Filter } from "../observe/filter.js";
+import { currentLog } from "../observe/log-subscriber.js";
 import { Metrics } from "../observe/metrics.js";
+import { LogSink } from "../observe/sink.js";
+import { StderrSink } from "../observe/stderr-sink.js";
 import { Routes } from "../routing/routes.js";
 import { AppConfig } from "./config.js";
 import type { Plan } from "./plan.js";
 
-export function defaultsOf({ lifecycle: { probeTimeoutMs } }: Plan, lifecycle: Lifecycle, routes: Routes): Binding[] {
+export function defaultsOf(
+  { lifecycle: { probeTimeoutMs }, fallbacks }: Plan,
+  lifecycle: Lifecycle,
+  routes: Routes,
+): Binding[] {
   return [
     provide(Clock).useFactory(() => new SystemClock()),
     provide(AppConfig).useFactory(() => new AppConfig()),
     provide(Metrics).useFactory(() => new Metrics()),
     provide(Maintenance).useFactory(() => new Maintenance()),
+    // What is installed has read the environment; nothing does so here.
+    provide(LogSink).useFactory(() => currentLog()?.sink ?? new StderrSink()),
+    provide(Filter).useFactory(() => currentLog()?.levels ?? Filter.upTo("INFO")),
     provide(Routes).useValue(routes),
     provide(Readiness).useFactory(
       (resolve) =>
         new Readiness(lifecycle, { clock: resolve(Clock), ...(probeTimeoutMs !== undefined && { probeTimeoutMs }) }),
     ),
+    ...fallbacks,
   ];
 }

@@ -33,6 +33,8 @@ export class Plan {
   readonly bindings: Binding[] = [];
   /** Bindings of a test: refused where nothing injects them. */
   readonly doubles: Binding[] = [];
+  /** A test's own defaults, in place of the framework's. */
+  readonly fallbacks: Binding[] = [];
   readonly routes: Routes[] = [];
   readonly layers: MiddlewareInput[] = [];
   readonly stages: StagePlan[] = [];

@@ -2,7 +2,7 @@
  * The application as the process: binds, starts, announces itself, waits for a signal, drains, and leaves the exit code.
  */
 import { inspect } from "node:util";
-import { hasSubscriber } from "../kernel/tracing-flow.js";
+import { currentSubscriber } from "../kernel/tracing-flow.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";
 import { Door } from "./door.js";
@@ -18,11 +18,15 @@ const CRASH_DEADLINE_MS = 5000;
 /** For what the caller still does after a run that ended badly. */
 const LAST_WORDS_MS = 1000;
 
-export async function runProcess(parts: Assembly): Promise<void> {
+export function runProcess(parts: Assembly): Promise<void> {
+  return parts.log.run(() => serveUntilTold(parts));
+}
+
+async function serveUntilTold(parts: Assembly): Promise<void> {
   const place = placeOf(parts);
   await preparePath(place);
   const service = new Service(parts, await Door.open(place, parts.entrance));
-  const end = new EndOfProcess(new Signals(parts.clock), parts.times);
+  const end = new EndOfProcess(new Signals(parts.clock), parts);
   try {
     const started = service.start();
     const outcome = await Promise.race([started.then((ready) => (ready ? "ready" : "stopping")), end.reached]);
@@ -44,7 +48,13 @@ function announce({ config }: Assembly, { door }: Service): void {
   const url = config.url.replace(/\/+$/, "");
   const at = urlOf(door.address);
   log.info("listening", { name: config.name, url, at });
-  if (!hasSubscriber()) process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
+  if (currentSubscriber() === undefined) process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
+}
+
+function tellOfCrash(error: unknown): void {
+  log.error("uncaught failure", { error, stack: error instanceof Error ? error.stack : undefined });
+  // Node would have said it; a process that ends without a word is worse than a line nobody asked for.
+  if (currentSubscriber() === undefined) process.stderr.write(`uncaught failure: ${inspect(error)}\n`);
 }
 
 /** A handler that ignored its signal may still hold the process; nobody waits for it any longer. */
@@ -60,7 +70,7 @@ class EndOfProcess {
 
   constructor(
     private readonly signals: Signals,
-    private readonly times: StopTimes,
+    private readonly parts: Pick<Assembly, "times" | "log">,
   ) {
     this.reached = new Promise((resolve) => this.listen(resolve));
   }
@@ -71,8 +81,8 @@ class EndOfProcess {
 
   private listen(stop: (times: StopTimes) => void): void {
     this.signals.listen((signal) => {
-      log.info("signal received", { signal });
-      stop(this.times);
+      this.parts.log.run(() => log.info("signal received", { signal }));
+      stop(this.parts.times);
     });
     this.releases.push(() => this.signals.release());
     this.listenForCrashes(stop);
@@ -82,9 +92,7 @@ class EndOfProcess {
   private listenForCrashes(stop: (times: StopTimes) => void): void {
     const crash = (error: unknown): void => {
       this.hasCrashed = true;
-      log.error("uncaught failure", { error, stack: error instanceof Error ? error.stack : undefined });
-      // Node would have said it; a process that ends without a word is worse than a line nobody asked for.
-      if (!hasSubscriber()) process.stderr.write(`uncaught failure: ${inspect(error)}\n`);
+      this.parts.log.run(() => tellOfCrash(error));
       stop({ drainDelayMs: 0, drainDeadlineMs: CRASH_DEADLINE_MS });
     };
     process.on("uncaughtException", crash).on("unhandledRejection", crash);
@@ -92,7 +100,7 @@ class EndOfProcess {
   }
 
   private listenForInput(stop: (times: StopTimes) => void): void {
-    const ended = (): void => stop({ ...this.times, drainDelayMs: 0 });
+    const ended = (): void => stop({ ...this.parts.times, drainDelayMs: 0 });
     process.stdin.once("end", ended).resume();
     this.releases.push(() => process.stdin.off("end", ended).unref());
   }

@@ -30,7 +30,21 @@ export class Service {
   ) {}
 
   /** Starts the subsystems while requests are refused, then lets them in. False where a stop came in between. */
-  async start(): Promise<boolean> {
+  start(): Promise<boolean> {
+    return this.parts.log.run(() => this.boot());
+  }
+
+  /** Lets requests in at once; no subsystem is started. */
+  open(): void {
+    this.parts.log.run(() => this.letIn());
+  }
+
+  /** Drains, stops what was started in reverse, then what must come last. A second call waits for the first. */
+  stop(times: StopTimes): Promise<Ended> {
+    return (this.ending ??= this.parts.log.run(() => this.end(times)));
+  }
+
+  private async boot(): Promise<boolean> {
     const { startup, readiness, roster, entrance } = this.parts;
     entrance.lead(this.parts.entry("booting"));
     try {
@@ -39,24 +53,19 @@ export class Service {
       this.door.stop();
       this.door.closeAll();
       await this.dispose();
+      await this.closeLog();
       throw error;
     }
     readiness.fill(roster.members);
-    this.open();
+    this.letIn();
     return true;
   }
 
-  /** Lets requests in at once; no subsystem is started. */
-  open(): void {
+  private letIn(): void {
     const { lifecycle, entrance } = this.parts;
     for (const { message, fields } of this.parts.warnings) log.warn(message, fields);
     entrance.lead(this.parts.entry("ready"));
     lifecycle.markReady();
-  }
-
-  /** Drains, stops what was started in reverse, then what must come last. A second call waits for the first. */
-  stop(times: StopTimes): Promise<Ended> {
-    return (this.ending ??= this.end(times));
   }
 
   private async end({ drainDelayMs: delayMs, drainDeadlineMs: deadlineMs }: StopTimes): Promise<Ended> {
@@ -72,15 +81,22 @@ export class Service {
     await this.shutDownLast();
     lifecycle.markStopped();
     log.info("stopped", { forced, failed: failures.length });
+    await this.closeLog();
     return { forced, cut, failed: failures.length };
   }
 
   private async dispose(): Promise<void> {
     try {
-      await this.parts.container.dispose();
+      await this.parts.container.dispose(this.parts.log.sink);
     } catch (error) {
       log.error("dispose failed", { error });
     }
+  }
+
+  /** Last of all: until here there was something to write. */
+  private async closeLog(): Promise<void> {
+    // A log that cannot be closed has nobody to tell it to.
+    await this.parts.container.disposeOfSpared().catch(() => undefined);
   }
 
   private async shutDownLast(): Promise<void> {

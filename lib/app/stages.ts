@@ -20,6 +20,7 @@ import { isMiddlewareClass } from "../routing/middleware-input.js";
 import { Redirect } from "../routing/redirect.js";
 import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "../routing/redirect-mapper.js";
 import type { Routes } from "../routing/routes.js";
+import type { ApplicationLog } from "./application-log.js";
 import { BootingGate } from "./booting-gate.js";
 import type { Entry } from "./entrance.js";
 import type { Ask, Plan, StagePlan } from "./plan.js";
@@ -62,15 +63,23 @@ export function fillPipeline(plan: Plan, { stages, container, health, site }: St
   return pipeline;
 }
 
+export interface EntryParts {
+  readonly reading: RouteReading;
+  readonly site: RedirectSite;
+  readonly log: ApplicationLog;
+}
+
 /** The chain of a phase, made when it is first needed. */
-export function entryOf(pipeline: Pipeline, reading: RouteReading, { origin }: RedirectSite): EntryOf {
-  const unresolved = unresolvedIn(pipeline, { routes: NO_ROUTES, origin });
+export function entryOf(pipeline: Pipeline, { reading, site, log }: EntryParts): EntryOf {
+  const unresolved = unresolvedIn(pipeline, { routes: NO_ROUTES, origin: site.origin });
   return (phase) => {
     const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
     const router = dispatch(reading.destinations(), { byHand: byHand(reading.all), fallback });
     const gate = phase === "booting" ? new BootingGate() : undefined;
     const entry = backstop(pipeline.compose(router, { boundary: (inner) => boundary(inner, unresolved), gate }));
-    return opensSpans(pipeline) ? (ctx) => enterRequest(entry, ctx) : entry;
+    const { subscriber } = log;
+    if (subscriber === undefined && !opensSpans(pipeline)) return entry;
+    return (ctx) => enterRequest(entry, ctx, subscriber);
   };
 }
 
@@ -87,7 +96,7 @@ function unresolvedIn(pipeline: Pipeline, site: RedirectSite): (ctx: Context, de
   };
 }
 
-/** Entering an asynchronous flow has a price, which only applications with a stage that opens a span pay; once a request. */
+/** Entering an asynchronous flow has a price, paid once a request, where a stage opens a span or the log is the application's own. */
 function opensSpans(pipeline: Pipeline): boolean {
   return pipeline.isOn("traceContext") || pipeline.isOn("accessLog");
 }

@@ -26,6 +26,7 @@ export interface Resolver {
 
 export class Container implements Resolver {
   private ended: Promise<void> | undefined;
+  private spared: readonly unknown[] = [];
 
   /** @internal Use `inspect(…).build()`. */
   constructor(
@@ -36,6 +37,12 @@ export class Container implements Resolver {
   /** What the application as a whole sees: see `ApplicationScope`. Also finds controllers and other members that exist once. */
   get<T>(token: InjectionToken<T>): T {
     return this.from(this.application).get(token);
+  }
+
+  /** Whether the application as a whole sees more under the token than a default. */
+  provides(token: InjectionToken): boolean {
+    const slot = this.application.find(token);
+    return slot !== undefined && slot !== this.application.defaults.get(token);
   }
 
   /**
@@ -60,10 +67,16 @@ export class Container implements Resolver {
    * Lets go of what classes and factories made, last made first; values given with `useValue` stay the caller's. A second call waits for
    * the first. Nothing can be resolved afterwards.
    *
+   * @param sparing What is still needed: left to `disposeOfSpared`.
    * @throws FrameworkError `E_DISPOSE` when something could not be disposed of; everything else was.
    */
-  dispose(): Promise<void> {
-    return (this.ended ??= this.end());
+  dispose(sparing?: unknown): Promise<void> {
+    return (this.ended ??= this.end(sparing));
+  }
+
+  /** Lets go of what `dispose` has spared, unless that is the caller's. Throws as `dispose` does. */
+  disposeOfSpared(): Promise<void> {
+    return disposeAll(this.spared);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -75,11 +88,12 @@ export class Container implements Resolver {
     return { get: (token) => this.assembly.answer({ token, scope, slot: scope.reach(token), where }) };
   }
 
-  private async end(): Promise<void> {
+  private async end(sparing: unknown): Promise<void> {
     const entries = this.assembly.entries();
     const given = new Set(entries.filter(([slot]) => slot.source.kind === "value").map(([, value]) => value));
     const ours = distinct(entries.map(([, value]) => value)).filter((value) => !given.has(value));
-    await Promise.all([this.assembly.close(), disposeAll(ours)]);
+    this.spared = ours.filter((value) => value === sparing);
+    await Promise.all([this.assembly.close(), disposeAll(ours.filter((value) => value !== sparing))]);
   }
 }
 

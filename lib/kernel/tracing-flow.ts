@@ -74,9 +74,9 @@ export function installSubscriber(subscriber: Subscriber): boolean {
   return true;
 }
 
-/** Whether anyone listens to the running code. @internal */
-export function hasSubscriber(): boolean {
-  return currentDispatch(currentFlow()) !== undefined;
+/** Who listens to the running code. @internal */
+export function currentSubscriber(): Subscriber | undefined {
+  return currentDispatch(currentFlow())?.subscriber;
 }
 
 /** The verbosity `subscriber` wants from `target`; 0 where it cannot say. */

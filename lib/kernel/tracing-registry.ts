@@ -60,13 +60,17 @@ export class Registry implements Subscriber {
     return new Registry(this.#entries, filter);
   }
 
+  /** A registry with the layers of both, each under the filters it has been under. */
+  and(other: Registry): Registry {
+    return new Registry([...this.#filtered(), ...other.#filtered()]);
+  }
+
   maxLevel(target: string): LevelFilter {
     const wanted = this.#entries.map(({ layer, filter }) =>
       layer.onEvent === undefined ? "OFF" : (filter?.maxLevel(target) ?? "TRACE"),
     );
     const most = wanted.reduce<LevelFilter>((a, b) => (VERBOSITY[b] > VERBOSITY[a] ? b : a), "OFF");
-    const limit = this.#filter?.maxLevel(target) ?? "TRACE";
-    return VERBOSITY[most] > VERBOSITY[limit] ? limit : most;
+    return lower(most, this.#filter?.maxLevel(target) ?? "TRACE");
   }
 
   onNewSpan(span: SpanData): void {
@@ -90,6 +94,10 @@ export class Registry implements Subscriber {
 
   onClose(span: SpanData, outcome: Outcome): void {
     this.#each(span, (layer, state) => layer.onClose?.(span, outcome, state));
+  }
+
+  #filtered(): readonly Entry[] {
+    return this.#entries.map(({ layer, filter }) => ({ layer, filter: narrower(filter, this.#filter) }));
   }
 
   #stateFor(index: number, span: SpanData, parent: unknown): unknown {
@@ -122,6 +130,15 @@ function tell(layer: Layer, event: LogEvent, state: unknown): void {
 
 function wants({ filter }: Entry, event: LogEvent): boolean {
   return filter === undefined || VERBOSITY[event.level] <= VERBOSITY[filter.maxLevel(event.target)];
+}
+
+function narrower(one: TargetFilter | undefined, other: TargetFilter | undefined): TargetFilter | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { maxLevel: (target) => lower(one.maxLevel(target), other.maxLevel(target)) };
+}
+
+function lower(one: LevelFilter, other: LevelFilter): LevelFilter {
+  return VERBOSITY[one] < VERBOSITY[other] ? one : other;
 }
 
 // A flow never mixes subscribers, so the slot of every span an event can be in was filled by this registry.

@@ -1,6 +1,9 @@
 /**
  * Which levels are wanted from which targets, as text: `info,shop=debug,shop::cart=off`. A value, parsed once; give it to
- * `registry().filter(…)` or to one layer. `installLogging` makes one from `RUST_LOG`.
+ * `registry().filter(…)` or to one layer. `installLogging` makes one from `RUST_LOG`, and nothing else reads that variable.
+ *
+ * Injectable: a class that asks for it gets what `installLogging` found, else everything up to INFO. An application that provides one has
+ * its log filtered by it: that of the `LogSink` it provides, else the installed one's lines about itself.
  *
  * Directives are separated by commas: `target=level`, `level` (for every target not named) or `target` (everything from
  * it). Levels are `off error warn info debug trace`, in any case. The longest target wins that equals the event's or is
@@ -32,7 +35,8 @@ export class Filter implements TargetFilter {
   // Longest first, so that the first match is the one that counts.
   readonly #directives: readonly Directive[];
 
-  private constructor(directives: ReadonlyMap<string, LevelFilter>) {
+  /** @param directives the level that is wanted of each target, and by the empty name of all others */
+  constructor(directives: ReadonlyMap<string, LevelFilter>) {
     this.#directives = [...directives].toSorted(([a], [b]) => b.length - a.length);
   }
 

@@ -8,14 +8,11 @@
  * @example
  * installLogging("info,shop=debug");
  */
-import { profile, type Profile } from "../kernel/profile.js";
 import { installSubscriber } from "../kernel/tracing-flow.js";
-import { tracing, type Layer, type Registry } from "../kernel/tracing.js";
-import { ConsoleLog } from "./console-log.js";
+import type { Layer } from "../kernel/tracing.js";
 import { Filter, FILTER_ENV } from "./filter.js";
-import { JsonLog } from "./json-log.js";
+import { LogSubscriber } from "./log-subscriber.js";
 import { ObserveError } from "./observe-error.js";
-import type { LogSink } from "./sink.js";
 import { StderrSink } from "./stderr-sink.js";
 
 const SHOWN_CHARACTERS = 200;
@@ -30,21 +27,12 @@ const SHOWN_CHARACTERS = 200;
 export function installLogging(defaultFilter: string, ...layers: readonly Layer[]): void {
   const sink = new StderrSink();
   const { filter, warnings } = resolveFilter(process.env[FILTER_ENV], defaultFilter);
-  const registry = layers.reduce<Registry>(
-    (all, layer) => all.with(layer),
-    tracing.registry().with(logLayer(profile, sink)),
-  );
-  if (!installSubscriber(registry.filter(filter))) {
+  if (!installSubscriber(new LogSubscriber(sink, filter, layers))) {
     throw new ObserveError("logging is installed already: call installLogging once, from the entry point", {
       code: "E_LOGGING_INSTALLED",
     });
   }
   for (const warning of warnings) sink.writeLine(warning);
-}
-
-/** The log of a build: plain text for debug, JSON for release. */
-export function logLayer(build: Profile, sink: LogSink): Layer {
-  return build === "debug" ? new ConsoleLog(sink) : new JsonLog(sink);
 }
 
 /** A filter, and what has to be said about how it was found. */

@@ -1,12 +1,21 @@
 /**
- * Where finished log lines go. Write one to send them elsewhere than to standard error.
+ * Where finished log lines go. Write one to send them elsewhere than to standard error, and provide it: the application then logs there, as
+ * JSON with its secrets withheld, by the `Filter` it provides, else by the one that is installed.
+ *
+ * Injectable wherever the application uses it. A class that asks for it gets what the application writes to, which is the installed log's
+ * unless one is provided; what it writes itself goes out as it is, with nothing withheld.
  *
  * @example
  * class FileSink extends LogSink {
+ *   private readonly file = openSync("shop.log", "a");
  *   writeLine(line: string) {
- *     fs.writeSync(this.fd, `${line}\n`);
+ *     writeSync(this.file, `${line}\n`);
+ *   }
+ *   dispose() {
+ *     closeSync(this.file); // after the application's last line
  *   }
  * }
+ * Application.create(ShopModule).provide(provide(LogSink).useClass(FileSink));
  */
 export abstract class LogSink {
   /**

@@ -9,13 +9,15 @@
 import { Application, type Started } from "../app/application.js";
 import { ApplicationBuilder } from "../app/builder.js";
 import type { Class } from "../di/class.js";
-import type { Binding } from "../di/provide.js";
+import { provide, type Binding } from "../di/provide.js";
 import type { InjectionToken } from "../di/token.js";
 import { Clock } from "../kernel/clock.js";
 import type { Flight } from "../kernel/connection.js";
 import { tracing } from "../kernel/tracing.js";
 import { CaptureSink } from "../observe/capture-sink.js";
+import { Filter } from "../observe/filter.js";
 import { JsonLog } from "../observe/json-log.js";
+import { LogSink } from "../observe/sink.js";
 import { failure } from "./failure.js";
 import { ObservedSpans } from "./observed-spans.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
@@ -36,7 +38,10 @@ export async function testApp(root: Class | ApplicationBuilder, ...doubles: read
   const watch = new Watch();
   return watch.run(async () => {
     const builder = root instanceof ApplicationBuilder ? root : Application.create(root);
-    const application = builder.doubles(...doubles).build();
+    const application = builder
+      .fallbacks(...watch.fallbacks())
+      .doubles(...doubles)
+      .build();
     return new TestApp(application, await application.start(), watch);
   });
 }
@@ -99,6 +104,11 @@ export class Watch {
   readonly sink = new CaptureSink();
   readonly spans = new ObservedSpans();
   private readonly subscriber = tracing.registry().with(new JsonLog(this.sink)).with(this.spans);
+
+  /** A class that asks for the log gets the one that the test looks at. */
+  fallbacks(): readonly Binding[] {
+    return [provide(LogSink).useValue(this.sink), provide(Filter).useValue(Filter.upTo("TRACE"))];
+  }
 
   /** Runs `fn` so that its events come here, and those of everything it starts: a server that is made in it serves in it. */
   run<T>(fn: () => T): T {

@@ -1,4 +1,5 @@
 /** Compile-only: the logging facade and its sinks, and what of them must not compile. */
+import { provide } from "../../lib/di/provide.js";
 import { tracing, type Layer, type Subscriber } from "../../lib/kernel/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { Filter } from "../../lib/observe/filter.js";
@@ -48,6 +49,23 @@ class Silent extends LogSink {}
 export const silent = Silent;
 // @ts-expect-error a sink to write to is needed
 export const nowhere = new JsonLog();
+
+// --- what an application injects ----------------------------------------------------------------------------------------
+
+provide(LogSink).useValue(new CaptureSink());
+provide(LogSink).useClass(CaptureSink);
+provide(Filter).useValue(Filter.upTo("WARN"));
+provide(Filter).useFactory(() => new Filter(new Map([["shop", "DEBUG"]])));
+// @ts-expect-error a sink writes lines
+provide(LogSink).useValue({ write: (line: string) => line });
+// @ts-expect-error a layer is no sink
+provide(LogSink).useValue(new JsonLog(new CaptureSink()));
+// @ts-expect-error a filter is parsed, and the text may be none
+provide(Filter).useValue(Filter.parse("info"));
+// @ts-expect-error a text is no filter
+provide(Filter).useValue("info,shop=debug");
+// @ts-expect-error there is no such level
+export const verbose = new Filter(new Map([["shop", "VERBOSE"]]));
 
 // --- redaction -----------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,368 @@
+/** Where an application logs, and what it injects of it: `LogSink` and `Filter`, its own or the process's. */
+import { once } from "node:events";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
+import {
+  Application,
+  AppConfig,
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  provide,
+  Route,
+  Routes,
+  Subsystem,
+  type ApplicationBuilder,
+  type Binding,
+} from "@stagecraft/framework";
+import { CaptureSink, Filter, LogSink, StderrSink, tracing } from "@stagecraft/framework/observe";
+import { expectLogLine, testApp } from "@stagecraft/framework/testing";
+import { runProgram } from "../support/program.js";
+import { Witness } from "../support/witness.js";
+
+const log = tracing.target("shop");
+
+const routes = new Routes([
+  Route.get("/told", async () => {
+    log.info("told", { password: "hunter2" });
+    await pause(1);
+    setTimeout(() => log.warn("told later"), 1);
+    log.debug("told in detail");
+    return "told";
+  }),
+]);
+
+function shop(...bindings: readonly Binding[]): ApplicationBuilder {
+  return Application.create()
+    .routes(routes)
+    .provide(...bindings)
+    .lifecycle({ drainDelayMs: 0 });
+}
+
+/** Serves, is asked once, and stops. */
+async function visit(builder: ApplicationBuilder, path = "/told"): Promise<void> {
+  const listener = net.createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const running = await builder.build().serve(listener);
+  await (await fetch(running.url + path)).text();
+  await pause(5);
+  await running.stop();
+}
+
+function messages(sink: CaptureSink): readonly (string | undefined)[] {
+  return sink.lines().map((line) => expectLogLine(line).message?.replace(/\d+ms$/, "0ms"));
+}
+
+const LAST = ["draining", "listener stopped", "stopped"];
+
+describe("an application that provides a LogSink", () => {
+  it("writes what it does there, from the start to the end, as JSON without its secrets", async () => {
+    const sink = new CaptureSink();
+
+    await visit(shop(provide(LogSink).useValue(sink)).accessLog());
+
+    const [warning, told, access, later, ...last] = messages(sink);
+    expect(warning).to.contain("request id is off");
+    expect([told, access, later]).to.deep.equal(["told", "GET /told 200 0ms", "told later"]);
+    expect(last).to.deep.equal(LAST);
+    expect(sink.transcript()).to.contain('"password":"[redacted]"').and.not.to.contain("hunter2");
+  });
+
+  it("writes there without any stage that opens a span", async () => {
+    const sink = new CaptureSink();
+
+    await visit(shop(provide(LogSink).useValue(sink)));
+
+    expect(messages(sink)).to.deep.equal(["told", "told later", ...LAST]);
+  });
+
+  it("writes there of its subsystems", async () => {
+    const sink = new CaptureSink();
+    @Injectable()
+    class Store extends Subsystem {
+      readonly kind = "database";
+      start = () => log.info("store starts");
+      stop = () => log.info("store stops");
+    }
+    @Module({ providers: [Store, provide(LogSink).useValue(sink)] })
+    class ShopModule {}
+
+    await using app = await testApp(ShopModule);
+    await app.stop();
+
+    expect(messages(sink)).to.include.members(["store starts", "store stops"]);
+  });
+
+  it("writes there of requests that another server hands it", async () => {
+    const sink = new CaptureSink();
+    const server = http.createServer(shop(provide(LogSink).useValue(sink)).build().callback());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+
+    // A listening TCP server has an address of this kind.
+    await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/told`);
+    await pause(5);
+    server.close();
+
+    expect(messages(sink)).to.deep.equal(["told", "told later"]);
+  });
+
+  it("writes there what its own filter wants", async () => {
+    const [most, least] = [new CaptureSink(), new CaptureSink()];
+    const shopOnly = new Filter(new Map([["shop", "DEBUG"]]));
+
+    await visit(shop(provide(LogSink).useValue(most), provide(Filter).useValue(shopOnly)));
+    await visit(shop(provide(LogSink).useValue(least), provide(Filter).useValue(Filter.upTo("WARN"))));
+
+    expect(messages(most)).to.deep.equal(["told", "told in detail", "told later"]);
+    expect(messages(least)).to.deep.equal(["told later"]);
+  });
+
+  it("shares it with no other application of the process", async () => {
+    const [one, other] = [new CaptureSink(), new CaptureSink()];
+
+    await Promise.all([
+      visit(shop(provide(LogSink).useValue(one))),
+      visit(shop(provide(LogSink).useValue(other)), "/elsewhere"),
+      visit(shop()),
+    ]);
+
+    expect(messages(one)).to.deep.equal(["told", "told later", ...LAST]);
+    expect(messages(other)).to.deep.equal(LAST);
+  });
+
+  it("leaves other layers of the process where they are", async () => {
+    const sink = new CaptureSink();
+    const witness = new Witness();
+
+    await witness.run(() => visit(shop(provide(LogSink).useValue(sink)).requestId().accessLog()));
+
+    expect(witness.spans.map(({ name, outcome }) => [name, outcome])).to.deep.equal([
+      ["framework.request", { ok: true }],
+    ]);
+    expect(witness.events.map(({ message }) => message)).to.include.members(["told", "told in detail", "stopped"]);
+    expect(messages(sink)).to.include.members(["told", "stopped"]).and.not.to.include("told in detail");
+  });
+
+  it("writes to a sink that fails as if there were none", async () => {
+    class Full extends LogSink {
+      override writeLine(): never {
+        throw new Error("disk full");
+      }
+    }
+
+    await using app = await testApp(shop(provide(LogSink).useClass(Full)));
+    const response = await app.get("/told");
+
+    expect(response.status).to.equal(200);
+  });
+
+  it("closes a sink that it has made after the last line, and no other", async () => {
+    const lines: string[] = [];
+    class Closing extends LogSink {
+      override writeLine(line: string): void {
+        lines.push(expectLogLine(line).message ?? "");
+      }
+      dispose(): void {
+        lines.push("closed");
+      }
+    }
+    @Injectable()
+    class Parting {
+      dispose(): void {
+        log.info("parting");
+      }
+    }
+    @Module({ providers: [Parting] })
+    class ShopModule {}
+
+    for (const binding of [provide(LogSink).useClass(Closing), provide(LogSink).useValue(new Closing())]) {
+      await visit(Application.create(ShopModule).provide(binding).lifecycle({ drainDelayMs: 0 }));
+    }
+
+    const ending = ["draining", "listener stopped", "parting", "stopped"];
+    expect(lines).to.deep.equal([...ending, "closed", ...ending]);
+  });
+});
+
+/** A class that asks for both, as one that keeps an audit trail would. */
+@Injectable()
+class Audit {
+  constructor(
+    readonly sink: LogSink,
+    readonly levels: Filter,
+  ) {}
+
+  note(what: string): void {
+    this.sink.writeLine(JSON.stringify({ audit: what }));
+  }
+}
+
+@Controller("/audit")
+class AuditController {
+  constructor(private readonly audit: Audit) {}
+
+  @Get("/")
+  note() {
+    this.audit.note("seen");
+  }
+}
+
+@Module({ controllers: [AuditController], providers: [Audit] })
+class AuditModule {}
+
+describe("a class that asks for the LogSink and the Filter", () => {
+  it("is given standard error, and levels up to INFO, where nothing is installed or provided", () => {
+    const { sink, levels } = Application.create(AuditModule).build().resolve(Audit);
+
+    expect(sink).to.be.instanceOf(StderrSink);
+    expect(levels.maxLevel("anything")).to.equal("INFO");
+  });
+
+  it("is given what is installed, by the variable that it was installed by", async () => {
+    const { stdout, stderr } = await runProgram(
+      `const { Application, provide } = await load("index.js");
+       const { Filter, installLogging, LogSink } = await load("observe/index.js");
+       installLogging("info");
+       const application = Application.create().build();
+       application.resolve(LogSink).writeLine("a line of its own");
+       console.log(application.resolve(Filter).maxLevel("shop"), application.resolve(Filter).maxLevel("other"));`,
+      { RUST_LOG: "shop=trace" },
+    );
+
+    expect(stdout).to.equal("TRACE OFF\n");
+    expect(stderr).to.equal("a line of its own\n");
+  });
+
+  it("is given what the application provides, anywhere in it, the same instance everywhere", async () => {
+    @Injectable()
+    class Named extends LogSink {
+      readonly lines: string[] = [];
+      constructor(private readonly config: AppConfig) {
+        super();
+      }
+      override writeLine(line: string): void {
+        this.lines.push(`${this.config.name} ${line}`);
+      }
+    }
+    @Module({ imports: [AuditModule], providers: [provide(LogSink).useClass(Named)], exports: [LogSink] })
+    class ShopModule {}
+    await using app = await testApp(Application.create(ShopModule).provide(provide(LogSink).useClass(Named)));
+
+    await app.get("/audit");
+
+    const sink = app.resolve(LogSink);
+    expect(app.resolve(Audit).sink).to.equal(sink);
+    expect(sink).to.be.instanceOf(Named);
+    expect((sink as Named).lines).to.include('app {"audit":"seen"}');
+  });
+
+  it("is given the test's log in a test, every level wanted", async () => {
+    await using app = await testApp(AuditModule);
+
+    await app.get("/audit");
+
+    expect(app.resolve(Audit).sink).to.equal(app.logs);
+    expect(app.resolve(Audit).levels.maxLevel("anything")).to.equal("TRACE");
+    expect(app.logs.lines()).to.include('{"audit":"seen"}');
+  });
+
+  it("is given a double in a test, which hears what the test's log hears", async () => {
+    const double = new CaptureSink();
+    await using app = await testApp(AuditModule, provide(LogSink).useValue(double));
+
+    await app.get("/audit");
+    await app.stop();
+
+    expect(double.lines()).to.include('{"audit":"seen"}');
+    expect(app.logs.lines()).not.to.include('{"audit":"seen"}');
+    expect(messages(app.logs)).to.include.members(LAST);
+    expect(double.lines().filter((line) => !line.includes("audit"))).to.deep.equal(app.logs.lines());
+  });
+
+  it("is given a double by its constructor, without any application", () => {
+    const double = new CaptureSink();
+
+    new Audit(double, Filter.upTo("OFF")).note("seen");
+
+    expect(double.lines()).to.deep.equal(['{"audit":"seen"}']);
+  });
+});
+
+/** An application that visits itself once it listens, and is then told to end. */
+const VISITED = `
+  const { Application, provide, Route, Routes } = await load("index.js");
+  const { Filter, installLogging, LogSink, tracing } = await load("observe/index.js");
+  const log = tracing.target("shop");
+  const fail = () => setTimeout(() => { throw new Error("boom"); });
+  const routes = new Routes([
+    Route.get("/", () => (log.debug("asked"), log.warn("told"), "told")),
+    Route.get("/crash", () => void fail()),
+  ]);
+  const visit = async (url, path) => {
+    await (await fetch(url + path)).text();
+    if (path === "/") process.kill(process.pid, "SIGTERM");
+  };
+  const runs = (path, ...bindings) => {
+    class Own extends LogSink {
+      writeLine(line) {
+        const { message, fields } = JSON.parse(line);
+        console.log(message.replace(/\\d+ms$/, "0ms"));
+        if (message === "listening") visit(fields.at, path);
+      }
+    }
+    const own = bindings.length > 0 ? bindings : [provide(LogSink).useClass(Own)];
+    const application = Application.create().routes(routes).requestId().accessLog().port(0).provide(...own);
+    return application.lifecycle({ drainDelayMs: 0 }).build().run();
+  };
+  const layer = { onNewSpan: ({ name }) => console.log("span", name) };
+`;
+
+describe("a process whose application has a log of its own", () => {
+  it("writes to it from the first line to the last, and nothing of it to the installed one, whose other layers stay", async () => {
+    const { stdout, stderr } = await runProgram(`${VISITED} installLogging("info", layer); await runs("/");`);
+
+    const visited = ["listening", "span framework.request", "told", "GET / 200 0ms"];
+    expect(stdout.trimEnd().split("\n")).to.deep.equal([...visited, "signal received", ...LAST]);
+    expect(stderr).to.equal("");
+  });
+
+  it("follows the variable that logging was installed by", async () => {
+    const env = { RUST_LOG: "shop=debug,framework::lifecycle=info" };
+
+    const { stdout } = await runProgram(`${VISITED} installLogging("off"); await runs("/");`, env);
+
+    expect(stdout.trimEnd().split("\n")).to.deep.equal(["listening", "asked", "told", "signal received", ...LAST]);
+  });
+
+  it("needs nothing installed, and reads no variable itself", async () => {
+    const { stdout, stderr } = await runProgram(`${VISITED} await runs("/");`, { RUST_LOG: "trace" });
+
+    expect(stdout.trimEnd().split("\n")).to.include.members(["listening", "told"]).and.not.to.include("asked");
+    expect(stderr).to.equal("");
+  });
+
+  it("writes to it also how it crashed", async () => {
+    const { code, stdout, stderr } = await runProgram(`${VISITED} installLogging("info"); await runs("/crash");`);
+
+    expect(stdout).to.contain("\nuncaught failure\ndraining\n");
+    expect(stderr).to.equal("");
+    expect(code).to.equal(1);
+  });
+
+  it("is left the installed log, by its own filter, where it provides a Filter alone", async () => {
+    const own = `provide(Filter).useValue(Filter.parse("off,shop=warn,framework::lifecycle=info"))`;
+    const program = `${VISITED}
+      installLogging("trace", layer, { onEvent: ({ message, fields }) => message === "listening" && visit(fields.at, "/") });
+      await runs("/", ${own});`;
+
+    const { stdout, stderr } = await runProgram(program, { NODE_ENV: "production" });
+
+    const written = stderr.trimEnd().split("\n").map((line) => expectLogLine(line).message); // prettier-ignore
+    expect(written).to.deep.equal(["listening", "told", "signal received", ...LAST]);
+    expect(stdout).to.equal("span framework.request\n");
+  });
+});
