@@ -6,6 +6,7 @@
 import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
 import type { Context } from "./context.js";
+import { endAnswer } from "./end-answer.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { isStream, sendableOnly } from "./stream.js";
@@ -41,8 +42,9 @@ function sendWhole(ctx: Context, payload: unknown, lingers: boolean): void {
   const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
   writeHead(ctx, length, lingers);
   if (lingers) lingerAfter(ctx);
-  if (body === undefined) ctx.raw.end();
-  else ctx.raw.end(body);
+  // What was handed out may have an `end` of somebody's own.
+  if (ctx.exposed) ctx.raw.end(body);
+  else endAnswer(ctx.raw, body, length);
   ctx.finish();
 }
 

@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { expect } from "chai";
+import { Application, Route, Routes, type Context } from "@stagecraft/framework";
+import { Conversation } from "../support/conversation.js";
+
+/** Answers whatever the path names, over a server that tells how many pieces each answer was handed to the socket in. */
+class Pieces implements AsyncDisposable {
+  readonly counts: number[] = [];
+  private constructor(
+    private readonly running: { stop(): Promise<void> },
+    readonly client: Conversation,
+  ) {}
+
+  static async of(body: (ctx: Context) => unknown, options: http.ServerOptions = {}): Promise<Pieces> {
+    const server = http.createServer(options);
+    const sockets = once(server, "connection");
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const app = Application.create()
+      .routes(new Routes([Route.get("/", body)]))
+      .lifecycle({ drainDelayMs: 0 })
+      .build();
+    const running = await app.serve(server);
+    // A listening TCP server has an address of this kind.
+    const { port } = server.address() as AddressInfo;
+    const pieces = new Pieces(running, await Conversation.with(port));
+    // The event's one argument, by Node's documentation.
+    const [socket] = (await sockets) as [Socket];
+    pieces.watch(socket);
+    return pieces;
+  }
+
+  async answer(request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"): Promise<string> {
+    this.client.say(request);
+    return this.client.end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client[Symbol.asyncDispose]();
+    await this.running.stop();
+  }
+
+  private watch(socket: Socket): void {
+    const write = socket._write.bind(socket);
+    const writev = socket._writev?.bind(socket);
+    socket._write = (...args) => {
+      this.counts.push(1);
+      write(...args);
+    };
+    socket._writev = (chunks, done) => {
+      this.counts.push(chunks.length);
+      writev?.(chunks, done);
+    };
+  }
+}
+
+function get(n: number, more = ""): string {
+  return `GET /?n=${n} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+}
+
+describe("the end of a small answer", () => {
+  it("goes to the socket in one piece with its head where the body is ASCII", async () => {
+    await using pieces = await Pieces.of(() => "hello");
+
+    const text = await pieces.answer();
+
+    expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 5\r\n[^]*\r\n\r\nhello$/);
+    expect(pieces.counts).to.deep.equal([1]);
+  });
+
+  const others = [
+    { title: "text that is not ASCII", body: "grüße", sent: Buffer.from("grüße").toString("latin1") },
+    { title: "bytes", body: Buffer.from([0, 255, 10]), sent: "\0\xff\n" },
+    { title: "text that is long", body: "x".repeat(10_000), sent: "x".repeat(10_000) },
+  ];
+  for (const { title, body, sent } of others) {
+    it(`is left to Node for ${title}`, async () => {
+      await using pieces = await Pieces.of(() => body);
+
+      const text = await pieces.answer();
+
+      expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(sent);
+      expect(text).to.contain(`Content-Length: ${sent.length}\r\n`);
+      expect(Math.max(...pieces.counts)).to.be.above(1);
+    });
+  }
+
+  it("is left to Node where the answer frames its body", async () => {
+    await using pieces = await Pieces.of((ctx) => {
+      ctx.set("Transfer-Encoding", "chunked");
+      return "hello";
+    });
+
+    const text = await pieces.answer();
+
+    expect(text).to.match(/Transfer-Encoding: chunked\r\n[^]*\r\n\r\n5\r\nhello\r\n0\r\n\r\n$/);
+  });
+
+  it("is left to a response of another class", async () => {
+    class Shouting<Request extends http.IncomingMessage = http.IncomingMessage> extends http.ServerResponse<Request> {
+      override end(...args: unknown[]): this {
+        return super.end(String(args[0]).toUpperCase(), "utf8");
+      }
+    }
+    await using pieces = await Pieces.of(() => "hello", { ServerResponse: Shouting });
+
+    const text = await pieces.answer();
+
+    expect(text).to.match(/\r\n\r\nHELLO$/);
+  });
+
+  it("is left to an `end` of the response that was handed out", async () => {
+    await using pieces = await Pieces.of((ctx) => {
+      const end = ctx.res.end.bind(ctx.res);
+      ctx.res.end = ((body: string) => end(body.toUpperCase())) as typeof ctx.res.end;
+      return "hello";
+    });
+
+    const text = await pieces.answer();
+
+    expect(text).to.match(/\r\n\r\nHELLO$/);
+  });
+
+  it("keeps the answers of pipelined requests whole and in order", async () => {
+    await using pieces = await Pieces.of((ctx) => ctx.search()["n"]);
+
+    const text = await pieces.answer(get(1) + get(2) + get(3, "Connection: close\r\n"));
+
+    expect(text.match(/\r\n\r\n\d/g)).to.deep.equal(["\r\n\r\n1", "\r\n\r\n2", "\r\n\r\n3"]);
+  });
+
+  it("answers HTTP/1.0 as well", async () => {
+    await using pieces = await Pieces.of(() => "hello");
+
+    const text = await pieces.answer("GET / HTTP/1.0\r\n\r\n");
+
+    expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
+  });
+});
