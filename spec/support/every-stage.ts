@@ -1,0 +1,154 @@
+/**
+ * An application with every method of the builder called, for the journeys that ask what all of it comes to. A method that is added to
+ * the builder and not called here does not compile.
+ */
+import { join } from "node:path";
+import {
+  AppConfig,
+  type ApplicationBuilder,
+  BadRequestError,
+  Clock,
+  type Context,
+  Controller,
+  ErrorMapping,
+  Get,
+  Inject,
+  Maintenance,
+  type Middleware,
+  Module,
+  type Next,
+  provide,
+  ProxyAction,
+  RateLimit,
+  redirect,
+  Route,
+  Routes,
+  SecurityHeaders,
+  token,
+} from "../../lib/index.js";
+import { Metrics } from "../../lib/observe/metrics.js";
+import type { MiddlewareInput } from "../../lib/routing/middleware-input.js";
+import { tracing } from "../../lib/kernel/tracing.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { Gate } from "./gate.js";
+import { ROOT } from "./sources.js";
+
+export const ORIGIN = "https://front.example";
+export const LIMIT_BYTES = 100;
+export const LIMIT_MS = 1000;
+/** Requests a client may send in an hour; clients are told apart by `x-client`. */
+export const QUOTA = 30;
+/** Long enough to be worth compressing. */
+export const LONG = "a sentence that is said again and again. ".repeat(60);
+
+type Call = (builder: ApplicationBuilder) => unknown;
+/** All of them but `layer`, whose order counts, and what only the test kit calls. */
+type Setting = Exclude<keyof ApplicationBuilder, "koa" | "layer" | "build" | "doubles" | "fallbacks">;
+
+const log = tracing.target("spec::handler");
+const Greeting = token<string>("greeting");
+
+@Controller("/module")
+class GreetingController {
+  constructor(@Inject(Greeting) private readonly greeting: string) {}
+
+  @Get("/", "greeting")
+  greet() {
+    return this.greeting;
+  }
+}
+
+@Module({ controllers: [GreetingController] })
+export class GreetingModule {}
+
+function handle({ method }: Context): string {
+  log.info("handled", { method });
+  return "a page";
+}
+
+/** Says on the answer that a request came by. */
+function visit(ctx: Context, name: string, next: Next): Promise<void> {
+  ctx.append("x-layers", name);
+  return next();
+}
+
+class SecondLayer implements Middleware {
+  handle(ctx: Context, next: Next): unknown {
+    return visit(ctx, "second", next);
+  }
+}
+
+const thirdLayer: Middleware = { handle: (ctx, next) => visit(ctx, "third", next) };
+
+export class EveryStage {
+  readonly clock = new FakeClock();
+  readonly maintenance = new Maintenance();
+  readonly metrics = new Metrics();
+
+  /** Opened when a request to `/slow` has come to its handler, which never answers. */
+  readonly slowBegun = new Gate();
+
+  /** A function written for Koa, a class that the container builds, an object: the order of these calls matters. */
+  readonly layers: readonly MiddlewareInput[] = [
+    (ctx: Context, next: Next) => visit(ctx, "first", next),
+    SecondLayer,
+    thirdLayer,
+  ];
+
+  /** One call of every other method, whose order must not matter. */
+  readonly settings: Readonly<Record<Setting, Call>> = {
+    routes: (builder) => builder.routes(this.routes()),
+    provide: (builder) => builder.provide(provide(Clock).useValue(this.clock), provide(Greeting).useValue("hello")),
+    config: (builder) => builder.config(new AppConfig({ name: "every", url: "https://shop.example", port: 4001 })),
+    port: (builder) => builder.port(4002),
+    bind: (builder) => builder.bind("127.0.0.2"),
+    trustedProxies: (builder) => builder.trustedProxies("127.0.0.0/8"),
+    proxy: (builder) => builder.proxy(({ url }) => actionFor(url)),
+    health: (builder) => builder.health(true),
+    healthPrefix: (builder) => builder.healthPrefix("/health"),
+    lifecycle: (builder) => builder.lifecycle({ drainDelayMs: 1, probeTimeoutMs: 2 }),
+    compression: (builder) => builder.compression(),
+    securityHeaders: (builder) =>
+      builder.securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'")),
+    cors: (builder) => builder.cors({ origins: [ORIGIN], exposeHeaders: ["x-request-id"] }),
+    requestId: (builder) => builder.requestId(),
+    traceContext: (builder) => builder.traceContext(),
+    accessLog: (builder) => builder.accessLog(),
+    metrics: (builder) => builder.metrics(this.metrics),
+    catchPanic: (builder) => builder.catchPanic(),
+    errorMapping: (builder) => builder.errorMapping(new ErrorMapping()),
+    bodyLimit: (builder) => builder.bodyLimit(LIMIT_BYTES),
+    timeout: (builder) => builder.timeout(LIMIT_MS),
+    maintenance: (builder) => builder.maintenance(this.maintenance),
+    rateLimit: (builder) => builder.rateLimit(RateLimit.perHour(QUOTA).by({ header: "x-client" })),
+    redirectMapper: (builder) => builder.redirectMapper(true),
+    staticFiles: (builder) => builder.staticFiles({ root: join(ROOT, "samples/links/public") }),
+  };
+
+  /** Everything at once, in the order in which it stands above. */
+  applyTo(builder: ApplicationBuilder): ApplicationBuilder {
+    for (const call of Object.values(this.settings)) call(builder);
+    return builder.layer(...this.layers);
+  }
+
+  private routes(): Routes {
+    return new Routes([
+      Route.get("/page", handle),
+      Route.get("/long", () => LONG),
+      Route.get("/robots.txt", () => "of a route"),
+      Route.get("/bad", () => Promise.reject(new BadRequestError("no"))),
+      Route.get("/panic", () => Promise.reject(new TypeError("of the handler"))),
+      Route.get("/away", () => redirect().route("greeting")),
+      Route.post("/echo", (ctx: Context) => ctx.text()),
+      Route.get("/slow", () => {
+        this.slowBegun.open();
+        return new Promise(() => {});
+      }),
+    ]);
+  }
+}
+
+function actionFor(url: string): ProxyAction {
+  if (url === "/closed") return ProxyAction.shortCircuit(410);
+  return url.startsWith("/old/") ? ProxyAction.rewrite(url.slice("/old".length)) : ProxyAction.continue();
+}
