@@ -13,12 +13,17 @@ import { MetricsError } from "./metrics-error.js";
 import { Observation } from "./observation.js";
 import type { Observer, ValueSeries } from "./series.js";
 
-/** Series kept at hand: every method of HTTP with every status it may get, and no more, whoever makes up others. */
-const KEPT = 1024;
+/** Methods and statuses whose series are kept at hand: all of HTTP, and no more, whoever makes up others. */
+const KEPT = 64;
+
+interface MethodSeries {
+  /** By status. */
+  readonly totals: Map<number, ValueSeries>;
+  readonly duration: Observer;
+}
 
 export class MetricsLayer extends Layer {
-  private readonly totals = new Map<string, ValueSeries>();
-  private readonly durations = new Map<string, Observer>();
+  private readonly methods = new Map<string, MethodSeries>();
 
   constructor(
     private readonly metrics: Metrics,
@@ -52,27 +57,24 @@ export class MetricsLayer extends Layer {
 
   /** @internal */
   count(method: string, status: number, seconds: number): void {
-    this.total(method, status).value += 1;
-    this.duration(method).observe(seconds);
+    const { totals, duration } = this.methods.get(method) ?? this.ofMethod(method);
+    const total = totals.get(status) ?? this.ofStatus(totals, method, status);
+    total.value += 1;
+    duration.observe(seconds);
   }
 
-  private total(method: string, status: number): ValueSeries {
-    const key = method + status;
-    let series = this.totals.get(key);
-    if (series === undefined) {
-      series = this.metrics.counter(HTTP_REQUESTS_TOTAL, { method, status: String(status), ...this.routeLabel() });
-      if (this.totals.size < KEPT) this.totals.set(key, series);
-    }
+  private ofMethod(method: string): MethodSeries {
+    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.routeLabel() });
+    const series = { totals: new Map<number, ValueSeries>(), duration };
+    if (this.methods.size < KEPT) this.methods.set(method, series);
     return series;
   }
 
-  private duration(method: string): Observer {
-    let series = this.durations.get(method);
-    if (series === undefined) {
-      series = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.routeLabel() });
-      if (this.durations.size < KEPT) this.durations.set(method, series);
-    }
-    return series;
+  private ofStatus(totals: Map<number, ValueSeries>, method: string, status: number): ValueSeries {
+    const labels = { method, status: String(status), ...this.routeLabel() };
+    const total = this.metrics.counter(HTTP_REQUESTS_TOTAL, labels);
+    if (totals.size < KEPT) totals.set(status, total);
+    return total;
   }
 
   private routeLabel(): Readonly<Record<string, string>> {
