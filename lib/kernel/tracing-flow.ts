@@ -131,14 +131,15 @@ export function enterRequest<A, T>(run: (argument: A) => T, argument: A, subscri
 
 /**
  * For a layer that is used without the application around it: makes sure that `openSpan` has a flow of its own to move
- * in. A plain call where `enterRequest` has done so already, or where nobody listens.
+ * in, and hands it over. A plain call where `enterRequest` has done so already, or where nobody listens.
  * @internal
  */
-export function ensureFlow<A, T>(run: (argument: A) => T, argument: A): T {
+export function ensureFlow<A, T>(run: (argument: A, flow: Flow | undefined) => T, argument: A): T {
   const flow = currentFlow();
   const dispatch = currentDispatch(flow);
-  if (dispatch === undefined || flow?.swappable === true) return run(argument);
-  return flows.run(new Flow(dispatch, flow?.span, "this"), run, argument);
+  if (dispatch === undefined || flow?.swappable === true) return run(argument, flow);
+  const made = new Flow(dispatch, flow?.span, "this");
+  return flows.run(made, run, argument, made);
 }
 
 /**

@@ -10,7 +10,7 @@
  *   span.record({ rows: await load(file) });
  * });
  */
-import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch } from "./tracing-flow.js";
+import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch, type Flow } from "./tracing-flow.js";
 import { copyFields } from "./tracing-fields.js";
 import type { Fields, Outcome, RemoteParent, SpanData, Subscriber } from "./tracing-port.js";
 
@@ -114,12 +114,17 @@ export class Span implements SpanData {
  * must not be changed afterwards. `undefined` where nobody listens.
  *
  * It stays the current one after `closeSpan`: what a handler left behind (a timer, a streaming body, a late failure) and
- * what the outer stages still have to say belong to the request, and keep its fields. Emit `outside` it what must not
+ * what the outer stages still have to say belong to the request, and keep its fields. `Target.infoIn` is for what must not
  * carry them.
  * @internal
  */
-export function openSpan(target: string, name: string, fields: Fields, remoteParent?: RemoteParent): Span | undefined {
-  const flow = currentFlow();
+export function openSpan(
+  target: string,
+  name: string,
+  fields: Fields,
+  remoteParent?: RemoteParent,
+  flow: Flow | undefined = currentFlow(),
+): Span | undefined {
   if (flow === undefined || !flow.swappable) return undefined;
   const span = new Span(target, name, fields, remoteParent);
   span.open(flow.dispatch, flow.span);
@@ -130,19 +135,6 @@ export function openSpan(target: string, name: string, fields: Fields, remotePar
 /** Ends a span of `openSpan`; with `failure`, as failed. A second call does nothing. @internal */
 export function closeSpan(span: Span | undefined, failure?: { readonly error: unknown }): void {
   span?.close(failure === undefined ? FINISHED : { ok: false, error: failure.error });
-}
-
-/** Runs `emit`, which must be synchronous, in the parent of `span`: an access line is outside the span it reports on. @internal */
-export function outside<A>(span: Span | undefined, emit: (argument: A) => void, argument: A): void {
-  const flow = currentFlow();
-  if (span === undefined || flow === undefined || !flow.swappable) return emit(argument);
-  const inner = flow.span;
-  flow.span = span.parent;
-  try {
-    emit(argument);
-  } finally {
-    flow.span = inner;
-  }
 }
 
 function announce(subscriber: Subscriber, span: SpanData): void {

@@ -5,8 +5,7 @@
  */
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { currentFlow, ensureFlow, resumeFlow } from "../kernel/tracing-flow.js";
-import { outside } from "../kernel/tracing-span.js";
+import { ensureFlow, type Flow } from "../kernel/tracing-flow.js";
 import { tracing, type Fields } from "../kernel/tracing.js";
 import { Observation } from "./observation.js";
 import { apply } from "./redact.js";
@@ -18,7 +17,8 @@ const log = tracing.target(TARGET);
 
 export class AccessLogLayer extends Layer {
   override wrap(inner: Run): Run {
-    const logged: Run = (ctx) => new LoggedRequest(ctx).watch(inner);
+    const logged = (ctx: Context, flow: Flow | undefined): void | Promise<void> =>
+      new LoggedRequest(ctx, flow).watch(inner);
     return (ctx) => ensureFlow(logged, ctx);
   }
 }
@@ -32,38 +32,27 @@ interface RequestFields extends Fields {
 }
 
 class LoggedRequest extends Observation {
-  // Node calls back from the connection when a client leaves: the line still belongs to the request.
-  private readonly flow = currentFlow();
   private readonly fields: RequestFields;
   private readonly span;
 
-  constructor(ctx: Context) {
+  constructor(
+    ctx: Context,
+    // Node calls back from the connection when a client leaves: the line still belongs to the request.
+    private readonly flow: Flow | undefined,
+  ) {
     super(ctx);
     const { method, path } = ctx;
     const request_id = RequestId.of(ctx)?.value ?? "";
     this.fields = { method, path, request_id, client_ip: apply("client_ip", ctx.ip) };
-    this.span = openRequestSpan(ctx, TARGET, this.fields);
+    this.span = openRequestSpan(ctx, flow, TARGET, this.fields);
   }
 
   protected override record(status: number, failure: { readonly error: unknown } | undefined): void {
     endRequestSpan(this.span, status, failure);
-    if (currentFlow() === this.flow) outside(this.span, emit, this.line(status));
-    else resumeFlow(this.flow, (line) => outside(this.span, emit, line), this.line(status));
-  }
-
-  private line(status: number): Line {
     const { method, path, request_id, client_ip } = this.fields;
     const duration_ms = Math.trunc(this.elapsed());
     const message = `${method} ${path} ${status} ${duration_ms}ms`;
-    return { message, fields: { client_ip, duration_ms, method, path, request_id, status } };
+    const around = this.span === undefined ? this.flow?.span : this.span.parent;
+    log.infoIn(this.flow, around, message, { client_ip, duration_ms, method, path, request_id, status });
   }
-}
-
-interface Line {
-  readonly message: string;
-  readonly fields: Fields;
-}
-
-function emit({ message, fields }: Line): void {
-  log.info(message, fields);
 }

@@ -74,10 +74,9 @@ export class JsonLog implements Layer<SpanFields> {
   }
 
   #compose(event: LogEvent, state: SpanFields | undefined): string {
-    const folded = state?.fold();
     const { message, fields } = typeof event.message === "string" ? event : this.#lift(event);
-    const line = this.#writer.line(fields ?? NO_FIELDS, this.#inherits ? folded : undefined);
-    return this.#end.close(line, event, message, folded);
+    const line = this.#writer.line(fields ?? NO_FIELDS, this.#inherits ? state?.fold() : undefined);
+    return this.#end.close(line, event, message, state?.path);
   }
 
   /** An event without a message of its own takes that of its fields, where it is one; and what is no text becomes one. */

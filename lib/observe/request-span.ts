@@ -1,19 +1,20 @@
 /** The span of a request: opened where a stage begins to watch it, ended when its answer is decided. */
 import type { Context } from "../kernel/context.js";
-import { currentFlow } from "../kernel/tracing-flow.js";
+import type { Flow } from "../kernel/tracing-flow.js";
 import { closeSpan, openSpan, type Span } from "../kernel/tracing-span.js";
 import type { Fields, RemoteParent } from "../kernel/tracing.js";
 import { REQUEST } from "./span-names.js";
 
-/** Opens a span `framework.request` in the present flow, and has a body that is still to be streamed belong to it. */
+/** Opens a span `framework.request` in the request's flow, and has a body that is still to be streamed belong to it. */
 export function openRequestSpan(
   ctx: Context,
+  flow: Flow | undefined,
   target: string,
   fields: Fields,
   remoteParent?: RemoteParent,
 ): Span | undefined {
-  ctx.flow = currentFlow();
-  return openSpan(target, REQUEST, fields, remoteParent);
+  ctx.flow = flow;
+  return openSpan(target, REQUEST, fields, remoteParent, flow);
 }
 
 /** As failed where an exception passed by, or where the answer is a server error. */

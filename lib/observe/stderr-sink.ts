@@ -13,11 +13,16 @@ const STANDARD_ERROR = 2;
 const PATIENCE_MS = 1000;
 const NAP_MS = 5;
 const NOTHING = new Uint8Array();
+/** Lines of at most so many characters, which take at most three bytes each, share a buffer. */
+const SMALL = 5000;
+const MOST_BYTES = 3;
+const NEWLINE = 0x0a;
 
 export class StderrSink extends LogSink {
   readonly #fd: number;
   // What of a line is left when patience ran out in the middle of it. It goes first, so that no line is ever torn.
   #rest: Uint8Array = NOTHING;
+  #buffer: Buffer | undefined;
 
   /** @param fd Another descriptor than standard error; for tests. */
   constructor(fd: number = STANDARD_ERROR) {
@@ -26,10 +31,9 @@ export class StderrSink extends LogSink {
   }
 
   override writeLine(line: string): void {
-    const text = `${line}\n`;
     try {
-      if (this.#rest.length > 0) this.#writeAfterRest(text);
-      else this.#writeFirst(text);
+      if (line.length > SMALL || this.#rest.length > 0) this.#writeInTurn(Buffer.from(`${line}\n`));
+      else this.#writeAtOnce(line);
     } catch {
       // Standard error is closed or broken: there is nobody left to tell.
       this.#rest = NOTHING;
@@ -37,16 +41,19 @@ export class StderrSink extends LogSink {
   }
 
   /** The usual case: one write takes it all. */
-  #writeFirst(text: string): void {
-    const written = write(this.#fd, text);
-    if (written === Buffer.byteLength(text)) return;
-    this.#keepWriting(Buffer.from(text), written, performance.now() + PATIENCE_MS);
+  #writeAtOnce(line: string): void {
+    const buffer = (this.#buffer ??= Buffer.allocUnsafeSlow(MOST_BYTES * SMALL + 1));
+    const size = buffer.write(line);
+    buffer[size] = NEWLINE;
+    const written = write(this.#fd, buffer, 0, size + 1);
+    if (written > size) return;
+    this.#keepWriting(Buffer.from(buffer.subarray(0, size + 1)), written, performance.now() + PATIENCE_MS);
   }
 
-  #writeAfterRest(text: string): void {
+  #writeInTurn(bytes: Uint8Array): void {
     const deadline = performance.now() + PATIENCE_MS;
-    this.#keepWriting(this.#rest, 0, deadline, true);
-    if (this.#rest.length === 0) this.#keepWriting(Buffer.from(text), 0, deadline);
+    if (this.#rest.length > 0) this.#keepWriting(this.#rest, 0, deadline, true);
+    if (this.#rest.length === 0) this.#keepWriting(bytes, 0, deadline);
   }
 
   /** Until all is written or time is up. A line that is begun leaves its rest; one that is not is lost. */
@@ -54,7 +61,7 @@ export class StderrSink extends LogSink {
     let position = from;
     let intime = true;
     while (position < bytes.length && intime) {
-      const written = write(this.#fd, bytes.subarray(position));
+      const written = write(this.#fd, bytes, position, bytes.length - position);
       position += written;
       intime = written > 0 || nap(deadline);
     }
@@ -63,9 +70,9 @@ export class StderrSink extends LogSink {
 }
 
 /** How many bytes were taken; 0 where the pipe is full. */
-function write(fd: number, data: string | Uint8Array): number {
+function write(fd: number, bytes: Uint8Array, from: number, count: number): number {
   try {
-    return typeof data === "string" ? writeSync(fd, data) : writeSync(fd, data);
+    return writeSync(fd, bytes, from, count);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EAGAIN") return 0;
     throw error;

@@ -7,7 +7,7 @@
  */
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { ensureFlow } from "../kernel/tracing-flow.js";
+import { ensureFlow, type Flow } from "../kernel/tracing-flow.js";
 import type { RemoteParent } from "../kernel/tracing.js";
 import { Observation } from "./observation.js";
 import { endRequestSpan, openRequestSpan } from "./request-span.js";
@@ -17,7 +17,8 @@ const TARGET = "framework::observe::trace_context";
 
 export class TraceContextLayer extends Layer {
   override wrap(inner: Run): Run {
-    const traced: Run = (ctx) => new TracedRequest(ctx).watch(inner);
+    const traced = (ctx: Context, flow: Flow | undefined): void | Promise<void> =>
+      new TracedRequest(ctx, flow).watch(inner);
     return (ctx) => ensureFlow(traced, ctx);
   }
 }
@@ -25,13 +26,13 @@ export class TraceContextLayer extends Layer {
 class TracedRequest extends Observation {
   private readonly span;
 
-  constructor(ctx: Context) {
+  constructor(ctx: Context, flow: Flow | undefined) {
     super(ctx);
     const trace = TraceContext.fromRequest(ctx.incoming);
     TraceContext.set(ctx, trace);
     const { traceId: trace_id, parentSpanId: parent_span_id, continued: continued_trace } = trace;
     const fields = { trace_id, parent_span_id, continued_trace };
-    this.span = openRequestSpan(ctx, TARGET, fields, remoteParentOf(trace));
+    this.span = openRequestSpan(ctx, flow, TARGET, fields, remoteParentOf(trace));
   }
 
   protected override record(status: number, failure: { readonly error: unknown } | undefined): void {

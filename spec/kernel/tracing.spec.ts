@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { tracing, type Layer, type LogEvent, type SpanData } from "../../lib/kernel/tracing.js";
 import { enterRequest, ensureFlow, currentFlow, resumeFlow } from "../../lib/kernel/tracing-flow.js";
-import { closeSpan, openSpan, outside } from "../../lib/kernel/tracing-span.js";
+import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
 
 const log = tracing.target("shop::links");
 
@@ -280,7 +280,7 @@ describe("tracing", () => {
           log.info("handler");
           log.span("own").run(() => log.info("in a span of its own"));
           closeSpan(access);
-          outside(access, () => log.info("access line"), undefined);
+          log.infoIn(flow, trace, "access line", {});
           closeSpan(trace, { error: new Error("no") });
           expect(currentFlow()).to.equal(flow);
         }, undefined),

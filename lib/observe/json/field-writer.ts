@@ -7,6 +7,7 @@ import { REDACTED } from "../redact.js";
 import { KeyShapes, type Inherited, type KeyList } from "./key-shapes.js";
 import { LINE_START, NESTED_START, Slot, type Before } from "./key-slot.js";
 import { Members } from "./members.js";
+import { SpanPath } from "./span-path.js";
 import { isPlainText, jsonText } from "./text.js";
 import { ValueWriter, type ObjectWriter } from "./value-writer.js";
 import { UNREADABLE, type Walk } from "./walk.js";
@@ -19,6 +20,8 @@ const WITHHELD = `"${REDACTED}"`;
 
 export class FieldWriter implements ObjectWriter {
   readonly shapes: KeyShapes;
+  /** Where the paths of spans begin. */
+  readonly outside = SpanPath.outside();
   readonly #values: ValueWriter = new ValueWriter(this);
   readonly #isSensitive: (name: string) => boolean;
 

@@ -7,22 +7,18 @@ import type { Fields } from "../../kernel/tracing-port.js";
 import type { FieldWriter } from "./field-writer.js";
 import type { Inherited, KeyList } from "./key-shapes.js";
 import { isOmitted } from "./key-slot.js";
-import { jsonText, oneText } from "./text.js";
+import type { SpanPath } from "./span-path.js";
 
 /** What an event inside a span inherits. */
-export interface Folded extends Inherited {
-  readonly keys: readonly string[];
-  /** The names of the spans as the elements of a JSON array, outermost first. */
-  readonly names: string;
-  /** The member they make of the line, and the same after a string that still lacks its closing quotation mark. */
-  readonly spans: string;
-  readonly spansAfterString: string;
+interface Folded extends Inherited {
+  /** The keys of the values, in their order; what is inherited begins at its border. */
+  readonly list: KeyList;
 }
 
 export class SpanFields {
+  readonly path: SpanPath;
   readonly #writer: FieldWriter;
   readonly #parent: SpanFields | undefined;
-  readonly #name: string;
   #fields: Fields;
   #folded: Folded | undefined;
   // What `#folded` was made of: it is made anew when either is another.
@@ -32,7 +28,7 @@ export class SpanFields {
   constructor(writer: FieldWriter, parent: SpanFields | undefined, name: string, fields: Fields) {
     this.#writer = writer;
     this.#parent = parent;
-    this.#name = name;
+    this.path = (parent?.path ?? writer.outside).below(name);
     this.#fields = frozen(writer, fields);
   }
 
@@ -52,30 +48,28 @@ export class SpanFields {
   }
 
   #foldOnto(above: Folded | undefined, root: KeyList): Folded {
-    const keys = [...(above?.keys ?? [])];
-    const values = [...(above?.values ?? [])];
+    const values = above === undefined ? [] : [...above.values];
+    let list = above === undefined ? root : above.list;
     for (const key in this.#fields) {
       const value = this.#fields[key];
-      if (!isOmitted(value)) put(keys, values, key, value);
+      if (isOmitted(value)) continue;
+      const index = list.keys.indexOf(key);
+      if (index < 0) list = list.plus(key);
+      values[index < 0 ? values.length : index] = value;
     }
-    const start = keys.reduce((list, key) => list.plus(key), root).border();
-    const name = jsonText(this.#name);
-    const names = above === undefined ? name : `${above.names},${name}`;
-    const spans = oneText(`,"spans":[${names}]`);
-    return { keys, values, start, names, spans, spansAfterString: oneText(`"${spans}`) };
+    return { list, values, start: list.border() };
   }
-}
-
-function put(keys: string[], values: unknown[], key: string, value: unknown): void {
-  const index = keys.indexOf(key);
-  if (index < 0) keys.push(key);
-  values[index < 0 ? keys.length - 1 : index] = value;
 }
 
 // Later changes to an object must not show, so objects are written now. The fields themselves are the facade's own copy.
 function frozen(writer: FieldWriter, fields: Fields): Fields {
-  if (!Object.values(fields).some(isLoose)) return fields;
+  if (!isAnyLoose(fields)) return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, writer.freeze(name, value)]));
+}
+
+function isAnyLoose(fields: Fields): boolean {
+  for (const name in fields) if (isLoose(fields[name])) return true;
+  return false;
 }
 
 function isLoose(value: unknown): boolean {
