@@ -68,8 +68,15 @@ export class Fine {
   @show async later({ params }: Context<"team">) {
     return Promise.resolve(params.team);
   }
+  // It names no parameter, so there is none that the path could lack; and whatever is read may be missing.
   @show open({ params }: Context<string>) {
-    return params["anything"];
+    const value: string | undefined = params["anything"];
+    // @ts-expect-error nothing says that it is there
+    const text: string = params["anything"];
+    return [value, text];
+  }
+  @index openWithoutCaptures({ params }: Context<string>) {
+    return params["team"] ?? "of no team";
   }
   @Get("/files/{*rest}", "files") file({ params }: Context<"rest">) {
     return params.rest;
