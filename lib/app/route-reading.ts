@@ -26,6 +26,8 @@ export class RouteReading {
   readonly all = new Routes();
   private readonly parts: Part[] = [];
   private readonly controllerFindings: Finding[] = [];
+  /** The modules that list a controller; the first of them has its routes. */
+  private readonly listings = new Map<Class, Class[]>();
   private container: Container | undefined;
 
   constructor(private readonly given: readonly Routes[]) {}
@@ -37,7 +39,13 @@ export class RouteReading {
   }
 
   findings(healthPaths: readonly string[]): readonly Finding[] {
-    return [...this.controllerFindings, ...this.all.findings(), ...collisions(this.all.drafts(), healthPaths)];
+    const repeated = [...this.listings].filter(([, modules]) => modules.length > 1);
+    return [
+      ...this.controllerFindings,
+      ...repeated.map(([controller, modules]) => listedRepeatedly(controller, modules)),
+      ...this.all.findings(),
+      ...collisions(this.all.drafts(), healthPaths),
+    ];
   }
 
   /** From now on classes are instances. */
@@ -71,11 +79,19 @@ export class RouteReading {
 
   private readModule(module: Class): readonly MiddlewareClass[] {
     const { controllers = [], middleware = [] } = moduleOf(module) ?? {};
-    const plans = controllers.map((controller) => ControllerPlan.of(controller as Class<object>));
+    const own = controllers.filter((controller) => this.isFirstListing(controller, module));
+    const plans = own.map((controller) => ControllerPlan.of(controller as Class<object>));
     const routes = new Routes(plans.map((plan) => plan.group(this.instanceOf(module)))).middleware(...middleware);
     this.add(module, routes);
     this.controllerFindings.push(...plans.flatMap(({ findings }) => findings));
     return plans.flatMap((plan) => plan.middlewareClasses);
+  }
+
+  private isFirstListing(controller: Class, module: Class): boolean {
+    const modules = this.listings.get(controller);
+    if (modules === undefined) this.listings.set(controller, [module]);
+    else modules.push(module);
+    return modules === undefined;
   }
 
   private readGiven(): readonly MiddlewareClass[] {
@@ -95,4 +111,15 @@ export class RouteReading {
       return scope.get(made);
     };
   }
+}
+
+/** One fault, and not one for each of its routes. */
+function listedRepeatedly(controller: Class, modules: readonly Class[]): Finding {
+  const names = [...new Set(modules.map(nameOf))].join(" and ");
+  return {
+    code: "E_CONTROLLER_REPEATED",
+    what: `${nameOf(controller)} is listed ${modules.length} times as a controller, in ${names}`,
+    where: `controllers of ${names}`,
+    cure: "list it in one module; its routes exist once",
+  };
 }

@@ -255,6 +255,28 @@ describe("build()", () => {
       expect([what, where, cure].every((text) => text !== "")).to.equal(true);
   });
 
+  for (const [where, listed] of [
+    ["two modules", [CountController]],
+    ["one module", [CountController, CountController]],
+  ] as const) {
+    it(`tells once of a controller that is listed twice in ${where}, whatever its routes`, () => {
+      @Module({ imports: where === "two modules" ? [CountModule] : [], controllers: listed, providers: [Counter] })
+      class ShopModule {}
+
+      const findings = findingsOf(() => Application.create(ShopModule).build());
+
+      const modules = where === "two modules" ? "CountModule and ShopModule" : "ShopModule";
+      expect(findings).to.deep.equal([
+        {
+          code: "E_CONTROLLER_REPEATED",
+          what: `CountController is listed 2 times as a controller, in ${modules}`,
+          where: `controllers of ${modules}`,
+          cure: "list it in one module; its routes exist once",
+        },
+      ]);
+    });
+  }
+
   it("makes no instance where anything is wrong", () => {
     let made = 0;
 
