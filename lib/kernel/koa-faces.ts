@@ -2,7 +2,13 @@
  * `ctx.request` and `ctx.response` for middleware written for Koa: Koa's own accessors, over the same request and answer that the
  * context holds. Made only for those who ask.
  */
-import { STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import {
+  STATUS_CODES,
+  validateHeaderValue,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from "node:http";
 import type { Socket } from "node:net";
 import type Koa from "koa";
 import koaRequest from "koa/lib/request.js";
@@ -99,6 +105,8 @@ export class KoaResponseFace {
   }
 
   set message(text: string) {
+    // Refused here, where it is a panic like another, and not when the head is written and everyone has been told of an answer.
+    validateHeaderValue("status message", text);
     if (!this.ctx.sealed) this.raw.statusMessage = text;
   }
 
