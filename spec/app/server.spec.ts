@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createServer } from "../../lib/app/server.js";
 import { Conversation } from "../support/conversation.js";
 import { Stack } from "../support/stack.js";
 
@@ -81,6 +82,14 @@ describe("what the parser refuses", () => {
     const { headers } = await stack.ask();
 
     expect(headers).not.to.have.any.keys("server", "x-powered-by");
+  });
+});
+
+describe("the server", () => {
+  it("waits 60 s for a head, 300 s for a request, and 65 s for the next one", () => {
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = createServer({ request() {}, continue() {} });
+
+    expect([headersTimeout, requestTimeout, keepAliveTimeout]).to.deep.equal([60_000, 300_000, 65_000]);
   });
 });
 

@@ -59,6 +59,16 @@ describe("the documents", () => {
   });
 });
 
+describe("the page on bad input", () => {
+  it("has a row for each test of its journey, in the same order, and no other", () => {
+    const rows = rowsAfter(textOf("docs/guide/bad-input.md") ?? "", "# Bad input").map(([what]) => what);
+    const tests = [...(textOf("spec/journeys/bad-input.spec.ts") ?? "").matchAll(/^ {2}it\("(.+)", /gm)];
+
+    expect(rows).to.have.property("length").above(0);
+    expect(rows).to.deep.equal(tests.map(([, title]) => title));
+  });
+});
+
 describe("error codes", () => {
   const page = "docs/guide/errors.md";
 

@@ -1,6 +1,7 @@
 /** A program of the specs as a process of its own: started, listened to, signalled, and gone at the end of the test. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
@@ -40,6 +41,12 @@ export class Child implements AsyncDisposable {
 
   get pid(): number | undefined {
     return this.process.pid;
+  }
+
+  /** Memory of the process; 0 where the system does not tell. */
+  residentMiB(): number {
+    const file = `/proc/${String(this.process.pid)}/status`;
+    return existsSync(file) ? Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(file, "utf8"))?.[1]) / 1024 : 0;
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -1,0 +1,419 @@
+/**
+ * What an attacker or a broken client sends, over raw sockets, to an application with every stage on. The guide's page on bad input
+ * has a row for each test here, which says the same to people.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliDecompressSync } from "node:zlib";
+import {
+  Application,
+  Clock,
+  ErrorMapping,
+  provide,
+  RateLimit,
+  Route,
+  Routes,
+  SecurityHeaders,
+  type Context,
+  type Run,
+} from "@stagecraft/framework";
+import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { StaticSite } from "../routing/static-site.js";
+import { Child } from "../support/child.js";
+import { Conversation } from "../support/conversation.js";
+import { until } from "../support/until.js";
+
+const LIMIT_MS = 5000;
+const LIMIT_BYTES = 100_000;
+const ORIGIN = "https://app.example";
+const LONG = "the same again, ".repeat(200);
+const WORDS = "Words that change rarely.\n";
+
+/** Every way of writing a header that Koa, Node and the framework know; each puts CR and LF into it. */
+const SPLITS: Readonly<Record<string, (ctx: Context) => unknown>> = {
+  set: (ctx) => ctx.set("X-A", "a\r\nSet-Cookie: evil=1"),
+  "set a name": (ctx) => ctx.set("X-A\r\nSet-Cookie", "evil=1"),
+  append: (ctx) => ctx.append("X-A", "a\r\nSet-Cookie: evil=1"),
+  "set a list": (ctx) => ctx.set("X-A", ["a", "b\r\nSet-Cookie: evil=1"]),
+  type: (ctx) => (ctx.type = "text/html\r\nSet-Cookie: evil=1"),
+  etag: (ctx) => (ctx.response.etag = "a\r\nSet-Cookie: evil=1"),
+  vary: (ctx) => ctx.vary("a\r\nSet-Cookie: evil=1"),
+  message: (ctx) => (ctx.message = "fine\r\nSet-Cookie: evil=1"),
+  cookie: (ctx) => ctx.cookies.set("a", "b\r\nSet-Cookie: evil=1"),
+  redirect: (ctx) => ctx.redirect("/a\r\nSet-Cookie: evil=1"),
+  attachment: (ctx) => ctx.attachment("a\r\nSet-Cookie: evil=1"),
+  "setHeader on Node's response": (ctx) => ctx.res.setHeader("X-A", "a\r\nSet-Cookie: evil=1"),
+  "writeHead on Node's response": (ctx) => ctx.res.writeHead(200, { "X-A": "a\r\nSet-Cookie: evil=1" }),
+};
+
+function application(root: string, limit = RateLimit.perHour(1_000_000)) {
+  const routes = new Routes([
+    Route.get("/", () => "home"),
+    Route.get("/long", () => LONG),
+    Route.post("/text", async (ctx) => `read ${(await ctx.text()).length}`),
+    ...Object.entries(SPLITS).map(([name, split]) =>
+      Route.get(`/split/${encodeURIComponent(name)}`, (ctx) => void (split(ctx), (ctx.body = "whole"))),
+    ),
+  ]);
+  return Application.create()
+    .routes(routes)
+    .compression()
+    .securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'"))
+    .cors({ origins: [ORIGIN] })
+    .requestId()
+    .traceContext()
+    .accessLog()
+    .metrics()
+    .catchPanic()
+    .errorMapping(new ErrorMapping())
+    .bodyLimit(LIMIT_BYTES)
+    .timeout(LIMIT_MS)
+    .maintenance()
+    .rateLimit(limit)
+    .staticFiles({ root });
+}
+
+/** What no answer of the pipeline may lack. */
+const ENVELOPE = ["x-request-id", "x-frame-options", "strict-transport-security", "content-security-policy", "vary"];
+
+const PARSER_ANSWER = /^HTTP\/1\.1 (\d{3}) [A-Za-z ]+\r\nConnection: close\r\n\r\n$/;
+
+function portOf({ url }: TestApp): number {
+  return Number(new URL(url).port);
+}
+
+function get(path: string, ...headers: readonly string[]): string {
+  return [`GET ${path} HTTP/1.1`, "Host: x", "Connection: close", ...headers, "", ""].join("\r\n");
+}
+
+function post(...headers: readonly string[]): string {
+  return ["POST /text HTTP/1.1", "Host: x", "Content-Type: text/plain", ...headers, "", ""].join("\r\n");
+}
+
+describe("bad input", function () {
+  this.slow(2000);
+  let site: StaticSite;
+  let clock: FakeClock;
+  let app: TestApp;
+
+  beforeEach(async () => {
+    site = new StaticSite();
+    site.put("words.txt", WORDS);
+    clock = new FakeClock();
+    app = await testApp(application(site.root), provide(Clock).useValue(clock));
+  });
+
+  afterEach(async () => {
+    await app.stop();
+    site.remove();
+  });
+
+  /** Everything that comes back until the connection ends. */
+  async function answerTo(bytes: string): Promise<string> {
+    await using client = await Conversation.with(portOf(app));
+    const text = await client.say(bytes).end();
+    expect(client.wasReset).to.equal(false);
+    return text;
+  }
+
+  function accessLines(): readonly string[] {
+    return app.logs.lines().filter((line) => line.includes("framework::observe::access_log"));
+  }
+
+  function troubles(): readonly string[] {
+    return app.logs.lines().filter((line) => /"level":"(?:WARN|ERROR)"/.test(line));
+  }
+
+  it("a body that comes a byte at a time", async () => {
+    await using client = await Conversation.with(portOf(app));
+
+    client.say(`${post("Content-Length: 90000")}a`);
+    await until(() => clock.pending > 0);
+    for (let at = 0; at < 9; at++) {
+      clock.advance(LIMIT_MS / 10);
+      client.say("b");
+    }
+    const before = client.received;
+    clock.advance(LIMIT_MS / 10);
+    const text = await client.end();
+
+    expect(before).to.equal("");
+    expect(text).to.match(/^HTTP\/1\.1 408 [^]*Connection: close[^]*urn:framework:problem:timeout/);
+    for (const name of ENVELOPE) expect(text.toLowerCase()).to.contain(`\r\n${name}: `);
+    expect(accessLines()).to.have.length(1);
+  });
+
+  it("a head that comes a byte at a time, or not at all", async () => {
+    // The framework's own 60 s are a matter of Node's settings; here they are short.
+    const server = createServer({ headersTimeout: 150, connectionsCheckingInterval: 20 });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const running = await application(site.root).build().serve(server);
+    // A listening TCP server has an address of this kind.
+    const { port } = server.address() as AddressInfo;
+    await using slow = await Conversation.with(port);
+    await using silent = await Conversation.with(port);
+
+    const head = get("/").split("");
+    const dribble = setInterval(() => slow.say(head.shift() ?? ""), 10);
+    const texts = [await slow.end(), await silent.end()];
+    clearInterval(dribble);
+    for (const { socket } of [slow, silent]) socket.destroy();
+    await running.stop();
+
+    expect(texts).to.deep.equal(Array(2).fill("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"));
+  });
+
+  it("two lengths, or a length and chunks", async () => {
+    const framings = [
+      ["Content-Length: 5", "Content-Length: 6"],
+      ["Content-Length: 5", "Content-Length: 5"],
+      ["Content-Length: 5, 6"],
+      ["Content-Length: 5", "Transfer-Encoding: chunked"],
+      ["Transfer-Encoding: chunked", "Content-Length: 5"],
+      ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
+      ["Content-Length: +5"],
+      ["Content-Length: 5 5"],
+      ["Content-Length:"],
+    ];
+
+    const statuses = [];
+    for (const framing of framings) {
+      // What a proxy that reads the other length would take for the body hides a second request.
+      const text = await answerTo(`${post(...framing)}0\r\n\r\n${get("/")}`);
+      statuses.push(PARSER_ANSWER.exec(text)?.[1] ?? text);
+    }
+
+    expect(statuses).to.deep.equal(framings.map(() => "400"));
+    expect(accessLines()).to.deep.equal([]);
+  });
+
+  it("chunks that lie about their length", async () => {
+    const lies = [
+      "3\r\nabcdef\r\n0\r\n\r\n",
+      "zz\r\nabc\r\n0\r\n\r\n",
+      "-1\r\nabc\r\n0\r\n\r\n",
+      "fffffffffffffffff\r\nabc",
+    ];
+
+    const statuses = [];
+    for (const lie of lies) {
+      const text = await answerTo(`${post("Transfer-Encoding: chunked")}${lie}`);
+      statuses.push(PARSER_ANSWER.exec(text)?.[1] ?? text);
+    }
+    await using client = await Conversation.with(portOf(app));
+    const huge = await client
+      .say(`${post("Transfer-Encoding: chunked")}7fffffff\r\n${"x".repeat(LIMIT_BYTES + 1)}`)
+      .end();
+
+    expect(statuses).to.deep.equal(lies.map(() => "400"));
+    expect(huge).to.match(/^HTTP\/1\.1 413 [^]*Connection: close/);
+    expect(troubles()).to.deep.equal([]);
+  });
+
+  it("an upload of 10 GB, announced or not", async () => {
+    const announced = await answerTo(post("Content-Length: 10000000000"));
+    const expecting = await answerTo(post("Content-Length: 10000000000", "Expect: 100-continue"));
+    await using flood = await Conversation.with(portOf(app));
+    flood.say(post("Transfer-Encoding: chunked"));
+    const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+    let sent = 0;
+    const more = setInterval(() => {
+      if (flood.socket.writableLength < 1_000_000) flood.say(chunk);
+      sent += chunk.length;
+    }, 1);
+    const chunked = await flood.end();
+    clearInterval(more);
+
+    for (const text of [announced, expecting, chunked]) {
+      expect(text).to.match(/^HTTP\/1\.1 413 [^]*Connection: close[^]*urn:framework:problem:payload-too-large/);
+      for (const name of ENVELOPE) expect(text.toLowerCase()).to.contain(`\r\n${name}: `);
+    }
+    expect(sent).to.be.below(20_000_000);
+    expect(accessLines()).to.have.length(3);
+  });
+
+  it("a client that leaves after any byte", async () => {
+    const whole = `${post("Content-Length: 5", "Accept-Encoding: br")}hello`;
+
+    for (let cut = 0; cut <= whole.length; cut++) {
+      await using client = await Conversation.with(portOf(app));
+      client.say(whole.slice(0, cut));
+      if (cut % 2 === 0) client.socket.end();
+      else setImmediate(() => client.socket.resetAndDestroy());
+      await until(() => client.isClosed || client.socket.readableEnded);
+    }
+
+    expect((await app.get("/")).status).to.equal(200);
+    await app.stop();
+    expect(troubles()).to.deep.equal([]);
+    // A request is told at most once, and the last of them all the same.
+    expect(accessLines().length).to.be.within(2, whole.length + 2);
+  });
+
+  it("10,000 idle connections", async function () {
+    this.timeout(60_000);
+    await using child = await Child.start("../journeys/process-application.js");
+    await child.says("listening", "errors");
+    const before = child.residentMiB();
+    const idle: Conversation[] = [];
+    while (idle.length < mostConnections(10_000)) {
+      idle.push(...(await Promise.all(Array.from({ length: 100 }, () => Conversation.with(child.port)))));
+    }
+
+    const started = performance.now();
+    const answer = await fetch(`${child.url}/quick`);
+    const took = performance.now() - started;
+    const each = ((child.residentMiB() - before) * 1024) / idle.length;
+    child.kill("SIGTERM");
+    const code = await child.exitCode();
+    for (const client of idle) client.socket.destroy();
+
+    expect([answer.status, code]).to.deep.equal([200, 0]);
+    expect(took, "milliseconds for a request beside them").to.be.below(1000);
+    expect(each, "KiB a connection").to.be.below(64);
+  });
+
+  it("a million distinct rate-limit keys", async function () {
+    this.timeout(60_000);
+    const limit = RateLimit.perHour(10).by({ header: "x-key" });
+    const seen = limit.wrap(nothing);
+    for (let key = 0; key < 1_000_000; key++) void seen(requestOf(`seen ${key}`, clock));
+    await using limited = await testApp(application(site.root, limit), provide(Clock).useValue(clock));
+    await using client = await Conversation.with(portOf(limited));
+
+    const count = 2000;
+    const requests = Array.from(
+      { length: count },
+      (_, key) => `GET / HTTP/1.1\r\nHost: x\r\nX-Key: fresh ${key}\r\n\r\n`,
+    );
+    const known = get("/", "X-Key: seen 999999");
+    const started = performance.now();
+    const text = await client.say(requests.join("") + known).end();
+    const took = performance.now() - started;
+
+    const remaining = [...text.matchAll(/RateLimit-Remaining: (\d+)/g)].map(([, left]) => left);
+    expect(remaining).to.deep.equal([...Array<string>(count).fill("9"), "8"]);
+    expect(took, "milliseconds for all of them").to.be.below(5000);
+  });
+
+  it("an origin that says null", async () => {
+    const plain = await answerTo(get("/", "Origin: null"));
+    const preflight = await answerTo(
+      get("/", "Origin: null", "Access-Control-Request-Method: PUT").replace("GET", "OPTIONS"),
+    );
+
+    expect(plain).to.match(/^HTTP\/1\.1 200 [^]*home$/);
+    expect(preflight).to.match(/^HTTP\/1\.1 204 /);
+    for (const text of [plain, preflight]) {
+      expect(text).to.match(/\r\nVary: [^\r]*Origin/);
+      expect(text).not.to.match(/^access-control-/im);
+    }
+  });
+
+  it("an Accept-Encoding that means harm", async () => {
+    const hostile = [
+      "gzip;q=0.1,".repeat(1000),
+      `${" ".repeat(8000)}gzip`,
+      `gzip${";".repeat(8000)}`,
+      `gzip;q=0.${"0".repeat(8000)}1`,
+      "gz\xefp;q=\x80, \xff",
+      "br;q=2, gzip;q=-1, *;q=NaN",
+      "__proto__, constructor;q=1",
+      ",,,;;;===",
+      "*;q=0",
+      "identity;q=0",
+      "br;q=0, *",
+    ];
+
+    const answers = [];
+    for (const header of hostile) answers.push(await answerTo(get("/long", `Accept-Encoding: ${header}`)));
+    const good = await answerTo(get("/long", "Accept-Encoding: gzip;q=0.9, br"));
+
+    for (const text of answers) expect(text).to.match(/^HTTP\/1\.1 200 [^]*\r\nVary: Accept-Encoding, Origin\r\n/);
+    const codings = answers.map((text) => /Content-Encoding: (\w+)/.exec(text)?.[1] ?? "none");
+    expect(codings).to.deep.equal(["gzip", "gzip", ...Array<string>(8).fill("none"), "gzip"]);
+    const body = Buffer.from(good.slice(good.indexOf("\r\n\r\n") + 4), "latin1");
+    expect(brotliDecompressSync(body).toString()).to.equal(LONG);
+  });
+
+  it("a Range of very many ranges", async () => {
+    const ranges = [
+      `bytes=${"0-,".repeat(4000)}0-`,
+      "bytes=0-,0-,0-",
+      "bytes=0-0,1-1",
+      "bytes=-",
+      "bytes=5-2",
+      "bytes=0x1-2",
+      `bytes=${"9".repeat(4000)}-`,
+      `bytes=0-${"9".repeat(4000)}`,
+      "lines=0-1",
+    ];
+
+    const answers = [];
+    for (const range of ranges) answers.push(await answerTo(get("/words.txt", `Range: ${range}`)));
+
+    const statuses = answers.map((text) => text.slice(9, 12));
+    expect(statuses).to.deep.equal(["200", "200", "200", "200", "200", "200", "416", "206", "200"]);
+    for (const text of answers.filter((each) => !each.includes(" 416 "))) {
+      expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(WORDS);
+    }
+  });
+
+  it("a file name with any encoding of two dots", async () => {
+    const dots = [
+      "..",
+      "%2e%2e",
+      ".%2e",
+      "%2E.",
+      "%252e%252e",
+      "%c0%ae%c0%ae",
+      "%u002e%u002e",
+      "..%00",
+      "..;",
+      "%ff%2e",
+    ];
+    const slashes = ["/", "%2f", "\\", "%5c", "%252f", "//"];
+    const paths = dots.flatMap((up) => slashes.map((slash) => `/${up}${slash}secret.txt`));
+
+    const statuses = new Set<string>();
+    for (const path of [...paths, ...paths.map((each) => `/build${each}`)]) {
+      const text = await answerTo(get(path));
+      statuses.add(text.slice(9, 12));
+      expect(text, path).not.to.contain("nobody may read this");
+    }
+
+    expect(statuses).to.deep.equal(new Set(["404", "400"]));
+  });
+
+  it("a header value with a line break from a handler", async () => {
+    for (const name of Object.keys(SPLITS)) {
+      const text = await answerTo(get(`/split/${encodeURIComponent(name)}`));
+      const head = text.slice(0, text.indexOf("\r\n\r\n"));
+
+      expect(head, name).to.match(/^HTTP\/1\.1 (?:500|200|302) [A-Z]/);
+      expect(head, name).not.to.match(/^set-cookie:/im);
+      for (const each of ENVELOPE) expect(head.toLowerCase(), name).to.contain(`\r\n${each}: `);
+      const told = accessLines().at(-1) ?? "";
+      expect(told, name).to.contain(`"status":${head.slice(9, 12)}`);
+    }
+  });
+});
+
+const nothing: Run = () => undefined;
+
+/** As much of a request as a limit by a header looks at. */
+function requestOf(key: string, clock: Clock): Context {
+  return { incoming: { headers: { "x-key": key } }, clock, completeHeadWith: nothing } as unknown as Context;
+}
+
+/** As many as this process may open, up to what is wanted. */
+function mostConnections(wanted: number): number {
+  const report = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files?: { readonly soft: unknown } };
+  };
+  const limit = Number(report.userLimits?.open_files?.soft);
+  return Number.isNaN(limit) ? wanted : Math.min(wanted, limit - 500);
+}
