@@ -3,7 +3,8 @@
  * Requests of an application are not matched by it, because it walks a list; it is asked for routes that were added by hand, last.
  */
 import { METHODS } from "node:http";
-import { Router, type RouterMiddleware } from "@koa/router";
+import { createRequire } from "node:module";
+import type { Router, RouterMiddleware } from "@koa/router";
 import { answerWith } from "../kernel/answer.js";
 import { Context } from "../kernel/context.js";
 import type { Next } from "../kernel/middleware.js";
@@ -12,10 +13,17 @@ import type { FlatRoute } from "./flat-route.js";
 import type { InstanceOf } from "./instance-of.js";
 import { isMiddlewareClass, type MiddlewareInput } from "./middleware-input.js";
 
+/** Loaded when the first router is asked for, which most applications never do: it would take its share of every start. */
+function newRouter(): Router {
+  // What the package exports, by its own declaration.
+  const koaRouter = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
+  return new koaRouter.Router({ sensitive: true, strict: true });
+}
+
 type Step = (ctx: Context, next: Next) => unknown;
 
 export class HandRouter {
-  readonly router = new Router({ sensitive: true, strict: true });
+  readonly router = newRouter();
   /** The router's own word for a registered route. */
   private own: ReadonlySet<unknown> = new Set();
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { Router } from "@koa/router";
 import Koa from "koa";
 import type { Context } from "../../lib/kernel/context.js";
 import type { Next } from "../../lib/kernel/middleware.js";
@@ -71,6 +72,25 @@ describe("a router of routes", () => {
     const response = await fetch(`${base}/in`);
 
     expect(response.headers.get("x-order")).to.equal("all, first, koa, first");
+  });
+
+  it("nest in a router of the caller's own, and take in another one", async () => {
+    const inner = new Router().get("/own", (ctx) => {
+      ctx.body = "own";
+    });
+    const router = Routes.of(Route.get("/links/{id}", ({ params }) => `get ${params.id}`)).router();
+    router.use("/taken", inner.routes());
+    const outer = new Router().use("/nested", router.routes());
+    const app = new Koa();
+    app.use(outer.routes());
+    const other = await listening(app);
+
+    const nested = await fetch(`${urlOf(other)}/nested/links/7`);
+    const taken = await fetch(`${urlOf(other)}/nested/taken/own`);
+    other.close();
+
+    expect(await nested.text()).to.equal("get 7");
+    expect(await taken.text()).to.equal("own");
   });
 
   it("prefers a HEAD route to the GET that would answer", async () => {
