@@ -1,23 +1,22 @@
 /**
- * The HTTP server under an application: Node's, with the limits that the framework promises, and the answers that Node's parser
- * gives on its own (a malformed request, a head that is too large or too slow, an unknown expectation).
+ * The HTTP server under an application: Node's, with the limits that the framework promises. What Node's parser refuses (a malformed
+ * request, a head that is too large or too slow) and what it should have refused is answered in the parser's way, outside the pipeline.
  */
 import http from "node:http";
-import type { Duplex } from "node:stream";
-import { messageOn } from "../kernel/connection.js";
-import { tracing } from "../kernel/tracing.js";
-
-const log = tracing.target("framework::http::server");
+import { Farewells } from "./farewells.js";
+import { faultOf } from "./request-fault.js";
 
 const SETTINGS: http.ServerOptions = {
   headersTimeout: 60_000,
   requestTimeout: 300_000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
+  // Ours to refuse: Node's own answer has more in it than a parser's.
+  requireHostHeader: false,
 };
 
-/** How long a socket may take to take in the parser's refusal. */
-const GOODBYE_MS = 2000;
+/** What Node's parser keeps where `maxHeadersCount` says nothing. */
+const DEFAULT_HEADER_LINES = 1000;
 
 export interface Listener {
   request(incoming: http.IncomingMessage, response: http.ServerResponse): void;
@@ -27,50 +26,41 @@ export interface Listener {
 
 export function createServer(listener: Listener): http.Server {
   const server = http.createServer(SETTINGS);
-  attach(server, listener);
+  attach(server, listener, true);
   return server;
 }
 
-/** Has a server that exists already served by the application. */
-export function attach(server: http.Server, listener: Listener): void {
-  server.on("request", (incoming, response) => listener.request(incoming, response));
-  server.on("checkContinue", (incoming, response) => listener.continue(incoming, response));
-  server.on("checkExpectation", (incoming) => {
-    log.debug("refused by the parser", { status: 417 });
-    sayGoodbye(incoming.socket, "417 Expectation Failed");
+/** Has a server that exists already served by the application; its own settings stay. */
+export function attach(server: http.Server, listener: Listener, requiresHost = false): void {
+  const farewells = new Farewells();
+  const admits = (incoming: http.IncomingMessage, response: http.ServerResponse): boolean => {
+    const fault = faultOf(incoming, { requiresHost, maxLines: headerLines(server) });
+    if (fault !== undefined) farewells.say(incoming.socket, fault, { instead: response });
+    return !farewells.include(incoming.socket);
+  };
+  server.on("request", (incoming, response) => {
+    if (admits(incoming, response)) listener.request(incoming, response);
   });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(error, socket));
+  server.on("checkContinue", (incoming, response) => {
+    if (admits(incoming, response)) listener.continue(incoming, response);
+  });
+  server.on("checkExpectation", ({ socket }, response) => {
+    farewells.say(socket, "417 Expectation Failed", { instead: response });
+  });
+  server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
+    farewells.say(socket, statusOf(code), { code });
+  });
 }
 
-function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // An answer that has begun cannot be followed by another; what failed about it is told elsewhere.
-  if (!socket.writable || hasBegunAnswer(socket)) {
-    socket.destroy(error);
-    return;
-  }
-  const status = statusOf(error.code);
-  log.debug("refused by the parser", { status: Number.parseInt(status, 10), code: error.code ?? "" });
-  sayGoodbye(socket, status);
+/** 0 is Node's word for all of them. */
+function headerLines({ maxHeadersCount }: http.Server): number {
+  if (maxHeadersCount === null) return DEFAULT_HEADER_LINES;
+  return maxHeadersCount > 0 ? maxHeadersCount : Infinity;
 }
 
-function statusOf(code: string | undefined): string {
+function statusOf(code: string): string {
   if (code === "HPE_HEADER_OVERFLOW") return "431 Request Header Fields Too Large";
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "408 Request Timeout";
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "413 Payload Too Large";
   return "400 Bad Request";
-}
-
-function hasBegunAnswer(socket: Duplex): boolean {
-  return messageOn(socket)?.headersSent === true;
-}
-
-function sayGoodbye(socket: Duplex, status: string): void {
-  const timer = setTimeout(() => socket.destroy(), GOODBYE_MS);
-  timer.unref();
-  socket.once("close", () => clearTimeout(timer));
-  socket.on("error", () => socket.destroy());
-  // What the client still sends is thrown away, so that the kernel does not reset the connection under the answer.
-  socket.removeAllListeners("data");
-  socket.resume();
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
 }

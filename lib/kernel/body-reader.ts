@@ -61,6 +61,11 @@ function collect(ctx: Context): Promise<Buffer> {
   if (coding !== undefined && coding.trim().toLowerCase() !== "identity") {
     return Promise.reject(new UnsupportedMediaTypeError("The request has a Content-Encoding, and none is read."));
   }
+  const transfer = incoming.headers["transfer-encoding"];
+  // A server of ours has refused it; under `callback()` the server is not ours.
+  if (transfer !== undefined && transfer.toLowerCase() !== "chunked") {
+    return Promise.reject(new BadRequestError("The request has a Transfer-Encoding that is not read."));
+  }
   if (Number(incoming.headers["content-length"] ?? 0) > limit) return Promise.reject(tooLarge(limit));
   if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
   if (incoming.destroyed) return Promise.reject(incoming.errored ?? brokenOff());

@@ -32,7 +32,7 @@ export class Transport {
     const { headers, signal, ...body } = options;
     const { content, type } = encodeBody(body);
     const request = http.request({ ...this.target(path), method, ...(signal !== undefined && { signal }) });
-    for (const [name, value] of fieldsOf(headers)) request.appendHeader(name, value);
+    setFields(request, [...fieldsOf(headers)]);
     if (type !== undefined && !request.hasHeader("Content-Type")) request.setHeader("Content-Type", type);
     if (cookies !== undefined && !request.hasHeader("Cookie")) request.setHeader("Cookie", cookies);
     const incoming = await answered(request, content);
@@ -64,6 +64,15 @@ export class Transport {
 
 function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<readonly [string, string | readonly string[]]> {
   return headers instanceof Headers ? headers : Object.entries(headers);
+}
+
+/** In place of Node's own, which is its `Host`: of two lines of that name a server refuses both. */
+function setFields(
+  request: http.ClientRequest,
+  fields: readonly (readonly [string, string | readonly string[]])[],
+): void {
+  for (const [name] of fields) request.removeHeader(name);
+  for (const [name, value] of fields) request.appendHeader(name, value);
 }
 
 function answered(request: http.ClientRequest, content: Buffer | Readable | undefined): Promise<http.IncomingMessage> {

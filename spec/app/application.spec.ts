@@ -128,6 +128,20 @@ describe("Application", () => {
     expect(await count.text()).to.equal("1");
   });
 
+  it("reads no body in a transfer coding that a server of the caller's own has let pass", async () => {
+    const routes = new Routes([Route.post("/", (ctx) => ctx.text())]);
+    const server = await listening(http.createServer(Application.create().routes(routes).build().callback()));
+    const { port } = server.address() as net.AddressInfo;
+
+    const request = http.request({ port, host: "127.0.0.1", method: "POST", agent: false });
+    request.setHeader("Transfer-Encoding", "gzip, chunked").end("bytes of gzip");
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    response.resume();
+    server.close();
+
+    expect(response.statusCode).to.equal(400);
+  });
+
   it("shares nothing with another application of the same modules", async () => {
     const one = Application.create(CountModule).lifecycle(PROMPT).build();
     const other = Application.create(CountModule).lifecycle(PROMPT).build();

@@ -10,6 +10,10 @@ import * as fc from "fast-check";
 const echo = (ctx: Context<"id">) => ({ id: ctx.params.id });
 const routes = new Routes([
   Route.get("/", () => "home"),
+  Route.get("/slow", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return "in its own time";
+  }),
   Route.get("/links/{id}", echo),
   Route.get("/files/{*rest}", ({ params }: Context<"rest">) => ({ rest: params.rest })),
   Route.any("/any", () => "any"),
@@ -51,7 +55,9 @@ describe("a bad request", () => {
   const table: readonly (readonly [string, string, number])[] = [
     // The head
     ["a header of 20 kB", get("/", `X-Big: ${"x".repeat(20_000)}`), 431],
-    ["a thousand headers that fit", get("/", ...Array.from({ length: 900 }, (_v, at) => `X-${at}: 1`)), 200],
+    ["a thousand header lines", get("/", ...Array.from({ length: 998 }, (_v, at) => `X-${at}: 1`)), 200],
+    ["one header line more", get("/", ...Array.from({ length: 999 }, (_v, at) => `X-${at}: 1`)), 431],
+    ["two thousand header lines", get("/", ...Array.from({ length: 2000 }, () => "a:")), 431],
     ["headers of 100 kB", get("/", ...Array.from({ length: 100 }, (_v, at) => `X-${at}: ${"x".repeat(1000)}`)), 431],
     ["a cookie of 20 kB", get("/", `Cookie: a=${"x".repeat(20_000)}`), 431],
     ["a header name with a blank", get("/", "X Y: 1"), 400],
@@ -63,9 +69,13 @@ describe("a bad request", () => {
     ["bytes beyond ASCII in a header", get("/", "X-A: \u00e4\u00ff"), 200],
     ["prototype names as headers", get("/", "__proto__: 1", "constructor: 2", "toString: 3"), 200],
     ["no Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+    ["two Hosts", get("/", "Host: y"), 400],
+    ["a Host that is none", "GET / HTTP/1.1\r\nHost: x/y\r\nConnection: close\r\n\r\n", 400],
     ["an empty Host", "GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n", 200],
     ["HTTP/1.0 without a Host", "GET / HTTP/1.0\r\n\r\n", 200],
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
+    ["the version of HTTP/2", "GET / HTTP/2.0\r\nHost: x\r\n\r\n", 400],
+    ["the version of HTTP/0.9", "GET / HTTP/0.9\r\nHost: x\r\n\r\n", 400],
     ["an unknown version", "GET / HTTP/7.3\r\nHost: x\r\n\r\n", 400],
     ["a TLS hello", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003", 400],
     ["empty lines before the request", `\r\n\r\n${get("/")}`, 200],
@@ -131,6 +141,13 @@ describe("a bad request", () => {
     ["a length that is no number", get("/", "Content-Length: 0x5"), 400],
     ["a length beyond counting", get("/", `Content-Length: ${"9".repeat(40)}`), 400],
     ["a chunk size that is none", `${request("POST /json HTTP/1.1", "Transfer-Encoding: chunked")}zz\r\n`, 400],
+    [
+      "chunks of gzip",
+      `${request("PUT /text HTTP/1.1", "Transfer-Encoding: gzip, chunked")}3\r\n\u001f\u008b\u0008\r\n0\r\n\r\n`,
+      400,
+    ],
+    ["gzip without chunks", `${request("PUT /text HTTP/1.1", "Transfer-Encoding: gzip")}\u001f\u008b\u0008`, 400],
+    ["chunks in HTTP/1.0", "PUT /text HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", 400],
     ["an announced body beyond the limit", request("PUT /text HTTP/1.1", "Content-Length: 99999999"), 413],
   ];
   for (const [what, bytes, status] of table) {
@@ -221,6 +238,28 @@ describe("a bad request", () => {
 
     expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200"]);
   });
+
+  const refused: readonly (readonly [string, string, string])[] = [
+    ["without a Host", "GET / HTTP/1.1\r\n\r\n", "400 Bad Request"],
+    ["with chunks of gzip", request("PUT /text HTTP/1.1", "Transfer-Encoding: gzip, chunked"), "400 Bad Request"],
+    ["with an expectation that nobody knows", get("/", "Expect: tea"), "417 Expectation Failed"],
+    [
+      "with too many headers",
+      get("/", ...Array.from({ length: 2000 }, () => "a:")),
+      "431 Request Header Fields Too Large",
+    ],
+    ["that is none", "nonsense\r\n\r\n", "400 Bad Request"],
+  ];
+  for (const [what, bytes, status] of refused) {
+    it(`${what} is refused in its turn, in a line and no more`, async () => {
+      const before = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
+
+      const answer = (await app.raw(`${before}${bytes}${get("/links/7")}`)).toString();
+
+      expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", `HTTP/1.1 ${status.slice(0, 3)}`]);
+      expect(answer.endsWith(`in its own timeHTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)).to.equal(true);
+    });
+  }
 
   it("that is cut off in the middle ends its connection and nothing else", async () => {
     const half = await app.raw("PUT /text HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf", { limitMs: 50 });

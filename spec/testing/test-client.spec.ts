@@ -93,6 +93,7 @@ describe("the client of a test application", () => {
 
     const { headers } = await seen(response);
     expect(headers.join("|")).to.include("X-Odd-CASE|1|X-Odd-CASE|2").and.to.include("Host|elsewhere");
+    expect(headers.filter((name) => name === "Host")).to.have.lengthOf(1);
   });
 
   it("takes headers as fetch does", async () => {

@@ -1,0 +1,61 @@
+/**
+ * Refusing a connection as Node's parser does: a status line, `Connection: close`, and nothing more. It is said in its turn, behind the
+ * answers that the connection still owes (RFC 9112 section 9.3.2). What the client sends from the refusal on is thrown away, so that
+ * the kernel does not reset the connection under the answer.
+ */
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { messageOn } from "../kernel/connection.js";
+import { tracing } from "../kernel/tracing.js";
+
+const log = tracing.target("framework::http::server");
+
+/** How long a socket may take to take in what was said. */
+const GOODBYE_MS = 2000;
+
+export interface FarewellOptions {
+  /** The answer that it takes the place of, where the parser has let the request pass. */
+  readonly instead?: ServerResponse;
+  /** Node's code of what is wrong, for the log. */
+  readonly code?: string;
+}
+
+export class Farewells {
+  private readonly leaving = new Set<Duplex>();
+
+  /** Whether the connection was refused: requests that come out of what it had sent already are not served. */
+  include(socket: Duplex): boolean {
+    return this.leaving.size > 0 && this.leaving.has(socket);
+  }
+
+  /** Says `status` and closes, once a connection. */
+  say(socket: Duplex, status: string, { instead, code }: FarewellOptions): void {
+    if (socket.destroyed || this.leaving.has(socket)) return;
+    this.leaving.add(socket);
+    socket.once("close", () => this.leaving.delete(socket)).on("error", () => socket.destroy());
+    // A listener of ours takes the bytes away from the parser, which would go on with them.
+    socket.removeAllListeners("data").on("data", () => {});
+    socket.resume();
+    if (socket.writable) {
+      const event = { status: Number.parseInt(status, 10), ...(code !== undefined && { code }) };
+      log.debug("refused by the parser", event);
+    }
+    inTurn(socket, instead, `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+  }
+}
+
+function inTurn(socket: Duplex, instead: ServerResponse | undefined, words: string): void {
+  const owed = messageOn(socket);
+  if (owed === undefined || owed === instead) sayNow(socket, words);
+  else if (owed.req.complete || owed.writableEnded) owed.once("close", () => inTurn(socket, instead, words));
+  else if (!owed.headersSent) sayNow(socket, words);
+  // What is wrong is the body of the very request that is being answered: nothing can follow that.
+  else socket.destroy();
+}
+
+function sayNow(socket: Duplex, words: string): void {
+  if (socket.writable) socket.end(words);
+  const timer = setTimeout(() => socket.destroy(), GOODBYE_MS);
+  timer.unref();
+  socket.once("close", () => clearTimeout(timer));
+}
