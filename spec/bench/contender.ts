@@ -32,6 +32,9 @@ export const EXPRESS = peer("express");
 /** Fastify with the two lines a request that its own logger writes, where the others write one. */
 export const FASTIFY_OWN_LOG: Contender = { ...FASTIFY, name: "fastify-own-log", variant: "observe-own-log" };
 
+/** The same with the request at hand wherever something is logged (@fastify/request-context), as our spans have it. */
+export const FASTIFY_CONTEXT: Contender = { ...FASTIFY, name: "fastify-context", variant: "observe-context" };
+
 export const ALL_PEERS: readonly Contender[] = [
   BASELINE,
   FASTIFY,

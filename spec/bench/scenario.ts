@@ -1,6 +1,16 @@
 /** The scenarios under load: what is asked, what every answer must be, and who takes part. */
 
-import { ALL_PEERS, BASELINE, type Contender, EXPRESS, FASTIFY, FASTIFY_OWN_LOG, KOA, ours } from "./contender.js";
+import {
+  ALL_PEERS,
+  BASELINE,
+  type Contender,
+  EXPRESS,
+  FASTIFY,
+  FASTIFY_CONTEXT,
+  FASTIFY_OWN_LOG,
+  KOA,
+  ours,
+} from "./contender.js";
 import { type BenchFile, LARGE_FILE, MODIFIED, SMALL_FILE } from "./files.js";
 import { areaAnswer, areaPath, BODY_LIMIT, ECHO_BODY, HELLO, LinkStore, ORIGIN } from "./fixtures.js";
 import type { BenchRequest } from "./load.js";
@@ -102,7 +112,15 @@ const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b71692033
 const observe: Scenario = {
   name: "observe",
   what: "the param scenario with request id, trace context, a JSON access line to a file, and metrics",
-  contenders: [ours("stagecraft-without", "param"), ours(), FASTIFY, FASTIFY_OWN_LOG, BASELINE],
+  contenders: [
+    ours("stagecraft-without", "param"),
+    ours("stagecraft-context", "param-in-context"),
+    ours(),
+    FASTIFY,
+    FASTIFY_OWN_LOG,
+    FASTIFY_CONTEXT,
+    BASELINE,
+  ],
   requests: ids.map((id) => get(`/links/${id}`, trace)),
   probes: param.probes,
 };

@@ -41,6 +41,11 @@ await serve({
     return application(on, links, OWN_LOG, (app) => observed(app, { line: false }));
   },
 
+  "observe-context": async (on) => {
+    const { context, observed, OWN_LOG } = await import("./support/fastify-production.mjs");
+    return application(on, links, OWN_LOG, context, (app) => observed(app, { line: false }));
+  },
+
   static: async (on) => {
     const { default: staticFiles } = await import("@fastify/static");
     return application(on, (app) => app.register(staticFiles, { root: process.env.BENCH_FILES }));
