@@ -1,29 +1,26 @@
 /** Our own contender: serves the scenario named by its argument as a process, the way `run()` does it in production. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import http, { get } from "node:http";
+import { get } from "node:http";
 import { Application, RateLimit, SecurityHeaders } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
+import { Layer, type Run } from "../../../lib/kernel/middleware.js";
 import { BODY_LIMIT, CSP, ORIGIN, QUOTA, TIMEOUT_MS } from "../fixtures.js";
 import { freePort } from "../free-port.js";
 import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
 
 const [scenario = "", count] = (process.argv[2] ?? "").split(":");
 
-type Emit = (this: http.Server, event: string | symbol, ...args: unknown[]) => boolean;
+/** Enters every request into an AsyncLocalStorage: what carrying a request along costs by itself. */
+class InContext extends Layer {
+  override wrap(inner: Run): Run {
+    const context = new AsyncLocalStorage();
+    return (ctx) => context.run(ctx, inner, ctx);
+  }
+}
 
-/** With nothing on but one AsyncLocalStorage that every request is entered into: what carrying a request along costs by itself. */
 function inContext() {
-  const context = new AsyncLocalStorage<object>();
-  // Node declares an overload for every event.
-  const emit = http.Server.prototype.emit as Emit;
-  const emitInContext: Emit = function (this: http.Server, event, ...args) {
-    return event === "request"
-      ? context.run(args, () => emit.call(this, event, ...args))
-      : emit.call(this, event, ...args);
-  };
-  http.Server.prototype.emit = emitInContext;
-  return Application.create(LinksModule);
+  return Application.create(LinksModule).layer(new InContext());
 }
 
 const SCENARIOS = {
