@@ -1,0 +1,47 @@
+/** The soak of `npm run soak`, for seconds instead of minutes and with clients that count every answer, so that equal means equal. */
+import { expect } from "chai";
+import { soak, type Soaked } from "../soak/soak.js";
+import { disagreements } from "../soak/verdict.js";
+
+const CLIENTS = 8;
+
+describe("a sample under load that is killed in the end", function () {
+  this.timeout(60_000);
+  this.slow(10_000);
+  let soaked: Soaked;
+
+  before(async () => {
+    soaked = await soak({ seconds: 2, clients: CLIENTS, connections: 0 });
+  });
+
+  it("has written a whole line for each answer, in the order of each client, and counted it in /metrics", () => {
+    expect(disagreements(soaked)).to.deep.equal([]);
+    expect(soaked.reading.requests).to.equal(soaked.answers);
+  });
+
+  it("has had something to do, of every kind", () => {
+    expect(soaked.byClient.filter((answers) => answers > 0)).to.have.length(CLIENTS);
+    expect([...soaked.reading.series.keys()]).to.include.members([
+      "GET 200",
+      "POST 201",
+      "GET 302",
+      "DELETE 401",
+      "GET 404",
+    ]);
+  });
+
+  it("is found out where one line, one answer or one count is missing", () => {
+    const { answers, counted, byClient } = soaked;
+    const missing = counted.get("GET 404") ?? 0;
+
+    const wrong: readonly Soaked[] = [
+      { ...soaked, answers: answers + 1 },
+      { ...soaked, answers: answers - 1 },
+      { ...soaked, counted: new Map([...counted, ["GET 404", missing + 1]]) },
+      { ...soaked, counted: new Map([...counted, ["GET 418", 1]]) },
+      { ...soaked, byClient: byClient.map((each, client) => (client === 3 ? each + 1 : each)) },
+    ];
+
+    expect(wrong.map((each) => disagreements(each).length)).to.deep.equal([1, 1, 1, 1, 1]);
+  });
+});

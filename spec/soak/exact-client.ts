@@ -1,0 +1,86 @@
+/**
+ * A client that knows what it gets: one request after the other, each answer awaited, read and held against what it must be. Every request
+ * has the client's number and its own in its id, so that its line can be found in the log.
+ */
+import { once } from "node:events";
+import http from "node:http";
+
+/** In queries, cookies, credentials and bodies: what no line may hold. */
+export const CANARY = "canary4711";
+
+const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const JSON_BODY = { "content-type": "application/json" };
+
+interface Step {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers?: http.OutgoingHttpHeaders;
+  readonly body?: string;
+}
+
+/** Again and again, each time with a link of its own. */
+function stepsOf(slug: string): readonly Step[] {
+  const link = JSON.stringify({ target: `https://example.com/?token=${CANARY}`, slug });
+  return [
+    { method: "GET", path: `/about?token=${CANARY}`, status: 200 },
+    { method: "POST", path: "/api/links", status: 201, headers: JSON_BODY, body: link },
+    {
+      method: "GET",
+      path: `/api/links/${slug}`,
+      status: 200,
+      headers: { traceparent: TRACEPARENT, tracestate: "a=1" },
+    },
+    { method: "GET", path: `/to/${slug}`, status: 302, headers: { cookie: `id=${CANARY}` } },
+    { method: "POST", path: "/api/links", status: 409, headers: JSON_BODY, body: link },
+    { method: "POST", path: "/api/links", status: 400, headers: JSON_BODY, body: '{"target":' },
+    { method: "POST", path: "/api/links", status: 415, headers: { "content-type": "text/csv" }, body: "a,b" },
+    { method: "DELETE", path: `/api/links/${slug}`, status: 401, headers: { authorization: `Bearer ${CANARY}` } },
+    { method: "PATCH", path: "/about", status: 405 },
+    { method: "HEAD", path: "/about", status: 200, headers: { "accept-encoding": "br" } },
+    { method: "GET", path: "/nowhere", status: 404 },
+    { method: "GET", path: "/%zz", status: 400 },
+    { method: "GET", path: "/favicon.svg", status: 200 },
+  ];
+}
+
+export class ExactClient {
+  /** Answers received, which are the requests sent. */
+  answers = 0;
+  private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor(
+    private readonly port: number,
+    readonly number: number,
+  ) {}
+
+  /** Asks until it is told to stop; rejects where an answer is not what it must be. */
+  async run(isOver: () => boolean): Promise<void> {
+    for (let round = 0; !isOver(); round++) {
+      for (const step of stepsOf(`c${this.number}-${round}`)) await this.take(step);
+    }
+    this.agent.destroy();
+  }
+
+  private async take({ method, path, status, headers, body }: Step): Promise<void> {
+    const id = `client-${this.number}-${this.answers}`;
+    const { port, agent } = this;
+    const options = { host: "127.0.0.1", port, agent, method, path, headers: { ...headers, "x-request-id": id } };
+    const response = await answerTo(http.request(options), body).catch((cause: unknown) => {
+      throw new Error(`${id}, ${method} ${path}, got no answer: ${String(cause)}`, { cause });
+    });
+    this.answers++;
+    const { statusCode, headers: answered } = response;
+    if (statusCode !== status) throw new Error(`${method} ${path} was answered ${statusCode} instead of ${status}`);
+    if (answered["x-request-id"] !== id) throw new Error(`the answer to ${id} has another id`);
+  }
+}
+
+/** The answer, read to its end. */
+async function answerTo(request: http.ClientRequest, body: string | undefined): Promise<http.IncomingMessage> {
+  request.end(body);
+  // The event's one argument, by Node's documentation.
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  await once(response.resume(), "end");
+  return response;
+}

@@ -1,0 +1,30 @@
+/** What is wrong with what a soak has shown; nothing where the lines, the answers and the counters agree. */
+import type { Soaked } from "./soak.js";
+
+export function disagreements(soaked: Soaked): readonly string[] {
+  return [...countersAgainstLines(soaked), ...answersAgainstLines(soaked), ...clientsAgainstLines(soaked)];
+}
+
+/** Exact: the last page was rendered when everything but the scrape that fetched it was counted. */
+function countersAgainstLines({ counted, reading }: Soaked): readonly string[] {
+  const lines = new Map(reading.series);
+  lines.set("GET 200", (lines.get("GET 200") ?? 0) - 1);
+  const names = [...new Set([...counted.keys(), ...lines.keys()])];
+  return names
+    .filter((name) => counted.get(name) !== lines.get(name))
+    .map((name) => `${name}: ${lines.get(name) ?? 0} access lines, ${counted.get(name) ?? 0} counted in /metrics`);
+}
+
+/** Exact without wrk, which does not say what was on its way when it ended. */
+function answersAgainstLines({ answers, onTheirWay, reading: { requests } }: Soaked): readonly string[] {
+  const more = requests - answers;
+  if (more >= 0 && more <= onTheirWay) return [];
+  return [`${requests} access lines for ${answers} answers, of which at most ${onTheirWay} were not received`];
+}
+
+function clientsAgainstLines({ byClient, reading }: Soaked): readonly string[] {
+  return byClient.flatMap((answers, client) => {
+    const lines = reading.byClient[client] ?? 0;
+    return lines === answers ? [] : [`client ${client}: ${lines} access lines for ${answers} answers`];
+  });
+}

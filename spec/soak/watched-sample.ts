@@ -1,0 +1,89 @@
+/** `samples/links` in a release build as a process of its own: its log goes to a file, its memory and its metrics can be asked for. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../bench/free-port.js";
+import { ROOT } from "../bench/places.js";
+import type { Memory } from "./memory-witness.js";
+
+const MAIN = join(ROOT, "dist/samples/links/main.js");
+const WITNESS = join(ROOT, "dist/spec/soak/memory-witness.js");
+
+const PATIENCE_MS = 10_000;
+
+export class WatchedSample implements AsyncDisposable {
+  private readonly exited: Promise<unknown>;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly port: number,
+  ) {
+    this.exited = once(child, "exit");
+  }
+
+  /** @param logFile where its standard error goes, as `2>logFile` would send it */
+  static async start(logFile: string): Promise<WatchedSample> {
+    const port = await freePort();
+    const environment = { NODE_ENV: "production", PORT: String(port), REQUESTS_PER_SECOND: "1000000" };
+    const log = openSync(logFile, "w");
+    const child = spawn(process.execPath, ["--expose-gc", "--import", WITNESS, MAIN], {
+      env: { ...process.env, ...environment, RUST_LOG: "" },
+      stdio: ["ignore", "ignore", log, "ipc"],
+    });
+    closeSync(log);
+    const sample = new WatchedSample(child, port);
+    await sample.ready();
+    return sample;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** For an error that may have its reason there. */
+  get fate(): string {
+    const { exitCode, signalCode } = this.child;
+    return exitCode === null && signalCode === null
+      ? "the sample is alive"
+      : `the sample ended: ${exitCode ?? signalCode}`;
+  }
+
+  async memory(): Promise<Memory> {
+    this.child.send("memory");
+    // The event's first argument is what memory-witness.ts sends.
+    const [memory] = (await once(this.child, "message")) as [Memory];
+    return memory;
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.url}/metrics`)).text();
+  }
+
+  /** Ends it in the middle of whatever it does: what it has not written by now is lost. */
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  private async ready(): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!(await this.isReady())) {
+      if (this.child.exitCode !== null) throw new Error(`the sample ended with code ${this.child.exitCode}`);
+      if (performance.now() > deadline) throw new Error(`the sample is not ready after ${PATIENCE_MS} ms`);
+      await pause(10);
+    }
+  }
+
+  private async isReady(): Promise<boolean> {
+    return fetch(`${this.url}/up/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+}
