@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Child } from "../support/child.js";
+import { Child, freePort } from "../support/child.js";
 import { compileGuide, compiledProgram, guidePrograms } from "../support/guide-programs.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { filesBelow, ROOT, textOf } from "../support/sources.js";
@@ -14,13 +14,19 @@ import { hasTranscripts, lasting, replay, type StartProgram } from "../support/t
 
 const SAMPLE = "../../samples/links/main.js";
 
-/** The sample by its names, everything else from the page itself. */
+const IN_RELEASE = "-in-release";
+
+/** The sample by its name, everything else from the page itself; `<name>-in-release` is a release build of either. */
 function startOn(page: string, environment: NodeJS.ProcessEnv): StartProgram {
-  const name = page.slice("docs/guide/".length, -".md".length);
-  return (program, cwd) => {
-    if (program === "links") return Child.start(SAMPLE, environment, { cwd });
-    if (program === "links-in-release") return Child.start(SAMPLE, { ...environment, NODE_ENV: "production" }, { cwd });
-    return Child.start(compiledProgram(`${name}/${program}.js`), environment, { cwd });
+  const folder = page.slice("docs/guide/".length, -".md".length);
+  return async (name, cwd) => {
+    const port = await freePort();
+    const program = name.endsWith(IN_RELEASE) ? name.slice(0, -IN_RELEASE.length) : name;
+    const file = program === "links" ? SAMPLE : compiledProgram(`${folder}/${program}.js`);
+    const mode = program === name ? {} : { NODE_ENV: "production" };
+    // What the sample calls is then seen to be called.
+    const upstream = { UPSTREAM_URL: `http://127.0.0.1:${port}/about` };
+    return Child.start(file, { ...upstream, ...environment, ...mode }, { port, cwd });
   };
 }
 

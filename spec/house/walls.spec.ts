@@ -162,6 +162,16 @@ describe("files", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("tell what they have to tell under a target that says whose it is", () => {
+    const wrong = breaches(({ text }) =>
+      [...withoutComments(text).matchAll(/\btracing\.target\("(.*?)"\)/g)]
+        .filter(([, target = ""]) => !/^framework(::[a-z_]+)+$/.test(target))
+        .map(([call]) => `has ${call}: write framework::<area>::<part>`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
   it("never make code from text", () => {
     const wrong = breaches(({ text }) => (/\beval\(|new Function\(/.test(withoutComments(text)) ? ["does"] : []));
 

@@ -240,6 +240,32 @@ describe("the client of a request", () => {
     });
   }
 
+  const hostile: readonly (readonly [string, string, status: number])[] = [
+    ["what is no address", "x-forwarded-for: <script>\r\n", 200],
+    ["12 000 bytes", `x-forwarded-for: ${"6.6.6.6,".repeat(1500)}x\r\n`, 200],
+    ["an address of 12 000 bytes", `x-forwarded-for: ${"6".repeat(12_000)}\r\n`, 200],
+    ["letters beyond ASCII", "x-forwarded-for: 6.6.6.\xb9\r\n", 200],
+    ["an encoded line break", "x-forwarded-for: 6.6.6.6%0d%0a\r\n", 200],
+    ["a second, empty line", "x-forwarded-for: 6.6.6.6\r\nx-forwarded-for:\r\n", 200],
+    ["a bare CR", "x-forwarded-for: 6.6.6.6\rinjected: 1\r\n", 400],
+    ["a folded line", "x-forwarded-for: 6.6.6.6\r\n injected: 1\r\n", 400],
+    ["a NUL", "x-forwarded-for: 6.6.6.6\0\r\n", 400],
+  ];
+
+  for (const [what, line, status] of hostile) {
+    it(`is the trusted peer itself where it sends ${what}${status === 400 ? ", which the parser refuses" : ""}`, async () => {
+      await using app = await testApp(observed().trustedProxies("127.0.0.1"));
+      const head = `GET /told HTTP/1.1\r\nHost: spec\r\nConnection: close\r\n${line}\r\n`;
+
+      const answer = String(await app.raw(Buffer.from(head, "latin1")));
+
+      expect(answer).to.match(status === 400 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 204 /);
+      const clients = linesOf(app, TARGET).map(({ fields }) => fields["client_ip"]);
+      expect(clients).to.deep.equal(status === 400 ? [] : ["127.0.0.1"]);
+      expect(app.logs.transcript()).not.to.contain("6.6.6").and.not.to.contain("injected");
+    });
+  }
+
   it("is nobody on a socket without addresses", async () => {
     const path = `/tmp/stagecraft-observed-${process.pid}.sock`;
     const witness = new Witness();

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { tracing, type Layer, type LogEvent, type SpanData } from "../../lib/kernel/tracing.js";
 import { enterRequest, ensureFlow, currentFlow, resumeFlow } from "../../lib/kernel/tracing-flow.js";
 import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
+import { runProgram } from "../support/program.js";
 
 const log = tracing.target("shop::links");
 
@@ -54,6 +55,25 @@ describe("tracing", () => {
 
       expect(recorder.messages).to.deep.equal(["loud enough"]);
       expect(enabled).to.deep.equal([false, true, false]);
+    });
+
+    it("allocates nothing for an event below the level of everyone", async () => {
+      const { stdout } = await runProgram(`
+        const { tracing } = await load("kernel/tracing.js");
+        const log = tracing.target("shop::links");
+        const fields = { id: 7 };
+        const emit = () => { for (let i = 0; i < 1e6; i++) { log.debug("unheard", fields); log.trace("unheard"); } };
+        const layer = { onEvent() {} };
+        tracing.withSubscriber(tracing.registry().filter({ maxLevel: () => "INFO" }).with(layer), () => {
+          emit();
+          const before = process.memoryUsage().heapUsed;
+          emit();
+          console.log(process.memoryUsage().heapUsed - before);
+        });
+      `);
+
+      // Two kilobytes are taken by the look at the heap itself. Two million events of any size would leave hundreds, or collect as many.
+      expect(Number(stdout)).to.be.within(-20_000, 20_000);
     });
 
     it("filters each layer by its own filter", () => {

@@ -62,6 +62,11 @@ export class Child implements AsyncDisposable {
     await this.until(() => this[where].includes(text), `did not say ${JSON.stringify(text)}`);
   }
 
+  /** Waits until it says on standard error that it listens, or answers that it is ready: some say so elsewhere. */
+  async serves(): Promise<void> {
+    await this.until(async () => this.errors.includes("listening") || (await this.isReady()), "does not serve");
+  }
+
   async exitCode(): Promise<number | null> {
     const [code] = await this.exited;
     return code;
@@ -72,9 +77,16 @@ export class Child implements AsyncDisposable {
     await this.exited;
   }
 
-  private async until(holds: () => boolean, what: string): Promise<void> {
+  private isReady(): Promise<boolean> {
+    return fetch(`${this.url}/up/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
+  private async until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + 8000;
-    while (!holds()) {
+    while (!(await holds())) {
       if (performance.now() > deadline) throw new Error(`${what}; output: ${this.output}; errors: ${this.errors}`);
       await new Promise((resolve) => {
         setTimeout(resolve, 5);

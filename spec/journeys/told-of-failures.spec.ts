@@ -1,0 +1,100 @@
+/** What is told of a request that fails or is refused, beside its access line: at which level, from where, with which fields. */
+import { expect } from "chai";
+import {
+  Application,
+  ConflictError,
+  Maintenance,
+  RateLimit,
+  Route,
+  Routes,
+  UnavailableError,
+  type ApplicationBuilder,
+  type Context,
+} from "../../lib/index.js";
+import { expectLogLine, type LogLine } from "../../lib/testing/expect-log-line.js";
+import { testApp } from "../../lib/testing/test-app.js";
+
+const routes = new Routes([
+  Route.get("/taken", () => Promise.reject(new ConflictError("the slug is taken"))),
+  Route.get("/gone", (ctx: Context) => ctx.throw(410, "no longer here")),
+  Route.get("/down", () => Promise.reject(new UnavailableError("not now", { cause: new Error("upstream") }))),
+  Route.get("/panic", () => Promise.reject(new TypeError("boom"))),
+  // oxlint-disable-next-line prefer-promise-reject-errors -- hostile on purpose
+  Route.get("/nothing", () => Promise.reject(undefined)),
+  Route.get("/slow", () => new Promise(() => {})),
+  Route.get("/fine", () => "fine"),
+]);
+
+const plain: Adorn = (builder) => builder;
+
+type Adorn = (builder: ApplicationBuilder) => ApplicationBuilder;
+
+interface Told {
+  readonly level: string;
+  readonly target: string;
+  readonly message: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function refused(target: string, message: string, fields: Told["fields"]): Told {
+  return { level: "DEBUG", target: `framework::http::${target}`, message, fields };
+}
+
+function failed(target: string, message: string, fields: Told["fields"]): Told {
+  return { level: "ERROR", target: `framework::http::${target}`, message, fields };
+}
+
+const down = { code: "E_UNAVAILABLE", status: 503, error: "UnavailableError: not now: caused by Error: upstream" };
+
+const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | undefined])[] = [
+  ["an error with a status", plain, "/taken", refused("error", "request refused", { code: "E_CONFLICT", status: 409 })],
+  ["an error of ctx.throw", plain, "/gone", refused("error", "request refused", { code: "E_HTTP", status: 410 })],
+  ["a failure of the server", plain, "/down", failed("error", "not now", { ...down, stack: "UnavailableError" })],
+  ["a panic", plain, "/panic", failed("catch_panic", "panic", { error: "TypeError: boom", stack: "TypeError" })],
+  ["a panic of nothing", plain, "/nothing", failed("catch_panic", "panic", {})],
+  [
+    "a missed deadline",
+    (b) => b.timeout(5),
+    "/slow",
+    refused("timeout", "request timed out", { status: 408, limit_ms: 5 }),
+  ],
+  [
+    "a body that is too large",
+    (b) => b.bodyLimit(1),
+    "/fine",
+    refused("body_limit", "request refused", { status: 413 }),
+  ],
+  ["maintenance", (b) => b.maintenance(Maintenance.engaged()), "/fine", refused("maintenance", "refused for maintenance", { status: 503 })], // prettier-ignore
+  ["a quota used up", (b) => b.rateLimit(RateLimit.perHour(0)), "/fine", refused("rate_limit", "request refused", { status: 429 })], // prettier-ignore
+  ["a path nobody has", plain, "/nowhere", undefined],
+  ["an answer", plain, "/fine", undefined],
+];
+
+const REQUEST = ["client_ip", "method", "path", "request_id"];
+
+function isOfRequest({ target }: LogLine): boolean {
+  return target.startsWith("framework::http::");
+}
+
+/** Without what the request gives, and of a stack the name it begins with. */
+function ownOf(fields: Told["fields"]): Told["fields"] {
+  const own = Object.entries(fields).filter(([name]) => !REQUEST.includes(name));
+  return Object.fromEntries(own.map(([name, value]) => [name, name === "stack" ? String(value).split(":")[0] : value]));
+}
+
+describe("what is told of", () => {
+  for (const [what, adorn, path, told] of rows) {
+    it(`${what} is ${told === undefined ? "nothing" : `${told.level} ${told.message}`}`, async () => {
+      await using app = await testApp(adorn(Application.create().routes(routes).requestId().accessLog().catchPanic()));
+
+      await app.request(path, path === "/fine" ? { method: "POST", body: "too long" } : { method: "GET" });
+
+      const lines = app.logs.lines().map(expectLogLine).filter(isOfRequest);
+      expect(lines).to.have.length(told === undefined ? 0 : 1);
+      for (const { level, target, message, fields = {} } of lines) {
+        expect({ level, target, message, fields: ownOf(fields) }).to.deep.equal(told);
+        expect(fields).to.include.keys(REQUEST);
+      }
+    });
+  }
+});
