@@ -81,7 +81,8 @@ export class Registry implements Subscriber {
   }
 
   onRecord(span: SpanData, fields: Fields): void {
-    this.#each(span, (layer, state) => layer.onRecord?.(span, fields, state));
+    const states = statesOf(span);
+    for (let i = 0; i < this.#entries.length; i++) recordIn(this.#entries[i], span, fields, states?.[i]);
   }
 
   onEvent(event: LogEvent): void {
@@ -93,7 +94,8 @@ export class Registry implements Subscriber {
   }
 
   onClose(span: SpanData, outcome: Outcome): void {
-    this.#each(span, (layer, state) => layer.onClose?.(span, outcome, state));
+    const states = statesOf(span);
+    for (let i = 0; i < this.#entries.length; i++) closeIn(this.#entries[i], span, outcome, states?.[i]);
   }
 
   #filtered(): readonly Entry[] {
@@ -107,22 +109,27 @@ export class Registry implements Subscriber {
       return undefined;
     }
   }
-
-  #each(span: SpanData, call: (layer: Layer, state: unknown) => void): void {
-    const states = statesOf(span);
-    this.#entries.forEach(({ layer }, index) => {
-      try {
-        call(layer, states?.[index]);
-      } catch {
-        // The other layers still get their turn.
-      }
-    });
-  }
 }
 
 function tell(layer: Layer, event: LogEvent, state: unknown): void {
   try {
     layer.onEvent?.(event, state);
+  } catch {
+    // The other layers still get their turn.
+  }
+}
+
+function recordIn(entry: Entry | undefined, span: SpanData, fields: Fields, state: unknown): void {
+  try {
+    entry?.layer.onRecord?.(span, fields, state);
+  } catch {
+    // The other layers still get their turn.
+  }
+}
+
+function closeIn(entry: Entry | undefined, span: SpanData, outcome: Outcome, state: unknown): void {
+  try {
+    entry?.layer.onClose?.(span, outcome, state);
   } catch {
     // The other layers still get their turn.
   }

@@ -1,9 +1,9 @@
 /**
- * Where ids come from: from the SDK's generator, but for the root of a trace that the request already has ids for. Its log lines carry
- * them and so do the headers it sends on; the exported span must not invent others.
+ * Where ids come from: from where the trace context has them, but for the root of a trace that the request already has ids for. Its
+ * log lines carry them and so do the headers it sends on; the exported span must not invent others.
  */
 import type { IdGenerator } from "@opentelemetry/sdk-trace-base";
-import { sdk } from "./peers.js";
+import { newSpanId, newTraceId } from "../observe/trace-ids.js";
 
 export interface SpanIds {
   /** 32 lower-case hex characters, not all zero. */
@@ -13,7 +13,6 @@ export interface SpanIds {
 }
 
 export class IdSource implements IdGenerator {
-  readonly #random = new sdk.RandomIdGenerator();
   #next: SpanIds | undefined;
 
   /** Runs `start`, which starts a root, with these ids. */
@@ -27,10 +26,10 @@ export class IdSource implements IdGenerator {
   }
 
   generateTraceId(): string {
-    return this.#next === undefined ? this.#random.generateTraceId() : this.#next.traceId;
+    return this.#next === undefined ? newTraceId() : this.#next.traceId;
   }
 
   generateSpanId(): string {
-    return this.#next === undefined ? this.#random.generateSpanId() : this.#next.spanId;
+    return this.#next === undefined ? newSpanId() : this.#next.spanId;
   }
 }

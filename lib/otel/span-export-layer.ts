@@ -2,7 +2,7 @@
  * The layer that turns each span of the facade into one of OpenTelemetry: name, fields as attributes, a failure as its status, the
  * facade's parent as its parent. Events stay in the log. Parents are handed over as values, so that nobody's context manager is asked.
  */
-import type { Context, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
+import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
 import type { Fields, Layer, Outcome, RemoteParent, SpanData } from "../kernel/tracing.js";
 import { REQUEST } from "../observe/span-names.js";
 import { setAttributes } from "./attributes.js";
@@ -69,7 +69,7 @@ export class SpanExportLayer implements Layer<Exported | undefined> {
     span.end(this.#time.at(anchor));
   }
 
-  #start(span: SpanData, parent: Span | undefined, startTime: number): Span {
+  #start(span: SpanData, parent: Span | undefined, startTime: HrTime): Span {
     const tracer = this.#tracerOf(span.target);
     const options = { kind: kindOf(span), startTime };
     const context = parentContext(span.remoteParent, parent);
@@ -97,13 +97,9 @@ function parentContext(remote: RemoteParent | undefined, parent: Span | undefine
 }
 
 function remoteContext({ traceId, spanId, traceFlags, traceState }: RemoteParent): Context {
-  return api.trace.setSpanContext(api.ROOT_CONTEXT, {
-    traceId,
-    spanId,
-    traceFlags,
-    isRemote: true,
-    ...(traceState !== undefined && { traceState: new RawTraceState(traceState) }),
-  });
+  const caller = { traceId, spanId, traceFlags, isRemote: true };
+  if (traceState === undefined) return api.trace.setSpanContext(api.ROOT_CONTEXT, caller);
+  return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...caller, traceState: new RawTraceState(traceState) });
 }
 
 /** The ids that a trace which began here has already: the request's log lines and outbound headers carry them. */

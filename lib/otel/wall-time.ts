@@ -1,8 +1,9 @@
 /**
- * The time of spans, in milliseconds since the Unix epoch with fractions: steps of the monotonic clock from an anchor on the calendar.
- * All spans of a trace share the anchor of its first, so that a child never sticks out of its parent, whatever happens to the
- * machine's calendar meanwhile. The calendar has whole milliseconds only; the fraction is what several looks at it leave possible.
+ * The time of spans: steps of the monotonic clock from an anchor on the calendar. All spans of a trace share the anchor of its first, so
+ * that a child never sticks out of its parent, whatever happens to the machine's calendar meanwhile. The calendar has whole milliseconds
+ * only; the fraction is what several looks at it leave possible.
  */
+import type { HrTime } from "@opentelemetry/api";
 import type { Clock } from "../kernel/clock.js";
 
 export class WallTime {
@@ -21,7 +22,9 @@ export class WallTime {
     return this.#anchor;
   }
 
-  at(anchor: number): number {
-    return anchor + this.#clock.monotonic();
+  /** Now, as the SDK takes it without looking at clocks of its own: whole seconds since the Unix epoch, and nanoseconds. */
+  at(anchor: number): HrTime {
+    const milliseconds = anchor + this.#clock.monotonic();
+    return [Math.floor(milliseconds / 1000), Math.floor((milliseconds % 1000) * 1e6)];
   }
 }

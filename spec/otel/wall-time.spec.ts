@@ -1,3 +1,4 @@
+import type { HrTime } from "@opentelemetry/api";
 import { expect } from "chai";
 import { Clock } from "../../lib/kernel/clock.js";
 import { WallTime } from "../../lib/otel/wall-time.js";
@@ -14,7 +15,7 @@ describe("WallTime", () => {
     clock.advance(2.5);
     clock.setNow(0);
 
-    expect(time.at(anchor)).to.equal(NOW + 2.5);
+    expect(time.at(anchor)).to.deep.equal([NOW / 1000, 2_500_000]);
   });
 
   it("follows the calendar with the next anchor, forth and back", () => {
@@ -22,7 +23,7 @@ describe("WallTime", () => {
     const time = new WallTime(clock);
     const seen = [NOW, NOW + 3_600_000, NOW - 3_600_000].map((now) => {
       clock.setNow(now);
-      return time.at(time.anchor()) - now;
+      return millis(time.at(time.anchor())) - now;
     });
 
     expect(seen).to.deep.equal([0, 0, 0]);
@@ -60,6 +61,10 @@ class WholeMilliseconds extends Clock {
   }
 
   errorOf(time: WallTime): number {
-    return Math.abs(NOW + this.elapsed - time.at(time.anchor()));
+    return Math.abs(NOW + this.elapsed - millis(time.at(time.anchor())));
   }
+}
+
+function millis([seconds, nanoseconds]: HrTime): number {
+  return seconds * 1000 + nanoseconds / 1e6;
 }
