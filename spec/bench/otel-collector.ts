@@ -1,18 +1,30 @@
-/** Run by otel.ts: a collector in a process of its own. Says `ready <port>`, and on every line it reads how many spans came so far. */
+/**
+ * Run by otel.ts: a collector in a process of its own, which only counts, so that it keeps up with any server on half a core. Says
+ * `ready <port>`, and on every line it reads how many spans came so far.
+ */
 
 import { createInterface } from "node:readline";
-import { Collector } from "../otel/collector.js";
+import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
+import { countSpans } from "./span-count.js";
 
-const collector = await Collector.start();
+const PATH = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+const EMPTY_RESPONSE = Buffer.alloc(0);
+const same = (bytes: Buffer): Buffer => bytes;
+const RAW = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
+
 let count = 0;
-for await (const line of announced()) {
-  // What is counted is let go: a benchmark sends millions.
-  count += collector.spans.length;
-  collector.requests.length = 0;
-  console.log(`spans ${count}${line}`);
-}
-
-function announced(): AsyncIterable<string> {
-  console.log(`ready ${collector.port}`);
-  return createInterface({ input: process.stdin });
-}
+const server = new Server();
+server.addService(
+  { Export: { path: PATH, requestStream: false, responseStream: false, ...RAW } },
+  {
+    Export: ({ request }: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => {
+      count += countSpans(request);
+      answer(null, EMPTY_RESPONSE);
+    },
+  },
+);
+server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
+  if (error !== null) throw error;
+  console.log(`ready ${port}`);
+});
+for await (const _ of createInterface({ input: process.stdin })) console.log(`spans ${count}`);

@@ -1,6 +1,7 @@
 /**
  * Run by otel.ts: one server, three ways, each with a subscriber and the trace context on. Without any export; with the layer of a
- * `Telemetry`; and with the SDK called by hand, the way its documents show it. Spans go to the collector in `BENCH_COLLECTOR`.
+ * `Telemetry`; and with the SDK called by hand, the way its documents show it: same parent, same attributes, same batches, same queue.
+ * Spans go to the collector in `BENCH_COLLECTOR`.
  */
 
 import { ROOT_CONTEXT, SpanKind, trace } from "@opentelemetry/api";
@@ -13,6 +14,7 @@ import { tracing } from "@stagecraft/framework/observe/tracing";
 import type { Context } from "../../lib/kernel/context.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
 import { installSubscriber } from "../../lib/kernel/tracing-flow.js";
+import { BATCH, BATCH_DELAY, MAX_WAITING } from "../../lib/otel/span-queue.js";
 import { freePort } from "./free-port.js";
 
 const endpoint = process.env["BENCH_COLLECTOR"] ?? "";
@@ -23,7 +25,13 @@ const builder = Application.create().routes(hello).traceContext();
 class ByHand extends Layer {
   private readonly tracer = new BasicTracerProvider({
     sampler: new AlwaysOnSampler(),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: endpoint }), { maxQueueSize: 16_384 })],
+    spanProcessors: [
+      new BatchSpanProcessor(new OTLPTraceExporter({ url: endpoint }), {
+        maxQueueSize: MAX_WAITING,
+        maxExportBatchSize: BATCH,
+        scheduledDelayMillis: BATCH_DELAY,
+      }),
+    ],
   }).getTracer("bench");
 
   override wrap(inner: Run): Run {

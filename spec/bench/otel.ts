@@ -1,129 +1,126 @@
 /**
  * What one exported span a request costs: through the telemetry's layer, and with the SDK called by hand in the same server. Cost is
- * processor time per answer beyond that of the server without export; servers take turns, round after round; medians of the rounds.
+ * what the process spends per answer beyond the server without export, from the first request until the last span has arrived: its
+ * processor time, and, where they can be counted, its instructions. Servers take turns, each turn is a fresh process. Of the rounds the
+ * lowest counts: whatever else the machine does can only add.
  *
  * @example
  * node dist/spec/bench/otel.js --rounds 9 --seconds 2
  */
 
-import { spawn, type ChildProcess } from "node:child_process";
-import { createInterface, type Interface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { instructionsOf } from "./instructions.js";
 import { measure } from "./load.js";
 import { parseOptions, type BenchOptions } from "./options.js";
-import { pinned, ROOT } from "./places.js";
+import { OtelCollector } from "./otel-collector-process.js";
+import { ROOT } from "./places.js";
 import { startServer, type BenchServer } from "./server.js";
-import { markdownTable, median } from "./table.js";
+import { markdownTable } from "./table.js";
 
 export const OTEL = {
   name: "otel",
-  what: "one exported span a request, in microseconds of processor time",
+  what: "one exported span a request, in processor time and in instructions, the lowest of the rounds",
   run: runOtel,
 } as const;
 
 const VARIANTS = ["no export", "by hand", "telemetry"] as const;
-const OTHER_CORE = 1;
-const COLUMNS = ["spans", "CPU µs/request", "µs for the span", "ratio to by hand", "delivered"];
+const BY_HAND = 1;
+const SCRIPT = join(ROOT, "dist/spec/bench/otel-server.js");
+const COLUMNS = [
+  "spans",
+  "CPU µs/request",
+  "for the span",
+  "CPU ratio",
+  "instructions/request",
+  "for the span",
+  "ratio",
+  "delivered",
+];
+/** Milliseconds: longer than a batch waits and is under way. */
+const SETTLING = 1500;
 const REQUEST = {
   method: "GET",
   path: "/",
   headers: { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
 };
 
+/** All per answer. */
 interface Turn {
-  /** Microseconds of processor time per answer. */
-  readonly cost: number;
-  /** Spans that reached the collector, per answer. */
+  /** Microseconds of processor time. */
+  readonly cpu: number;
+  /** In user mode. */
+  readonly instructions: number;
+  /** Spans that reached the collector: of requests that were under way at the end there is a span and no answer. */
   readonly delivered: number;
 }
 
+/** The turns of all variants, in their order. */
+type Round = readonly Turn[];
+
 /** @returns the table as markdown */
 export async function runOtel(options: BenchOptions): Promise<string> {
-  const collector = await SpanCount.start();
+  const collector = await OtelCollector.start();
   process.env["BENCH_COLLECTOR"] = collector.endpoint;
-  const servers: BenchServer[] = [];
   try {
-    for (const variant of VARIANTS) servers.push(await startServer(contender(variant), variant));
-    const rounds: (readonly Turn[])[] = [];
-    for (let round = -1; round < options.rounds; round += 1) {
-      const turns = await oneRound(servers, collector, options);
-      if (round >= 0) rounds.push(turns);
+    const rounds: Round[] = [];
+    for (let round = 0; round < options.rounds; round += 1) {
+      const turns: Turn[] = [];
+      for (const variant of VARIANTS) turns.push(await oneTurn(variant, collector, options));
+      rounds.push(turns);
     }
     return table(rounds);
   } finally {
-    for (const server of servers) await server.stop();
     collector.stop();
   }
 }
 
-function contender(name: string): { readonly name: string; readonly script: string } {
-  return { name, script: join(ROOT, "dist/spec/bench/otel-server.js") };
-}
-
-async function oneRound(
-  servers: readonly BenchServer[],
-  collector: SpanCount,
-  { seconds, connections, warmUp }: BenchOptions,
-): Promise<readonly Turn[]> {
-  const turns: Turn[] = [];
-  for (const server of servers) {
-    const load = { port: server.port, requests: [REQUEST], connections };
-    await measure({ ...load, seconds: warmUp });
+async function oneTurn(variant: string, collector: OtelCollector, options: BenchOptions): Promise<Turn> {
+  const server = await startServer({ name: variant, script: SCRIPT }, variant);
+  try {
+    await load(server, options, options.warmUp);
+    let answers = 0;
     const [cpu, spans] = [server.cpuSeconds(), await collector.count()];
-    const { answers } = await measure({ ...load, seconds });
-    const cost = ((server.cpuSeconds() - cpu) / answers) * 1e6;
-    turns.push({ cost, delivered: ((await collector.count()) - spans) / answers });
+    const instructions = await instructionsOf(server.pid, async () => {
+      answers = await load(server, options, options.seconds);
+    });
+    return {
+      cpu: ((server.cpuSeconds() - cpu) / answers) * 1e6,
+      instructions: instructions / answers,
+      delivered: ((await collector.count()) - spans) / answers,
+    };
+  } finally {
+    await server.stop();
   }
-  return turns;
 }
 
-/** Per round, because what the machine does meanwhile differs from round to round. */
-function table(rounds: readonly (readonly Turn[])[]): string {
-  const over = (pick: (turns: readonly Turn[]) => number): number => median(rounds.map(pick));
-  const rows = VARIANTS.map((variant, at) => {
-    const span = over((turns) => spanCost(turns, at));
-    return [
-      variant,
-      over((turns) => turns[at]?.cost ?? Number.NaN).toFixed(1),
-      span.toFixed(1),
-      at === 0 ? "" : (span / over((turns) => spanCost(turns, 1))).toFixed(2),
-      `${(over((turns) => turns[at]?.delivered ?? 0) * 100).toFixed(0)} %`,
-    ];
-  });
+/** Until the last span has arrived. */
+async function load(server: BenchServer, { connections }: BenchOptions, seconds: number): Promise<number> {
+  const { answers } = await measure({ port: server.port, requests: [REQUEST], connections, seconds });
+  await sleep(SETTLING);
+  return answers;
+}
+
+function table(rounds: readonly Round[]): string {
+  const rows = VARIANTS.map((variant, at) => [
+    variant,
+    ...costs(rounds, at, (turn) => turn.cpu, 1),
+    ...costs(rounds, at, (turn) => turn.instructions, 0),
+    `${(Math.min(...rounds.map((round) => pick(round, at).delivered)) * 100).toFixed(1)} %`,
+  ]);
   return markdownTable(COLUMNS, rows);
 }
 
-function spanCost(turns: readonly Turn[], at: number): number {
-  return (turns[at]?.cost ?? Number.NaN) - (turns[0]?.cost ?? Number.NaN);
+/** Of a request, of its span, and of its span as a ratio to the span by hand. */
+function costs(rounds: readonly Round[], at: number, of: (turn: Turn) => number, digits: number): readonly string[] {
+  const request = (variant: number): number => Math.min(...rounds.map((round) => of(pick(round, variant))));
+  const span = (variant: number): number => request(variant) - request(0);
+  return [request(at).toFixed(digits), span(at).toFixed(digits), (span(at) / span(BY_HAND)).toFixed(2)];
 }
 
-/** The collector's process, asked how many spans it has. */
-class SpanCount {
-  private constructor(
-    private readonly child: ChildProcess,
-    private readonly lines: AsyncIterator<string>,
-    readonly endpoint: string,
-  ) {}
-
-  static async start(): Promise<SpanCount> {
-    const [command, args] = pinned(OTHER_CORE, process.execPath, [join(ROOT, "dist/spec/bench/otel-collector.js")]);
-    const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-    const reader: Interface = createInterface({ input: child.stdout });
-    const lines = reader[Symbol.asyncIterator]();
-    const { value } = await lines.next();
-    return new SpanCount(child, lines, `http://127.0.0.1:${/^ready (\d+)$/.exec(String(value))?.[1]}`);
-  }
-
-  async count(): Promise<number> {
-    this.child.stdin?.write("\n");
-    const { value } = await this.lines.next();
-    return Number(/^spans (\d+)$/.exec(String(value))?.[1]);
-  }
-
-  stop(): void {
-    this.child.kill("SIGKILL");
-  }
+function pick(round: Round, at: number): Turn {
+  return round[at] ?? { cpu: Number.NaN, instructions: Number.NaN, delivered: Number.NaN };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -13,6 +13,7 @@ import { pinned } from "./places.js";
 const SERVER_CORE = 0;
 
 export interface BenchServer {
+  readonly pid: number;
   readonly port: number;
   /** Processor time used so far in seconds, all threads; `NaN` where the system does not tell. */
   cpuSeconds(): number;
@@ -35,7 +36,12 @@ export async function startServer(contender: Contender, scenario: string): Promi
   closeSync(descriptor);
   try {
     const port = await announcedPort(child);
-    return { port, cpuSeconds: () => cpuSeconds(child.pid), stop: () => stop(child, folder) };
+    return {
+      pid: child.pid ?? Number.NaN,
+      port,
+      cpuSeconds: () => cpuSeconds(child.pid),
+      stop: () => stop(child, folder),
+    };
   } catch (cause) {
     const said = readFileSync(errors, "utf8").slice(-2000);
     rmSync(folder, { recursive: true });
