@@ -8,6 +8,7 @@ import type { TrustedProxies } from "../kernel/client-ip.js";
 import type { Clock } from "../kernel/clock.js";
 import { Connection, Connections } from "../kernel/connection.js";
 import { Context } from "../kernel/context.js";
+import type { Unheard } from "../kernel/exchange.js";
 import type { Listener } from "./server.js";
 
 /** What every context of one application shares. */
@@ -34,6 +35,11 @@ export class Entrance implements Listener {
   /** Has requests from now on walk through another chain. */
   lead(entry: Entry): void {
     this.entry = entry;
+  }
+
+  /** Has panics told to `unheard` where nobody listens to events. */
+  tellPanics(unheard: Unheard): void {
+    Object.assign(this.ContextClass.prototype, { unheard });
   }
 
   request(incoming: IncomingMessage, response: ServerResponse): void {

@@ -25,6 +25,7 @@ export function runProcess(parts: Assembly): Promise<void> {
 async function serveUntilTold(parts: Assembly): Promise<void> {
   const place = placeOf(parts);
   await preparePath(place);
+  parts.entrance.tellPanics(sayOnStandardError);
   const service = new Service(parts, await Door.open(place, parts.entrance));
   const end = new EndOfProcess(new Signals(parts.clock), parts);
   try {
@@ -54,7 +55,20 @@ function announce({ config }: Assembly, { door }: Service): void {
 function tellOfCrash(error: unknown): void {
   log.error("uncaught failure", { error, stack: error instanceof Error ? error.stack : undefined });
   // Node would have said it; a process that ends without a word is worse than a line nobody asked for.
-  if (currentSubscriber() === undefined) process.stderr.write(`uncaught failure: ${inspect(error)}\n`);
+  if (currentSubscriber() === undefined) sayOnStandardError("uncaught failure", error);
+}
+
+function sayOnStandardError(what: string, thrown: unknown): void {
+  process.stderr.write(`${what}: ${shown(thrown)}\n`);
+}
+
+/** Anything can be thrown, and looking at it may throw again. */
+function shown(thrown: unknown): string {
+  try {
+    return inspect(thrown);
+  } catch {
+    return "a value that cannot be looked at";
+  }
 }
 
 /** A handler that ignored its signal may still hold the process; nobody waits for it any longer. */

@@ -23,6 +23,9 @@ export interface GoneListener {
 /** The head as it was at some moment, to be put back. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
 
+/** @internal */
+export type Unheard = (what: string, thrown: unknown) => void;
+
 export abstract class Exchange {
   /** Set once an application, on the prototype of its contexts. @internal */
   declare readonly clock: Clock;
@@ -30,6 +33,8 @@ export abstract class Exchange {
   declare readonly proxies: TrustedProxies;
   /** @internal */
   declare readonly readLimit: number;
+  /** Told of a panic where no log subscriber is there to hear of it; set where the application is the process. @internal */
+  declare readonly unheard: Unheard | undefined;
 
   /** @internal */
   extensions: unknown[] | undefined = undefined;

@@ -7,6 +7,7 @@ import { answerProblem } from "./answer.js";
 import type { Context } from "./context.js";
 import type { HeadSnapshot } from "./exchange.js";
 import { Problem } from "./problem.js";
+import { currentSubscriber } from "./tracing-flow.js";
 import type { Target } from "./tracing.js";
 
 /** Answers instead of the generic problem; returns whether it did. */
@@ -21,16 +22,21 @@ export function answerPanic(
   answer?: PanicAnswer,
 ): void {
   if (ctx.raw.headersSent) {
-    log.error("response failed", describeThrown(thrown));
+    tell(ctx, "response failed", thrown, log);
     ctx.raw.destroy();
     return;
   }
-  log.error("panic", describeThrown(thrown));
+  tell(ctx, "panic", thrown, log);
   ctx.deferred = undefined;
   ctx.answerNothing();
   ctx.restoreHead(head);
   ctx.answerStatus(500);
   if (answer?.(ctx) !== true) answerProblem(ctx, new Problem(500));
+}
+
+function tell(ctx: Context, what: string, thrown: unknown, log: Target): void {
+  log.error(what, describeThrown(thrown));
+  if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
 }
 
 /** The fields of an event about something thrown. Anything can be thrown, and looking at it may throw again. @internal */

@@ -3,6 +3,7 @@
  * output, a line a fact.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { inspect } from "node:util";
 import {
   Application,
   Context,
@@ -13,6 +14,7 @@ import {
   Subsystem,
   type SubsystemKind,
 } from "@stagecraft/framework";
+import { installLogging } from "@stagecraft/framework/observe";
 
 function tell(fact: string): void {
   process.stdout.write(`${fact}\n`);
@@ -78,6 +80,27 @@ class WorkController {
     throw ctx.signal.reason;
   }
 
+  @Get("/panic")
+  panic() {
+    throw new TypeError("of the handler");
+  }
+
+  @Get("/broken")
+  broken(ctx: Context) {
+    ctx.res.write("half");
+    throw new TypeError("after the first byte");
+  }
+
+  @Get("/odd")
+  odd() {
+    // What nothing can look at without being thrown at again.
+    throw Object.defineProperty({}, inspect.custom, {
+      value: () => {
+        throw new Error("hands off");
+      },
+    });
+  }
+
   @Get("/crash")
   crash() {
     setTimeout(() => {
@@ -89,6 +112,8 @@ class WorkController {
 
 @Module({ controllers: [WorkController], providers: [Mail, Database] })
 class WorkModule {}
+
+if (process.env["LOGGING"] === "yes") installLogging("info");
 
 const { PREFIX = "/up", DELAY_MS = "50", DEADLINE_MS = "5000" } = process.env;
 const application = Application.create(WorkModule)

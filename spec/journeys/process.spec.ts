@@ -4,6 +4,7 @@ import net from "node:net";
 import { expect } from "chai";
 import { Child, freePort } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
+import { runProgram } from "../support/program.js";
 
 const APPLICATION = "../journeys/process-application.js";
 
@@ -152,6 +153,52 @@ describe("the process", function () {
 
     expect(await child.exitCode()).to.equal(1);
     expect(child.output).to.contain("mail stopped\ndatabase stopped\n");
+  });
+
+  it("says a panic with its stack on standard error, where no log is installed, and lives on", async () => {
+    await using child = await started();
+
+    const answers = [
+      await fetch(`${child.url}/panic`),
+      await fetch(`${child.url}/odd`),
+      await fetch(`${child.url}/quick`),
+    ];
+    const broken = await fetch(`${child.url}/broken`)
+      .then((answer) => answer.text())
+      .catch(() => "cut");
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([500, 500, 200]);
+    expect(await answers[0]?.text()).not.to.contain("of the handler");
+    expect(broken).to.equal("cut");
+    expect(child.errors).to.match(/^panic: TypeError: of the handler\n\s+at .*WorkController\.panic/m);
+    expect(child.errors).to.match(/^panic: a value that cannot be looked at$/m);
+    expect(child.errors).to.match(/^response failed: TypeError: after the first byte\n\s+at /m);
+  });
+
+  it("leaves a panic to the log where one is installed", async () => {
+    await using child = await Child.start(APPLICATION, { LOGGING: "yes" });
+    await child.says("listening", "errors");
+
+    await fetch(`${child.url}/panic`);
+    await child.says("of the handler", "errors");
+
+    expect(child.errors).to.match(/ ERROR framework::http::backstop: panic error="TypeError: of the handler" stack="/);
+    expect(child.errors).not.to.match(/^panic: /m);
+  });
+
+  it("says nothing of a panic where it is served and does not run: the process is somebody else's", async () => {
+    const { stderr, stdout } = await runProgram(`
+      import net from "node:net";
+      const { Application, Route, Routes } = await load("index.js");
+      const routes = new Routes([Route.get("/", () => { throw new Error("of the handler"); })]);
+      const listener = net.createServer();
+      await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
+      const running = await Application.create().routes(routes).lifecycle({ drainDelayMs: 0 }).build().serve(listener);
+      console.log((await fetch(running.url)).status);
+      await running.stop();
+    `);
+
+    expect([stdout, stderr]).to.deep.equal(["500\n", ""]);
   });
 
   it("drains and exits with 1 after a failure that nobody caught", async () => {
