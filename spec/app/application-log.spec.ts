@@ -1,4 +1,5 @@
 /** Where an application logs, and what it injects of it: `LogSink` and `Filter`, its own or the process's. */
+import { AsyncResource } from "node:async_hooks";
 import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
@@ -158,6 +159,27 @@ describe("an application that provides a LogSink", () => {
     const response = await app.get("/told");
 
     expect(response.status).to.equal(200);
+  });
+
+  it("minds nobody who logs after its sink was closed", async () => {
+    const tried: string[] = [];
+    class Strict extends LogSink {
+      private isOpen = true;
+      override writeLine(line: string): void {
+        tried.push(String(expectLogLine(line).message));
+        if (!this.isOpen) throw new Error("closed");
+      }
+      dispose(): void {
+        this.isOpen = false;
+      }
+    }
+    const left: (() => void)[] = [];
+    const late = new Routes([Route.get("/late", () => void left.push(AsyncResource.bind(() => log.info("too late"))))]);
+
+    await visit(shop(provide(LogSink).useClass(Strict)).routes(late), "/late");
+    for (const tell of left) tell();
+
+    expect(tried).to.deep.equal([...LAST, "too late"]);
   });
 
   it("closes a sink that it has made after the last line, and no other", async () => {

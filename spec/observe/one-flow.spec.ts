@@ -1,4 +1,5 @@
 /** A handler's events carry the fields of its request, whichever way they come about; over a real socket. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter, once } from "node:events";
 import http from "node:http";
 import net from "node:net";
@@ -149,6 +150,23 @@ describe("one flow a request", () => {
     expect(end?.fields).to.include({ method: "GET", path: "/endless" });
   });
 
+  it("is entered once, whatever stages are on and however often the handler waits", async () => {
+    const { app } = await logged(async (ctx) => {
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+      return ctx.text();
+    });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    await get(`${app.url}/first`, agent);
+
+    const entered = countEntries();
+    for (const path of ["/one", "/two", "/three"]) await get(`${app.url}${path}`, agent);
+    const entries = entered();
+    agent.destroy();
+    await app.stop();
+
+    expect(entries).to.equal(3);
+  });
+
   it("keeps requests apart that take turns on one connection", async () => {
     const { app, lines } = await logged((ctx) => {
       ctx.res.once("close", () => log.info(ctx.path));
@@ -165,6 +183,21 @@ describe("one flow a request", () => {
     expect(own.map(({ fields }) => fields?.["path"])).to.deep.equal(["/one", "/two", "/three"]);
   });
 });
+
+/** From now on, how often any asynchronous storage of the process is entered; the call ends it. */
+function countEntries(): () => number {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own `this` below
+  const { run } = AsyncLocalStorage.prototype;
+  let entries = 0;
+  AsyncLocalStorage.prototype.run = function (this: AsyncLocalStorage<unknown>, ...args: Parameters<typeof run>) {
+    entries++;
+    return Reflect.apply(run, this, args) as never;
+  };
+  return () => {
+    AsyncLocalStorage.prototype.run = run;
+    return entries;
+  };
+}
 
 async function get(url: string, agent: http.Agent): Promise<void> {
   // The event's one argument, by Node's documentation.
