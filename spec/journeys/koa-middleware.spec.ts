@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import cors from "@koa/cors";
 import { expect } from "chai";
@@ -245,6 +246,55 @@ describe("koa-session as a layer", () => {
 
     await expectProblem(failed, { status: 404 });
     expect(await counted.text()).to.equal("3");
+  });
+});
+
+interface Parsing {
+  readonly onerror?: (error: Error & { readonly status?: number }, ctx: Context) => void;
+}
+
+/** Reads a body as the parsers for Koa do: what they throw is an error of their own, with a status on it. */
+function bodyParser({ onerror }: Parsing = {}): KoaMiddleware {
+  return async (ctx: Context, next) => {
+    try {
+      // The type of `ctx.request` is Koa's, which knows nothing of bodies.
+      Object.assign(ctx.request, { body: JSON.parse(await text(ctx.req)) as unknown });
+    } catch (error) {
+      // What JSON.parse throws.
+      const failure = Object.assign(error as SyntaxError, { status: 400 });
+      if (onerror === undefined) throw failure;
+      onerror(failure, ctx);
+    }
+    await next();
+  };
+}
+
+const refuseBody = ({ status = 400 }: { readonly status?: number }, ctx: Context): never =>
+  ctx.throw(status, "The request body cannot be read.");
+
+describe("a body parser as a layer", () => {
+  const posts = new Routes([Route.post("/", ({ request }) => (request as { body?: unknown }).body)]);
+  const serving = (parser: KoaMiddleware) => testApp(Application.create().routes(posts).layer(parser));
+
+  it("puts the body on Koa's request", async () => {
+    await using app = await serving(bodyParser());
+
+    expect(await (await app.post("/", { json: { a: 1 } })).json()).to.deep.equal({ a: 1 });
+  });
+
+  it("is answered with 500 where it throws an error of its own with a status", async () => {
+    await using app = await serving(bodyParser());
+
+    await expectProblem(await app.post("/", { body: "{" }), { status: 500, detail: null });
+    expect(app.logs.transcript()).to.include('"message":"panic"');
+  });
+
+  it("is answered with the status where its hook throws it on by ctx.throw", async () => {
+    await using app = await serving(bodyParser({ onerror: refuseBody }));
+
+    const response = await app.post("/", { body: "{" });
+
+    await expectProblem(response, { status: 400, slug: "bad-request", detail: "The request body cannot be read." });
   });
 });
 
