@@ -27,6 +27,9 @@ export const FASTIFY = peer("fastify");
 
 export const KOA = peer("koa");
 
+/** Koa with the few lines that make 304s of its answers. */
+export const KOA_CONDITIONAL: Contender = { ...KOA, name: "koa-conditional", variant: "static-conditional" };
+
 export const EXPRESS = peer("express");
 
 /** Fastify with the two lines a request that its own logger writes, where the others write one. */

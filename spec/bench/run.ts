@@ -14,6 +14,7 @@ import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
 import { OTEL } from "./otel.js";
 import { PEERS } from "./places.js";
+import { REDIS } from "./redis.js";
 import { runScenario } from "./rounds.js";
 import { SCENARIOS } from "./scenario.js";
 import { runStart } from "./start.js";
@@ -31,6 +32,7 @@ const PARTS: readonly Part[] = [
     run: (options: BenchOptions) => runScenario(scenario, options),
   })),
   ...MICRO.map(({ name, what }) => ({ name, what, run: (options: BenchOptions) => runMicro(name, options) })),
+  REDIS,
   OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];

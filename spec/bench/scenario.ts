@@ -9,6 +9,7 @@ import {
   FASTIFY_CONTEXT,
   FASTIFY_OWN_LOG,
   KOA,
+  KOA_CONDITIONAL,
   ours,
 } from "./contender.js";
 import { type BenchFile, LARGE_FILE, MODIFIED, SMALL_FILE } from "./files.js";
@@ -174,22 +175,22 @@ function staticFile(name: string, { path, content }: BenchFile): Scenario {
 
 const unchanged = get(SMALL_FILE.path, { "if-modified-since": MODIFIED.toUTCString() });
 
-/** Koa answers 304 only with a further package. */
 const notModified: Scenario = {
   name: "static:304",
   what: "the small file, which the client has already",
-  contenders: [FASTIFY, EXPRESS, ours()],
+  contenders: [KOA_CONDITIONAL, FASTIFY, EXPRESS, ours()],
   requests: [unchanged],
   probes: [{ request: unchanged, status: 304, body: "" }],
 };
 
 const limit: Scenario = {
   name: "limit",
-  what: "the hello scenario under a rate limit: the same key every time, and a key per request",
+  what: "the hello scenario under a rate limit: the same key every time, and a key per request, also after a million others",
   contenders: [
     ours("same-key", "limit-constant"),
     ours("fresh-key-per-second", "limit-fresh-per-second"),
     ours("fresh-key-per-hour", "limit-fresh-per-hour"),
+    ours("fresh-key-after-a-million", "limit-fresh-after-a-million"),
   ],
   requests: [get("/")],
   probes: [{ request: get("/"), status: 200, body: HELLO, headers: { "ratelimit-remaining": /^\d+$/ } }],

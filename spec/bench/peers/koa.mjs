@@ -17,6 +17,15 @@ function showLink(ctx) {
   ctx.body = store.find(decodeURIComponent(ctx.path.slice("/links/".length)));
 }
 
+/** All of koa-conditional-get. */
+async function unlessModified(ctx, next) {
+  await next();
+  if (ctx.fresh) {
+    ctx.status = 304;
+    ctx.body = null;
+  }
+}
+
 await serve({
   hello: (on) =>
     application(on, (ctx) => {
@@ -45,6 +54,11 @@ await serve({
   static: async (on) => {
     const { default: staticFiles } = await import("koa-static");
     return application(on, staticFiles(process.env.BENCH_FILES));
+  },
+
+  "static-conditional": async (on) => {
+    const { default: staticFiles } = await import("koa-static");
+    return application(on, unlessModified, staticFiles(process.env.BENCH_FILES));
   },
 
   full: async (on) => {
