@@ -1,6 +1,12 @@
 /** What is written agrees with what is built: stages, entry points, commands, error codes and quoted samples. */
 
 import { expect } from "chai";
+import { AppConfig } from "../../lib/app/config.js";
+import { createServer } from "../../lib/app/server.js";
+import * as errors from "../../lib/kernel/errors.js";
+import type { FrameworkError } from "../../lib/kernel/errors.js";
+import { Problem } from "../../lib/kernel/problem.js";
+import { completeLifecycleOptions } from "../../lib/lifecycle/lifecycle-options.js";
 import { STAGES } from "../../lib/pipeline/table.js";
 import { filesBelow, manifest, sourcesBelow, textOf, withoutComments } from "../support/sources.js";
 
@@ -90,6 +96,68 @@ describe("error codes", () => {
   });
 });
 
+describe("the table of errors", () => {
+  const page = textOf("docs/guide/errors.md") ?? "";
+  const made = errorsByClass();
+
+  it("has every class with its status, type, title and code", () => {
+    const built = made.map(([name, error]) => {
+      const { type, title, status } = Problem.from(error);
+      return [name, String(status), type.slice("urn:framework:problem:".length), title, error.code];
+    });
+
+    const written = tableHeaded(page, "Class").map(([name = "", ...cells]) => [/^`(\w+)`/.exec(name)?.[1], ...cells]);
+    expect(written.map((cells) => cells.map((cell) => cell?.replaceAll("`", "")))).to.have.deep.members(built);
+  });
+
+  it("and the one of codes name the same status", () => {
+    const statusOf = new Map(made.map(([, { code, status }]) => [`\`${code}\``, `${status};`]));
+
+    const rows = tableHeaded(page, "Code").filter(([code = ""]) => statusOf.has(code));
+
+    expect(rows).to.have.lengthOf(made.length);
+    for (const [code = "", when = ""] of rows) expect(when, code).to.match(new RegExp(`^${statusOf.get(code)}`));
+  });
+});
+
+describe("the guide to the lifecycle", () => {
+  const page = textOf("docs/guide/lifecycle.md") ?? "";
+
+  it("names every time that can be set, with what it is unless set", () => {
+    const inRelease = completeLifecycleOptions({}, "release");
+    const inDebug = new Map(Object.entries(completeLifecycleOptions({}, "debug")));
+    const built = Object.entries(inRelease).map(([name, release]) => {
+      const debug = inDebug.get(name);
+      return [`\`${name}\``, release === debug ? `${release}` : `${release} in release, ${debug} in debug`];
+    });
+
+    const written = tableHeaded(page, "`.lifecycle({ … })`").map((cells) => cells.slice(0, 2));
+
+    expect(written).to.deep.equal(built);
+  });
+
+  it("names every field of the configuration, with what it is unless set", () => {
+    const built = Object.entries(new AppConfig()).map(([name, value]) => [name, String(value)]);
+
+    const written = tableHeaded(page, "Field").map((cells) =>
+      cells.slice(0, 2).map((cell) => cell.replaceAll("`", "")),
+    );
+
+    expect(written).to.deep.equal(built);
+  });
+
+  it("names the limits of the servers that the framework makes", () => {
+    const server = createServer({ request: () => {}, continue: () => {} });
+    const [head, whole, idle] = [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout].map(seconds);
+    // Node keeps it there, and its types do not tell.
+    const { maxHeaderSize } = server as unknown as { readonly maxHeaderSize: number };
+
+    expect(page).to.include(
+      `${head} for a request's head, ${whole} for the whole request, ${idle} keep-alive, ${maxHeaderSize / 1024} KiB of head.`,
+    );
+  });
+});
+
 describe("lock files and scripts", () => {
   it("name no registry, so that the one configured is used", () => {
     const locks = ["package-lock.json", "spec/bench/peers/package-lock.json"];
@@ -112,6 +180,32 @@ function rowsAfter(text: string, heading: string): readonly (readonly string[])[
   );
   const rows = section.filter((line) => line.startsWith("|")).map((line) => line.split("|").slice(1, -1));
   return rows.slice(2).map((cells) => cells.map((cell) => cell.trim()));
+}
+
+/** The rows of every table whose first column is called that. */
+function tableHeaded(text: string, head: string): readonly (readonly string[])[] {
+  const tables = text.split(/\n(?!\|)/).filter((part) => part.startsWith("|") || part.includes("\n|"));
+  const rows = tables.map((part) => part.split("\n").filter((line) => line.startsWith("|")));
+  return rows.map((lines) => lines.map(cellsOf)).flatMap(([top, , ...rest]) => (top?.[0] === head ? rest : []));
+}
+
+function cellsOf(line: string): readonly string[] {
+  return line
+    .split("|")
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+}
+
+const seconds = (ms: number): string => `${ms / 1000} s`;
+
+/** One error of each class of the kernel, as little said as may be. */
+function errorsByClass(): readonly (readonly [string, FrameworkError])[] {
+  const { MethodNotAllowedError, ValidationError, ...others } = errors;
+  return [
+    ...Object.entries(others).map(([name, Made]) => [name, new Made()] as const),
+    ["MethodNotAllowedError", new MethodNotAllowedError([])],
+    ["ValidationError", new ValidationError({})],
+  ];
 }
 
 /** A code block below `<!-- quoted from <file> -->` is part of that file. */
