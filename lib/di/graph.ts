@@ -21,6 +21,7 @@ import type { Binding } from "./provide.js";
 import { ApplicationScope, type ModuleScope, type Scope } from "./scope.js";
 import { Slot } from "./slot.js";
 import type { InjectionToken } from "./token.js";
+import { twinsIn } from "./twins.js";
 import { Wiring } from "./wiring.js";
 
 /** A graph without faults, as far as that can be known before anything runs. */
@@ -40,8 +41,9 @@ export function inspect(input: Inspection): Inspected {
   const wiring = new Wiring(application);
   const live = liveSlots(application, modules, input, wiring.asked);
   wiring.wire([...live, ...application.defaults.values()]);
+  const { order: all, cycles } = depthFirst(live, ({ dependencies }) => dependencies);
+  const order = unite(application, all);
   askFor(application, input, wiring.asked, findings);
-  const { order, cycles } = depthFirst(live, ({ dependencies }) => dependencies);
   findings.push(...wiring.findings(), ...cycles.map(dependencyCycle));
   const idle = idleDoubles(application, input, wiring.asked);
   if (!order.some(({ source }) => source.kind === "factory")) findings.push(...idle.map(unusedDouble));
@@ -85,6 +87,13 @@ function liveSlots(
   }
   addMembers(application, extras(undefined));
   return [...live];
+}
+
+/** Lets one slot stand for all of its twins; the order of those that are left. */
+function unite(application: ApplicationScope, order: readonly Slot[]): readonly Slot[] {
+  const twins = twinsIn([...new Set([...order, ...application.defaults.values()])]);
+  for (const scope of [application, ...application.modules]) scope.replace(twins);
+  return order.filter((slot) => !twins.has(slot));
 }
 
 function askFor(

@@ -22,6 +22,11 @@ export abstract class Scope implements Viewpoint {
     return this.find(token) ?? this.members.get(token);
   }
 
+  /** Puts other slots in the place of some. */
+  replace(substitutes: ReadonlyMap<Slot, Slot>): void {
+    replaceIn(this.members, substitutes);
+  }
+
   /** A slot of `target` in this scope: the one its token stands for already, else a new member. */
   member(target: Class): Slot {
     const known = this.find(target) ?? this.members.get(target);
@@ -53,6 +58,11 @@ export class ModuleScope extends Scope {
   /** Provides the token here; the last call wins. */
   provide({ token, source }: Binding): void {
     this.own.set(token, new Slot(token, source, this));
+  }
+
+  override replace(substitutes: ReadonlyMap<Slot, Slot>): void {
+    super.replace(substitutes);
+    replaceIn(this.own, substitutes);
   }
 
   override find(token: InjectionToken): Slot | undefined {
@@ -88,7 +98,7 @@ export class ModuleScope extends Scope {
 
 /**
  * The view from outside all modules, for the framework itself, for `Application.resolve` and for application-wide bindings: those
- * bindings first, then what the root module sees, then a token that exactly one module provides (exported or not), then the defaults.
+ * bindings first, then what the root module sees, then a token that modules provide as one slot (exported or not), then the defaults.
  */
 export class ApplicationScope extends Scope {
   readonly name = "the application";
@@ -115,7 +125,11 @@ export class ApplicationScope extends Scope {
   }
 
   private only(pick: (scope: ModuleScope) => Slot | undefined): Slot | undefined {
-    const slots = this.modules.map(pick).filter((slot) => slot !== undefined);
-    return slots.length === 1 ? slots[0] : undefined;
+    const slots = new Set(this.modules.map(pick).filter((slot) => slot !== undefined));
+    return slots.size === 1 ? [...slots][0] : undefined;
   }
+}
+
+function replaceIn(slots: Map<InjectionToken, Slot>, substitutes: ReadonlyMap<Slot, Slot>): void {
+  for (const [token, slot] of slots) slots.set(token, substitutes.get(slot) ?? slot);
 }

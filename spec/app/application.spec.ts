@@ -16,11 +16,13 @@ import {
   Routes,
   StartupError,
   STAGES,
+  Subsystem,
   SystemClock,
   type Finding,
   type Running,
 } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
+import { testApp } from "@stagecraft/framework/testing";
 import { errorOf } from "../support/error-of.js";
 
 async function listening<T extends net.Server>(server: T): Promise<T> {
@@ -55,6 +57,20 @@ class CountController {
 
 @Module({ controllers: [CountController], providers: [Counter] })
 class CountModule {}
+
+@Injectable()
+class Starting extends Subsystem {
+  readonly kind = "database";
+  starts = 0;
+
+  start(): void {
+    this.starts += 1;
+  }
+
+  stop(): void {}
+
+  override probe(): void {}
+}
 
 function describeOnce(): string {
   return JSON.stringify(Application.create(CountModule).build().graph());
@@ -151,6 +167,18 @@ describe("Application", () => {
     expect(other.resolve(Counter).value).to.equal(0);
     expect(one.resolve(Metrics)).not.to.equal(other.resolve(Metrics));
     expect(one.resolve(Readiness)).not.to.equal(other.resolve(Readiness));
+  });
+
+  it("starts a subsystem that two modules list once", async () => {
+    @Module({ providers: [Starting] })
+    class Other {}
+    @Module({ imports: [Other], providers: [Starting] })
+    class Root {}
+
+    await using app = await testApp(Root);
+
+    expect(app.resolve(Starting).starts).to.equal(1);
+    expect(await (await app.get("/up/ready")).json()).to.deep.include({ checks: { database: { status: "up" } } });
   });
 
   it("provides a clock, a configuration and a registry where the application does not", () => {

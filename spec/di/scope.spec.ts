@@ -156,6 +156,61 @@ describe("module boundaries", () => {
     expect(container.instances().filter((instance) => instance instanceof Data)).to.have.lengthOf(1);
   });
 
+  it("share one instance of a class that several of them list", () => {
+    class Counter {}
+    @Injectable()
+    class Service {
+      constructor(readonly counter: Counter) {}
+    }
+    @Module({ providers: [Service, Counter] })
+    class Left {}
+    @Module({ providers: [Counter, Service] })
+    class Right {}
+    @Module({ imports: [Left, Right], providers: [Service, Counter] })
+    class Root {}
+
+    const container = build(Root);
+
+    const services = [Left, Right, Root].map((each) => container.in(each).get(Service));
+    expect(new Set(services).size).to.equal(1);
+    expect(new Set([Left, Right, Root].map((each) => container.in(each).get(Counter)))).to.deep.equal(
+      new Set([services[0]?.counter]),
+    );
+    expect(container.instances()).to.have.lengthOf(5);
+  });
+
+  it("share what is not visible to the root, and can be asked for there", () => {
+    class Counter {}
+    @Module({ providers: [Counter] })
+    class Left {}
+    @Module({ providers: [Counter] })
+    class Right {}
+    @Module({ imports: [Left, Right] })
+    class Root {}
+
+    const container = build(Root);
+
+    expect(container.get(Counter))
+      .to.equal(container.in(Left).get(Counter))
+      .and.to.equal(container.in(Right).get(Counter));
+  });
+
+  it("share a middleware that stands in several of them, but for what their bindings make different", () => {
+    @Injectable()
+    class Plain {}
+    @Module({ providers: [provide(Greeting).useValue("left")] })
+    class Left {}
+    @Module({ providers: [provide(Greeting).useValue("right")] })
+    class Right {}
+    @Module({ imports: [Left, Right], providers: [provide(Greeting).useValue("root")] })
+    class Root {}
+
+    const container = build({ root: Root, extras: () => [Plain, Greeter] });
+
+    expect(container.in(Left).get(Plain)).to.equal(container.in(Right).get(Plain)).and.to.equal(container.get(Plain));
+    expect(container.in(Left).get(Greeter)).not.to.equal(container.in(Right).get(Greeter));
+  });
+
   it("let each module have a binding of its own", () => {
     @Module({ providers: [provide(Greeting).useValue("left"), Greeter] })
     class Left {}
