@@ -46,7 +46,7 @@ export class CacheBuckets {
   ) {
     this.prefix = name === "" ? "ratelimit:" : `ratelimit.${name}:`;
     this.args = [quota.limit, quota.windowMs, quota.capacity];
-    claim(cache, name, this.args.join(" "));
+    claim(cache, name, quota);
     this.script = cache.script(TAKE);
   }
 
@@ -66,17 +66,21 @@ function readReply(reply: unknown, limit: number): RateLimitVerdict {
   return new RateLimitVerdict(admitted === 1, limit, remaining, Math.ceil(resetMs / 1000), retryAfter);
 }
 
-const claims = new WeakMap<Cache, Map<string, string>>();
+const claims = new WeakMap<Cache, Map<string, Quota>>();
 
 /** Two quotas over the same buckets would take from, and refill, each other's tokens. */
-function claim(cache: Cache, name: string, quota: string): void {
-  const taken = claims.get(cache) ?? new Map<string, string>();
+function claim(cache: Cache, name: string, quota: Quota): void {
+  const taken = claims.get(cache) ?? new Map<string, Quota>();
   claims.set(cache, taken);
-  if ((taken.get(name) ?? quota) !== quota) {
-    const cure = `give one of them a name of its own: .redis(cache, "login")`;
-    throw new FrameworkError(`two rate limits with different quotas share the buckets of one cache; ${cure}`, {
-      code: "E_RATE_LIMIT_SHARED",
-    });
-  }
+  const other = taken.get(name);
+  if (other !== undefined && !other.isSame(quota)) throw shared(name, other, quota);
   taken.set(name, quota);
+}
+
+function shared(name: string, one: Quota, other: Quota): FrameworkError {
+  const both = `a rate limit of ${String(one)} and one of ${String(other)} share the buckets of one cache`;
+  const cure = `give one of them a name of its own: .redis(cache, "login")`;
+  return new FrameworkError(`${both}${name === "" ? "" : ` under the name "${name}"`}; ${cure}`, {
+    code: "E_RATE_LIMIT_SHARED",
+  });
 }

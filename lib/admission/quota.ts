@@ -29,11 +29,28 @@ export class Quota {
     return new Quota(this.limit, this.windowMs, capacity);
   }
 
+  isSame({ limit, windowMs, capacity }: Quota): boolean {
+    return limit === this.limit && windowMs === this.windowMs && capacity === this.capacity;
+  }
+
+  /** As one says it: `10 per hour`, `50 per second in bursts of 100`. */
+  toString(): string {
+    const { limit, windowMs, capacity } = this;
+    const rate = `${limit} per ${UNITS.get(windowMs) ?? `${windowMs} ms`}`;
+    return capacity === limit ? rate : `${rate} in bursts of ${capacity}`;
+  }
+
   /** Nothing is ever let through: there is nothing to wait for. */
   get isClosed(): boolean {
     return this.limit === 0 || this.capacity === 0;
   }
 }
+
+const UNITS: ReadonlyMap<number, string> = new Map([
+  [1000, "second"],
+  [60_000, "minute"],
+  [3_600_000, "hour"],
+]);
 
 function expectWhole(what: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 0) return;

@@ -122,11 +122,16 @@ export class RateLimit extends Layer {
     return this.with({ onBackendError: choice });
   }
 
+  /** @throws FrameworkError `E_RATE_LIMIT_SHARED` where another quota has the name on this cache already. @internal */
+  override prepare(): void {
+    const { quota, shared } = this.settings;
+    if (shared !== undefined) this.sharedBuckets ??= new CacheBuckets(shared.cache, quota, shared.name);
+  }
+
   override wrap(inner: Run): Run {
-    const { quota, keyOf, shared } = this.settings;
-    if (shared !== undefined) {
-      return this.wrapShared(inner, (this.sharedBuckets ??= new CacheBuckets(shared.cache, quota, shared.name)));
-    }
+    this.prepare();
+    if (this.sharedBuckets !== undefined) return this.wrapShared(inner, this.sharedBuckets);
+    const { quota, keyOf } = this.settings;
     const buckets = (this.buckets ??= new TokenBuckets(quota));
     return (ctx) => pass(ctx, buckets.take(keyOf(ctx), ctx.clock.monotonic()), inner);
   }

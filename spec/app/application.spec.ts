@@ -11,8 +11,10 @@ import {
   Injectable,
   Module,
   provide,
+  RateLimit,
   Readiness,
   Route,
+  RouteGroup,
   Routes,
   StartupError,
   STAGES,
@@ -21,6 +23,7 @@ import {
   type Finding,
   type Running,
 } from "@stagecraft/framework";
+import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Metrics } from "@stagecraft/framework/observe";
 import { testApp } from "@stagecraft/framework/testing";
 import { errorOf } from "../support/error-of.js";
@@ -75,6 +78,8 @@ class Starting extends Subsystem {
 function describeOnce(): string {
   return JSON.stringify(Application.create(CountModule).build().graph());
 }
+
+function nothing(): void {}
 
 function active(): number {
   return process.getActiveResourcesInfo().length;
@@ -318,6 +323,35 @@ describe("build()", () => {
       ]);
     });
   }
+
+  it("tells of rate limits with different quotas and one name on a cache, wherever they stand", () => {
+    const cache = new RedisCache();
+    const hourly = RateLimit.perHour(10).redis(cache);
+    const group = new RouteGroup("/session", [Route.post("/", nothing), Route.delete("/", nothing)]);
+    const builder = Application.create()
+      .rateLimit(RateLimit.perSecond(50).burst(100).redis(cache))
+      .layer(RateLimit.perMinute(1).redis(cache, "other"), RateLimit.perMinute(2).redis(cache, "other"))
+      .routes(new Routes([group.middleware(hourly), Route.get("/", nothing).middleware(hourly)]));
+
+    const findings = findingsOf(() => builder.build());
+
+    const cure = `give one of them a name of its own: .redis(cache, "login")`;
+    const share = "share the buckets of one cache";
+    expect(findings).to.deep.equal([
+      {
+        code: "E_RATE_LIMIT_SHARED",
+        what: `a rate limit of 1 per minute and one of 2 per minute ${share} under the name "other"; ${cure}`,
+        where: ".layer(…)",
+        cure: "see the message",
+      },
+      {
+        code: "E_RATE_LIMIT_SHARED",
+        what: `a rate limit of 50 per second in bursts of 100 and one of 10 per hour ${share}; ${cure}`,
+        where: "middleware of POST /session",
+        cure: "see the message",
+      },
+    ]);
+  });
 
   it("makes no instance where anything is wrong", () => {
     let made = 0;
