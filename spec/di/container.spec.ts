@@ -346,6 +346,31 @@ describe("Container", () => {
   });
 });
 
+describe("Container#provides", () => {
+  const defaults = [provide(Store).useClass(Store)];
+  @Module({ providers: [Store] })
+  class One {}
+  @Module({ imports: [One], providers: [Store] })
+  class Two {}
+  @Module({ imports: [One] })
+  class Root {}
+
+  const rows: readonly (readonly [title: string, inspection: Inspection, provided: boolean])[] = [
+    ["nothing at all", {}, false],
+    ["a default", { defaults }, false],
+    ["a binding of the application", { defaults, bindings: [provide(Store).useClass(Store)] }, true],
+    ["a binding of a test", { defaults, doubles: [provide(Store).useClass(Store)] }, true],
+    ["the root module", { defaults, root: One }, true],
+    ["one module somewhere, exported or not", { defaults, root: Root }, true],
+    ["two modules, of which the root is one", { defaults, root: Two }, true],
+  ];
+  for (const [title, inspection, provided] of rows) {
+    it(`says ${provided ? "yes" : "no"} for what is provided by ${title}`, () => {
+      expect(build(inspection).provides(Store)).to.equal(provided);
+    });
+  }
+});
+
 describe("Container, long chains", () => {
   it("builds 1,000 classes that each need the next", () => {
     @Module({ providers: chainOfClasses(CHAIN) })
@@ -459,6 +484,27 @@ describe("Container#dispose", () => {
     expect(() => container.get(Pool))
       .to.throw("Pool was asked for after")
       .with.property("code", "E_CONTAINER_DISPOSED");
+  });
+
+  it("spares what is still needed until it is told to let go of that, too", async () => {
+    const container = build({ bindings: [provide(Pool).useClass(Pool), provide(Repository).useClass(Repository)] });
+
+    await container.dispose(container.get(Pool));
+    const before = [...log];
+    await container.disposeOfSpared();
+
+    expect(before).to.deep.equal(["Repository"]);
+    expect(log).to.deep.equal(["Repository", "Pool"]);
+  });
+
+  it("leaves alone what it has spared where that is the caller's", async () => {
+    const given = new Given();
+    const container = build({ bindings: [provide(Given).useValue(given)] });
+
+    await container.dispose(given);
+    await container.disposeOfSpared();
+
+    expect(log).to.deep.equal([]);
   });
 
   it("refuses a kept resolve as well", async () => {
