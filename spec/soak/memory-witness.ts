@@ -16,5 +16,7 @@ process.on("message", () => {
   const memory: Memory = { resident, heap: heapUsed + external };
   process.send?.(memory);
 });
+// Whoever watched is gone: nobody would ever end it.
+process.on("disconnect", () => process.exit());
 // Asking is no reason to stay alive.
 process.channel?.unref();
