@@ -7,7 +7,7 @@ import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { Problem } from "../kernel/problem.js";
 import { tracing } from "../kernel/tracing.js";
-import type { Maintenance } from "./maintenance.js";
+import { Maintenance } from "./maintenance.js";
 
 const log = tracing.target("framework::http::maintenance");
 
@@ -16,6 +16,7 @@ const CLOSED = Problem.of(503, "The application is down for maintenance. Please 
 export class MaintenanceLayer extends Layer {
   constructor(private readonly maintenance: Maintenance) {
     super();
+    if (!(maintenance instanceof Maintenance)) throw new TypeError(`${String(maintenance)} is no Maintenance`);
   }
 
   override wrap(inner: Run): Run {

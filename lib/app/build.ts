@@ -122,7 +122,7 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteReading)
   const configured = plan.config === undefined ? [] : [provide(AppConfig).useValue(plan.config)];
   return inspect({
     root: plan.root,
-    bindings: [...configured, ...plan.bindings],
+    bindings: [...configured, ...plan.handles, ...plan.bindings],
     doubles: plan.doubles,
     defaults: defaultsOf(plan, lifecycle, reading.all),
     extras: (module) => {

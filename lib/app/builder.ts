@@ -13,7 +13,7 @@ import { Maintenance } from "../admission/maintenance.js";
 import type { RateLimit } from "../admission/rate-limit.js";
 import { TimeoutLayer } from "../admission/timeout.js";
 import type { Class } from "../di/class.js";
-import { provide, type Binding } from "../di/provide.js";
+import type { Binding } from "../di/provide.js";
 import { Compression } from "../edge/compression.js";
 import type { CompressionOptions } from "../edge/compression-options.js";
 import { CorsLayer } from "../edge/cors.js";
@@ -33,7 +33,7 @@ import type { StaticFilesOptions } from "../routing/static-options.js";
 import type { Application } from "./application.js";
 import { assemble, type Assembly } from "./build.js";
 import type { AppConfig } from "./config.js";
-import { Plan, type Ask } from "./plan.js";
+import { Plan } from "./plan.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that wants one at hand (`session(options, builder.koa)`). */
@@ -147,9 +147,10 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Without an argument: the container's `Metrics`. */
+  /** Without an argument: the container's `Metrics`; a registry that is given here is the container's. */
   metrics(registry?: Metrics): this {
-    this.plan.stage("metrics", ".metrics(…)", (ask) => new MetricsLayer(registry ?? ask.get(Metrics)), Metrics);
+    const { asks, from } = this.plan.handle(Metrics, registry);
+    this.plan.stage("metrics", ".metrics(…)", (ask) => new MetricsLayer(from(ask)), ...asks);
     return this;
   }
 
@@ -178,9 +179,8 @@ export class ApplicationBuilder {
 
   /** Without an argument: the container's `Maintenance`; a handle that is given here is the container's. */
   maintenance(handle?: Maintenance): this {
-    if (handle !== undefined) this.plan.bindings.push(provide(Maintenance).useValue(handle));
-    const make = (ask: Ask): MaintenanceLayer => new MaintenanceLayer(handle ?? ask.get(Maintenance));
-    this.plan.stage("maintenance", ".maintenance(…)", make, Maintenance);
+    const { asks, from } = this.plan.handle(Maintenance, handle);
+    this.plan.stage("maintenance", ".maintenance(…)", (ask) => new MaintenanceLayer(from(ask)), ...asks);
     return this;
   }
 

@@ -3,7 +3,7 @@
  */
 import type { ErrorMapping } from "../admission/error-mapping.js";
 import type { Class } from "../di/class.js";
-import type { Binding } from "../di/provide.js";
+import { provide, type Binding } from "../di/provide.js";
 import type { InjectionToken } from "../di/token.js";
 import type { Context } from "../kernel/context.js";
 import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
@@ -29,7 +29,15 @@ export interface StagePlan {
   readonly asks: readonly InjectionToken[];
 }
 
+/** A handle, and what has to be asked of the container for it. */
+export interface Handle<T> {
+  readonly asks: readonly InjectionToken[];
+  readonly from: (ask: Ask) => T;
+}
+
 export class Plan {
+  /** Of handles that stages were given; every other binding of the application beats them. */
+  readonly handles: Binding[] = [];
   readonly bindings: Binding[] = [];
   /** Bindings of a test: refused where nothing injects them. */
   readonly doubles: Binding[] = [];
@@ -66,6 +74,13 @@ export class Plan {
   route(routes: Routes): void {
     if (routes instanceof Routes) this.routes.push(routes);
     else this.findings.push(noRoutes(routes));
+  }
+
+  /** What a stage works with: the handle that it was given, which is then the container's too, or the container's own. */
+  handle<T>(token: InjectionToken<T>, given: T | undefined): Handle<T> {
+    if (given === undefined) return { asks: [token], from: (ask) => ask.get(token) };
+    this.handles.push(provide(token).useValue(given));
+    return { asks: [], from: () => given };
   }
 
   /** Adds a stage; the same one twice is a fault. */

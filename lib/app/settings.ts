@@ -1,6 +1,7 @@
 /**
  * What `build()` checks before it looks at modules and routes: port, prefix, times, trusted proxies, configuration.
  */
+import { nameOf } from "../di/token.js";
 import { TrustedProxies } from "../kernel/client-ip.js";
 import { FrameworkError } from "../kernel/errors.js";
 import type { Finding } from "../kernel/startup-error.js";
@@ -17,11 +18,29 @@ export interface Settings {
 
 export function checkSettings(plan: Plan): Settings {
   const findings: Finding[] = [...plan.findings, ...checkLifecycleOptions(plan.lifecycle)];
-  if (plan.config instanceof AppConfig) findings.push(...plan.config.check());
+  const config = plan.config instanceof AppConfig ? plan.config.check() : checkConfig(plan.config);
   const port = plan.port === undefined ? undefined : checkPort(plan.port, ".port(n)");
   const prefix = plan.health ? checkHealthPrefix(plan.healthPrefix) : undefined;
-  findings.push(...[port, prefix].filter((finding) => finding !== undefined));
+  findings.push(...config, ...[port, checkHost(plan.host), prefix].filter((finding) => finding !== undefined));
   return { findings, proxies: readProxies(plan, findings) };
+}
+
+function checkConfig(config: unknown): readonly Finding[] {
+  if (config === undefined) return [];
+  const what = `${nameOf(config)} is no AppConfig`;
+  return [{ code: "E_CONFIG", what, where: ".config(…)", cure: "give new AppConfig({…}) or AppConfig.fromEnv()" }];
+}
+
+/** Without an address Node would listen on all of them. */
+function checkHost(host: unknown): Finding | undefined {
+  if (typeof host === "string" && /^[^\s/]+$/.test(host)) return undefined;
+  const what = `${JSON.stringify(host)} is no address to listen on`;
+  return {
+    code: "E_BIND",
+    what,
+    where: ".bind(host)",
+    cure: 'give an address or a host name; "0.0.0.0" is all of them',
+  };
 }
 
 function readProxies({ trustedProxies }: Plan, findings: Finding[]): TrustedProxies {

@@ -17,7 +17,7 @@ import { Pipeline } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
 import { titleOf } from "../routing/descriptor.js";
 import { dispatch, type Unmatched } from "../routing/dispatch.js";
-import { isMiddlewareClass } from "../routing/middleware-input.js";
+import { isMiddleware, isMiddlewareClass } from "../routing/middleware-input.js";
 import { Redirect } from "../routing/redirect.js";
 import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "../routing/redirect-mapper.js";
 import type { Routes } from "../routing/routes.js";
@@ -41,6 +41,7 @@ export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
   for (const { slot, call, make } of plans) {
     try {
       const layer = make(ask);
+      if (!isMiddleware(layer)) throw new TypeError(`${String(layer)} is no layer`);
       if (layer instanceof Layer) layer.prepare();
       made.push([slot, layer]);
     } catch (error) {

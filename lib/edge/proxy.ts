@@ -24,6 +24,7 @@ export type ProxyFunction = (request: ProxyRequest) => ProxyAction | Promise<Pro
 export class ProxyLayer extends Layer {
   constructor(private readonly decide: ProxyFunction) {
     super();
+    if (typeof decide !== "function") throw new TypeError(`${String(decide)} is no function that could decide`);
   }
 
   override wrap(inner: Run): Run {

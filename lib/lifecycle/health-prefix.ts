@@ -5,8 +5,8 @@ import type { Finding } from "../kernel/startup-error.js";
 const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
 
 /** Why `prefix` cannot be one, or `undefined` where it can. */
-export function checkHealthPrefix(prefix: string): Finding | undefined {
-  const [before, ...segments] = prefix.split("/");
+export function checkHealthPrefix(prefix: unknown): Finding | undefined {
+  const [before, ...segments] = typeof prefix === "string" ? prefix.split("/") : [];
   if (before === "" && segments.length > 0 && segments.every(isSegment)) return undefined;
   return {
     code: "E_HEALTH_PREFIX",

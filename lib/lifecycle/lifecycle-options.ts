@@ -30,11 +30,22 @@ export function completeLifecycleOptions(given: LifecycleOptions, profile: Profi
   };
 }
 
-/** One finding for each time that no timer can be set to. */
+/** One finding for each name that is none of the times, and for each time that no timer can be set to. */
 export function checkLifecycleOptions(given: LifecycleOptions): readonly Finding[] {
-  return Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
-    value === undefined || isTime(value) ? [] : [badTime(name, value)],
-  );
+  const names = Object.keys(completeLifecycleOptions({}, "debug"));
+  return Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
+    if (!names.includes(name)) return [unknownTime(name, names)];
+    return value === undefined || isTime(value) ? [] : [badTime(name, value)];
+  });
+}
+
+function unknownTime(name: string, names: readonly string[]): Finding {
+  return {
+    code: "E_LIFECYCLE_OPTION",
+    what: `${name} is none of the lifecycle's times`,
+    where: `Application.create().lifecycle({ ${name} })`,
+    cure: `write one of ${names.join(", ")}`,
+  };
 }
 
 function isTime(value: unknown): boolean {

@@ -8,7 +8,7 @@
  */
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, type Metrics } from "./metrics.js";
+import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "./metrics.js";
 import { MetricsError } from "./metrics-error.js";
 import { Observation } from "./observation.js";
 import type { Observer, ValueSeries } from "./series.js";
@@ -30,6 +30,7 @@ export class MetricsLayer extends Layer {
     private readonly route?: string,
   ) {
     super();
+    if (!(metrics instanceof Metrics)) throw new TypeError(`${String(metrics)} is no registry of metrics`);
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");
   }

@@ -1,4 +1,5 @@
 /** What can stand wherever a middleware is asked for: an instance, a class the container builds, or a function written for Koa. */
+import { isClass } from "../di/class.js";
 import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
 
 /** A class whose instances are middlewares. */
@@ -6,8 +7,9 @@ export type MiddlewareClass = abstract new (...args: never[]) => Middleware;
 
 export type MiddlewareInput = Middleware | MiddlewareClass | KoaMiddleware;
 
-/** Whether it is any of the three: what is not a function has to be an object with `handle`. */
+/** Whether it is any of the three: what is not a plain function has to have `handle`, itself or its instances. */
 export function isMiddleware(input: unknown): input is MiddlewareInput {
+  if (isClass(input)) return typeof handleOf(input.prototype) === "function";
   return typeof input === "function" || typeof handleOf(input) === "function";
 }
 

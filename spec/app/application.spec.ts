@@ -5,10 +5,12 @@ import { expect } from "chai";
 import {
   AppConfig,
   Application,
+  type ApplicationBuilder,
   Clock,
   Controller,
   Get,
   Injectable,
+  Maintenance,
   Module,
   provide,
   RateLimit,
@@ -184,6 +186,18 @@ describe("Application", () => {
 
     expect(app.resolve(Starting).starts).to.equal(1);
     expect(await (await app.get("/up/ready")).json()).to.deep.include({ checks: { database: { status: "up" } } });
+  });
+
+  it("gives the container the handles that its stages were given, unless something else is provided", () => {
+    const [metrics, maintenance, other] = [new Metrics(), new Maintenance(), new Maintenance()];
+    const told = (builder: ApplicationBuilder) => builder.metrics(metrics).maintenance(maintenance);
+
+    const plain = told(Application.create()).build();
+    const first = told(Application.create().provide(provide(Maintenance).useValue(other))).build();
+    const last = told(Application.create()).provide(provide(Maintenance).useValue(other)).build();
+
+    expect([plain.resolve(Metrics), plain.resolve(Maintenance)]).to.deep.equal([metrics, maintenance]);
+    expect([first.resolve(Maintenance) === other, last.resolve(Maintenance) === other]).to.deep.equal([true, true]);
   });
 
   it("provides a clock, a configuration and a registry where the application does not", () => {

@@ -1,0 +1,137 @@
+/**
+ * What an application is told wrongly, by callers without types too, is found when it is built: nothing is thrown before, and everything
+ * wrong is told at once, under the name of the call.
+ */
+import {
+  Application,
+  AppConfig,
+  type ApplicationBuilder,
+  ErrorMapping,
+  Module,
+  RateLimit,
+  StartupError,
+  type Finding,
+} from "@stagecraft/framework";
+import { Metrics } from "@stagecraft/framework/observe";
+import { expect } from "chai";
+import { errorOf } from "../support/error-of.js";
+
+/** What a caller without types may hand in anywhere. */
+function untyped(value: unknown): never {
+  return value as never;
+}
+
+class Handless {}
+
+class Undecorated {}
+
+type Tell = (builder: ApplicationBuilder) => unknown;
+
+const HEALTH = "Application.create().healthPrefix(path)";
+
+const wrong: readonly (readonly [what: string, code: string, where: string, tell: Tell])[] = [
+  ["a port that is none", "E_PORT", ".port(n)", (b) => b.port(70_000)],
+  ["a port as text", "E_PORT", ".port(n)", (b) => b.port(untyped("80"))],
+  ["the port of a configuration", "E_PORT", "AppConfig.port", (b) => b.config(new AppConfig({ port: -1 }))],
+  [
+    "a configuration without an origin",
+    "E_APP_URL",
+    "AppConfig.url (APP_URL)",
+    (b) => b.config(new AppConfig({ url: "shop" })),
+  ],
+  ["a configuration that is none", "E_CONFIG", ".config(…)", (b) => b.config(untyped({ name: "shop" }))],
+  ["no address, which Node takes for all of them", "E_BIND", ".bind(host)", (b) => b.bind("")],
+  ["an address that is undefined", "E_BIND", ".bind(host)", (b) => b.bind(untyped(undefined))],
+  ["an address that is none", "E_BIND", ".bind(host)", (b) => b.bind("127.0.0.1 ")],
+  ["a proxy that is no address", "E_TRUSTED_PROXIES", ".trustedProxies(list)", (b) => b.trustedProxies("10.0.0.0/99")],
+  ["proxies that are no text", "E_STAGE", ".trustedProxies(list)", (b) => b.trustedProxies(untyped(["lan"]))],
+  ["a health prefix without a slash", "E_HEALTH_PREFIX", HEALTH, (b) => b.healthPrefix("up")],
+  ["a health prefix that is undefined", "E_HEALTH_PREFIX", HEALTH, (b) => b.healthPrefix(untyped(undefined))],
+  ["a time that is none", "E_LIFECYCLE_OPTION", lifecycle("drainDelayMs"), (b) => b.lifecycle({ drainDelayMs: -1 })],
+  ["a time of no such name", "E_LIFECYCLE_OPTION", lifecycle("drain"), (b) => b.lifecycle(untyped({ drain: 1 }))],
+  ["routes that are none", "E_ROUTES_INVALID", ".routes(…)", (b) => b.routes(untyped([]))],
+  [
+    "a binding that is none",
+    "E_PROVIDER_INVALID",
+    "binding 1 of the application",
+    (b) => b.provide(untyped(Undecorated)),
+  ],
+  ["a proxy function that is none", "E_STAGE", ".proxy(…)", (b) => b.proxy(untyped("/new"))],
+  ["a threshold that is none", "E_COMPRESSION_OPTION", ".compression(…)", (b) => b.compression({ threshold: -1 })],
+  [
+    "security headers that are none",
+    "E_STAGE",
+    ".securityHeaders(…)",
+    (b) => b.securityHeaders(untyped({ hsts: true })),
+  ],
+  ["origins that are missing", "E_CORS_ORIGINS", ".cors(…)", (b) => b.cors(untyped({}))],
+  ["credentials for everyone", "E_CORS_WILDCARD", ".cors(…)", (b) => b.cors({ origins: "*", credentials: true })],
+  ["a registry that is none", "E_STAGE", ".metrics(…)", (b) => b.metrics(untyped(new Map()))],
+  ["an error mapping that is none", "E_STAGE", ".errorMapping(…)", (b) => b.errorMapping(untyped({}))],
+  ["a body limit that is none", "E_BODY_LIMIT", ".bodyLimit(…)", (b) => b.bodyLimit(untyped("2mb"))],
+  ["a timeout that no timer can hold", "E_TIMEOUT_SETTING", ".timeout(…)", (b) => b.timeout(2 ** 40)],
+  ["a maintenance handle that is none", "E_STAGE", ".maintenance(…)", (b) => b.maintenance(untyped(true))],
+  ["a rate limit that is none", "E_STAGE", ".rateLimit(…)", (b) => b.rateLimit(untyped(120))],
+  ["a rate limit that is undefined", "E_STAGE", ".rateLimit(…)", (b) => b.rateLimit(untyped(undefined))],
+  ["a layer that is undefined", "E_MIDDLEWARE_INVALID", ".layer(…)", (b) => b.layer(untyped(undefined))],
+  ["a layer's class without handle", "E_MIDDLEWARE_INVALID", ".layer(…)", (b) => b.layer(untyped(Handless))],
+  ["a directory without a name", "E_STATIC_ROOT", ".staticFiles(…)", (b) => b.staticFiles({ root: "" })],
+  ["a stage twice", "E_STAGE_TWICE", "the application's builder", (b) => b.requestId().requestId()],
+];
+
+function lifecycle(name: string): string {
+  return `Application.create().lifecycle({ ${name} })`;
+}
+
+function findingsOf(builder: ApplicationBuilder): readonly Finding[] {
+  const error = errorOf(() => builder.build());
+  if (!(error instanceof StartupError)) throw new Error(`expected a StartupError, saw ${String(error)}`);
+  return error.findings;
+}
+
+describe("a wrong configuration", () => {
+  for (const [what, code, where, tell] of wrong) {
+    it(`with ${what} is found at build(): ${code}`, () => {
+      const builder = Application.create();
+      tell(builder);
+
+      const findings = findingsOf(builder);
+
+      expect(findings.map((each) => [each.code, each.where])).to.deep.equal([[code, where]]);
+      expect(findings[0]?.what, "what").not.to.equal("");
+      expect(findings[0]?.cure, "cure").not.to.equal("");
+    });
+  }
+
+  it("is told with everything else that is wrong", () => {
+    const builder = Application.create();
+    // Of two calls of the same method the second would hide the first; there is one configuration.
+    const firsts = wrong
+      .filter(([, , where]) => !where.startsWith("AppConfig"))
+      .filter(([, , where], at, all) => all.findIndex((each) => each[2] === where) === at);
+    for (const [, , , tell] of firsts) tell(builder);
+
+    const codes = findingsOf(builder).map(({ code }) => code);
+
+    expect(codes).to.have.members(firsts.map(([, code]) => code));
+  });
+
+  it("of a root that is no module is found as well", () => {
+    expect(findingsOf(Application.create(Undecorated)).map(({ code }) => code)).to.deep.equal(["E_NOT_A_MODULE"]);
+  });
+
+  it("is not what is right", () => {
+    @Module()
+    class Root {}
+    const builder = Application.create(Root)
+      .config(new AppConfig())
+      .bind("::1")
+      .metrics(new Metrics())
+      .errorMapping(new ErrorMapping())
+      .rateLimit(RateLimit.perMinute(1))
+      .lifecycle({})
+      .layer((_ctx, next) => next());
+
+    expect(() => builder.build()).not.to.throw();
+  });
+});
