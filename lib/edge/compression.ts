@@ -9,6 +9,7 @@
  * builder.compression({ threshold: 2048 });
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { settleBody } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
 import { lengthOf } from "../kernel/exchange.js";
@@ -54,13 +55,24 @@ export class Compression extends Layer {
   }
 
   private encode(ctx: Context): void | Promise<void> {
-    if (ctx.raw.headersSent || ctx.respond === false) return undefined;
+    const { raw, incoming } = ctx;
+    if (raw.headersSent || ctx.respond === false) return undefined;
     settleBody(ctx);
-    const type = ctx.raw.getHeader("Content-Type") ?? ctx.naturalType;
-    if (type === undefined || !this.types.of(String(type)) || isSettled(ctx.raw)) return undefined;
+    if (!this.isCompressible(ctx) || isSettled(raw)) return undefined;
     ctx.completeHeadWith(this.varies);
-    const coding = isWhole(ctx) ? this.codingFor(ctx.incoming) : undefined;
-    return coding === undefined ? undefined : this.replace(ctx, coding);
+    const coding = this.codingFor(incoming);
+    if (coding === undefined || isWithoutContent(raw.statusCode)) return undefined;
+    if (raw.statusCode === 304) return weakenTag(raw);
+    const length = plainLength(ctx);
+    if (length < this.settings.threshold || ctx.gone) return undefined;
+    if (incoming.method === "HEAD") return leaveOpen(ctx);
+    return ctx.payload === undefined ? undefined : this.replace(ctx, coding, length);
+  }
+
+  /** What a 304 speaks of may be: it has no type, and what it says of the answer before it is what caches believe from now on. */
+  private isCompressible({ raw, naturalType }: Context): boolean {
+    const type = raw.getHeader("Content-Type") ?? naturalType;
+    return type === undefined ? raw.statusCode === 304 : this.types.of(String(type));
   }
 
   /** A panic on its way to the backstop, whose problem is an answer that would be compressed if it were longer. */
@@ -74,16 +86,12 @@ export class Compression extends Layer {
     return header === undefined ? undefined : this.choices.of(header).coding;
   }
 
-  private replace(ctx: Context, coding: Coding): void | Promise<void> {
-    const { payload, raw } = ctx;
-    const length = lengthOf(payload) ?? Number(raw.getHeader("Content-Length") ?? Infinity);
-    if (length < this.settings.threshold || ctx.gone) return undefined;
-    if (isStream(payload)) {
-      put(ctx, coding, this.encoder.stream(coding, payload));
-      return undefined;
-    }
-    // `settleBody` has left nothing else, and no body at all has no length.
-    return this.replaceWhole(ctx, coding, payload as string | Uint8Array, length);
+  private replace(ctx: Context, coding: Coding, length: number): void | Promise<void> {
+    const { payload } = ctx;
+    // `settleBody` has left nothing else.
+    if (!isStream(payload)) return this.replaceWhole(ctx, coding, payload as string | Uint8Array, length);
+    put(ctx, coding, this.encoder.stream(coding, payload));
+    return undefined;
   }
 
   private async replaceWhole(ctx: Context, coding: Coding, body: string | Uint8Array, length: number): Promise<void> {
@@ -99,19 +107,38 @@ function isSettled(raw: ServerResponse): boolean {
   return cacheControl !== undefined && /(?:^|,)[ \t]*no-transform[ \t]*(?:,|$)/i.test(String(cacheControl));
 }
 
-/** Whether there is a body, and all of it. */
-function isWhole({ payload, raw: { statusCode }, incoming }: Context): boolean {
-  if (payload === undefined || incoming.method === "HEAD") return false;
-  return statusCode !== 204 && statusCode !== 205 && statusCode !== 206 && statusCode !== 304;
+/** Bytes of the body as it is, where they are known. */
+function plainLength({ payload, raw }: Context): number {
+  const unknown = payload === undefined ? 0 : Infinity;
+  return lengthOf(payload) ?? Number(raw.getHeader("Content-Length") ?? unknown);
+}
+
+/** No content, or a part of the plain one. */
+function isWithoutContent(status: number): boolean {
+  return status === 204 || status === 205 || status === 206;
 }
 
 function put(ctx: Context, coding: Coding, body: unknown): void {
-  const { raw } = ctx;
+  forgetPlainBody(ctx.raw);
+  ctx.raw.setHeader("Content-Encoding", coding);
+  ctx.payload = body;
+}
+
+/** HEAD gets the head of GET (RFC 9110 section 9.3.2), but for what only compressing would tell: whether it gains, and the length then. */
+function leaveOpen(ctx: Context): void {
+  forgetPlainBody(ctx.raw);
+  if (!isStream(ctx.payload)) ctx.payload = new Readable({ read() {} });
+}
+
+/** What the head says of the bytes as they were does not hold any more. */
+function forgetPlainBody(raw: ServerResponse): void {
   raw.removeHeader("Content-Length");
   raw.removeHeader("Accept-Ranges");
-  raw.setHeader("Content-Encoding", coding);
+  weakenTag(raw);
+}
+
+/** The bytes differ from those the strong tag stands for (RFC 9110 section 8.8.3.3). */
+function weakenTag(raw: ServerResponse): void {
   const tag = raw.getHeader("ETag");
-  // The bytes differ from those the strong tag stands for (RFC 9110 section 8.8.3.3).
   if (tag !== undefined && !String(tag).startsWith("W/")) raw.setHeader("ETag", `W/${String(tag)}`);
-  ctx.payload = body;
 }

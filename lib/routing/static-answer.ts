@@ -49,7 +49,7 @@ function refuse(ctx: Context, status: number, name?: string, value = ""): true {
 function answerHead(ctx: Context, status: 200 | 304, place: Place, chosen: Representation): true {
   ctx.answerStatus(status);
   describe(ctx, place, chosen);
-  if (status === 200) describeBody(ctx, place, chosen, chosen.file.size);
+  if (status === 200) describeBody(ctx, chosen, chosen.file.size);
   return true;
 }
 
@@ -58,21 +58,22 @@ function answerBody(ctx: Context, place: Place, chosen: Representation, body: Bo
   ctx.answerStatus(range === undefined ? 200 : 206);
   ctx.answerBody(body);
   describe(ctx, place, chosen);
-  describeBody(ctx, place, chosen, range?.length ?? size);
+  describeBody(ctx, chosen, range?.length ?? size);
   if (range === undefined) return;
   const { first, length } = range;
   ctx.raw.setHeader("Content-Range", `bytes ${first}-${first + length - 1}/${size}`);
 }
 
-function describe({ raw }: Context, { cacheControl }: Place, { file, varies }: Representation): void {
+function describe({ raw }: Context, { cacheControl, contentType }: Place, { file, varies }: Representation): void {
   raw.setHeader("ETag", file.etag);
   raw.setHeader("Last-Modified", file.lastModified);
   raw.setHeader("Cache-Control", cacheControl);
   if (varies) varyBy(new WrittenHead(raw), "Accept-Encoding");
+  // Not sent with a 304, but stages further out decide by it.
+  raw.setHeader("Content-Type", contentType);
 }
 
-function describeBody({ raw }: Context, { contentType }: Place, { coding }: Representation, length: number): void {
-  raw.setHeader("Content-Type", contentType);
+function describeBody({ raw }: Context, { coding }: Representation, length: number): void {
   raw.setHeader("Content-Length", length);
   // A range would be one of the plain file, whose bytes do not fit these.
   if (coding === undefined) raw.setHeader("Accept-Ranges", "bytes");

@@ -149,15 +149,6 @@ describe("Compression", () => {
       });
     }
 
-    it("the answer to HEAD, which differs from GET's by the encoding alone", async () => {
-      await using stack = await Stack.of([new Compression()], () => LONG);
-
-      const answer = await stack.ask("/", { method: "HEAD", headers: { "accept-encoding": "gzip" } });
-
-      expect(answer.headers).not.to.have.property("content-encoding");
-      expect(answer.headers).to.include({ vary: "Accept-Encoding", "content-length": String(LONG.length) });
-    });
-
     it("what a handler writes by hand", async () => {
       await using stack = await Stack.of([new Compression()], (ctx) => {
         ctx.res.writeHead(200, { "Content-Type": "text/plain" });
@@ -215,6 +206,91 @@ describe("Compression", () => {
 
       expect(answer.text).to.equal(LONG);
       expect(answer.headers).to.include({ etag: '"abc"', "accept-ranges": "bytes", vary: "Accept-Encoding" });
+    });
+
+    describe("for HEAD", () => {
+      it("is that of GET but for the coding and the length, which only compressing would tell", async () => {
+        await using stack = await Stack.of([new Compression()], (ctx) => {
+          ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
+          return LONG;
+        });
+
+        const { text, headers } = await stack.ask("/", { method: "HEAD", ...asking });
+
+        expect(text).to.equal("");
+        expect(headers).to.include({ etag: 'W/"abc"', vary: "Accept-Encoding" });
+        expect(headers).not.to.have.any.keys(
+          "content-encoding",
+          "content-length",
+          "accept-ranges",
+          "transfer-encoding",
+        );
+      });
+
+      it("is that of GET where GET is not compressed", async () => {
+        await using stack = await Stack.of([new Compression()], (ctx) => {
+          ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
+          return ctx.path === "/short" ? "short" : LONG;
+        });
+
+        for (const [path, headers] of [
+          ["/short", { "accept-encoding": "gzip" }],
+          ["/long", {}],
+          ["/long", { "accept-encoding": "identity" }],
+        ] as const) {
+          const [get, head] = [await stack.ask(path, { headers }), await stack.ask(path, { method: "HEAD", headers })];
+
+          expect({ ...head.headers, date: "" }).to.deep.equal({ ...get.headers, date: "" });
+          expect(head.headers).to.include({ etag: '"abc"', "content-length": String(get.body.length) });
+        }
+      });
+
+      it("says no length where the handler knows it without a body", async () => {
+        await using stack = await Stack.of([new Compression()], (ctx) => {
+          ctx.status = 200;
+          ctx.set({ "Content-Type": "text/plain", "Content-Length": "5000" });
+        });
+
+        const [compressed, plain] = [
+          await stack.ask("/", { method: "HEAD", ...asking }),
+          await stack.ask("/", { method: "HEAD" }),
+        ];
+
+        expect(compressed.headers).not.to.have.property("content-length");
+        expect(plain.headers["content-length"]).to.equal("5000");
+      });
+    });
+
+    describe("of a 304", () => {
+      const tags: readonly (readonly [string, Record<string, string>, string])[] = [
+        ["has the weak ETag that the compressed answer had", { "accept-encoding": "gzip" }, 'W/"abc"'],
+        ["has the strong ETag where that was not compressed", {}, '"abc"'],
+      ];
+      for (const [title, headers, etag] of tags) {
+        it(`${title}, and its Vary`, async () => {
+          await using stack = await Stack.of([new Compression()], (ctx) => {
+            ctx.set({ ETag: '"abc"', Vary: "Origin" });
+            ctx.status = 304;
+          });
+
+          const answer = await stack.ask("/", { headers });
+
+          expect([answer.status, answer.text]).to.deep.equal([304, ""]);
+          expect(answer.headers).to.include({ etag, vary: "Origin, Accept-Encoding" });
+        });
+      }
+
+      it("says nothing of encodings where its answer is never compressed", async () => {
+        await using stack = await Stack.of([new Compression()], (ctx) => {
+          ctx.status = 304;
+          ctx.set({ ETag: '"abc"', "Content-Type": "image/png" });
+        });
+
+        const { headers } = await stack.ask("/", asking);
+
+        expect(headers.etag).to.equal('"abc"');
+        expect(headers).not.to.have.property("vary");
+      });
     });
 
     it("of a panic's problem says Vary", async () => {

@@ -222,6 +222,32 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect(answer.headers).to.include({ "content-encoding": "br", "transfer-encoding": "chunked" });
     });
 
+    it("says of encodings in a 304 what it says in a 200, as a picture too", async () => {
+      site.put("a.txt", "the same again, ".repeat(1000));
+      site.put("a.png", "the same again, ".repeat(1000));
+      await using stack = await site.serve({}, [new Compression()]);
+
+      for (const path of ["/a.txt", "/a.png"]) {
+        const headers = { "accept-encoding": "gzip" };
+        const full = await stack.ask(path, { headers });
+        const short = await stack.ask(path, { headers: { ...headers, "if-none-match": full.headers.etag } });
+
+        expect(short.status).to.equal(304);
+        expect([short.headers.vary, short.headers.etag]).to.deep.equal([full.headers.vary, full.headers.etag]);
+        expect(short.headers).not.to.have.any.keys("content-type", "content-length");
+      }
+    });
+
+    it("says no length to HEAD that GET would not have", async () => {
+      site.put("a.txt", "the same again, ".repeat(1000));
+      await using stack = await site.serve({}, [new Compression()]);
+
+      const { headers } = await stack.ask("/a.txt", { method: "HEAD", headers: { "accept-encoding": "gzip" } });
+
+      expect(headers).to.include({ "content-type": "text/plain; charset=utf-8", vary: "Accept-Encoding" });
+      expect(headers).not.to.have.any.keys("content-length", "accept-ranges");
+    });
+
     it("is not compressed twice", async () => {
       site.put("a.txt", "plain, ".repeat(1000));
       site.put("a.txt.gz", gzipSync("plain, ".repeat(1000)));
