@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import {
   AppConfig,
   Application,
+  Cache,
   ErrorMapping,
   Maintenance,
   profile,
-  RateLimit,
+  provide,
   SecurityHeaders,
 } from "@stagecraft/framework";
 import { errorPage } from "./error.page.js";
@@ -18,9 +19,11 @@ const POLICY =
 
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
-export function linksApplication(environment: NodeJS.ProcessEnv = process.env) {
+/** @param cache shared by all instances, which then keep one quota between them */
+export function linksApplication(environment: NodeJS.ProcessEnv = process.env, cache?: Cache) {
   const settings = settingsFrom(environment);
   return Application.create(LinksModule)
+    .provide(...(cache === undefined ? [] : [provide(Cache).useValue(cache)]))
     .config(AppConfig.fromEnv({ APP_NAME: "links", ...environment }))
     .trustedProxies(settings.trustedProxies)
     .compression()
@@ -35,7 +38,7 @@ export function linksApplication(environment: NodeJS.ProcessEnv = process.env) {
     .bodyLimit(2 * 1024 * 1024)
     .timeout(30_000)
     .maintenance(new Maintenance().allow("/admin"))
-    .rateLimit(RateLimit.perSecond(settings.requestsPerSecond).burst(2 * settings.requestsPerSecond))
+    .rateLimit(cache === undefined ? settings.quota : settings.quota.redis(cache))
     .staticFiles({ root: PUBLIC });
 }
 

@@ -2,9 +2,10 @@ import { installLogging } from "@stagecraft/framework/observe";
 import { linksApplication } from "./application.js";
 
 const telemetry = await telemetryFrom(process.env["OTLP_ENDPOINT"]);
+const cache = await cacheFrom(process.env["REDIS_URL"]);
 
 installLogging("info,links=debug", ...telemetry.layers);
-await linksApplication()
+await linksApplication(process.env, cache)
   .provide(...telemetry.bindings)
   .build()
   .run();
@@ -14,4 +15,11 @@ async function telemetryFrom(endpoint: string | undefined) {
   if (endpoint === undefined) return { layers: [], bindings: [] };
   const { collectSpans } = await import("./telemetry.js");
   return collectSpans(endpoint);
+}
+
+/** One quota for all instances where the environment names a Redis; else each has its own, and no driver is loaded. */
+async function cacheFrom(url: string | undefined) {
+  if (url === undefined) return undefined;
+  const { sharedCache } = await import("./shared-cache.js");
+  return sharedCache(url);
 }

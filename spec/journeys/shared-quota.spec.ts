@@ -1,14 +1,14 @@
-/** Two processes on two ports that share one Redis: one quota, whatever the split, and no harm when Redis comes and goes. */
+/** Two processes of the sample on two ports that share one Redis: one quota, whatever the split, and no harm when Redis comes and goes. */
 import { expect } from "chai";
 import { Child } from "../support/child.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { until } from "../support/until.js";
 
-const APPLICATION = "../journeys/quota-application.js";
+const SAMPLE = "../../samples/links/main.js";
 
 async function start({ url }: RedisServer, quota: number): Promise<Child> {
-  const child = await Child.start(APPLICATION, { REDIS_URL: url, QUOTA: String(quota) });
-  await child.says("listening on", "errors");
+  const child = await Child.start(SAMPLE, { REDIS_URL: url, REQUESTS_PER_HOUR: String(quota) });
+  await child.says("listening", "errors");
   return child;
 }
 
@@ -33,7 +33,7 @@ function times(status: number, statuses: readonly number[]): number {
   return statuses.filter((each) => each === status).length;
 }
 
-describe("two processes that share a quota", function () {
+describe("two processes of the sample that share a quota", function () {
   this.timeout(20_000);
   this.slow(8000);
   before(function () {
@@ -89,7 +89,7 @@ describe("two processes that share a quota", function () {
   it("do not start without their Redis, and say which subsystem is missing", async () => {
     const redis = await RedisServer.start();
     await redis.kill();
-    await using child = await Child.start(APPLICATION, { REDIS_URL: redis.url, QUOTA: "1" });
+    await using child = await Child.start(SAMPLE, { REDIS_URL: redis.url, REQUESTS_PER_HOUR: "1" });
 
     expect(await child.exitCode()).to.equal(1);
     expect(child.errors).to.contain("cache").and.to.contain(`ECONNREFUSED 127.0.0.1:${redis.port}`);
