@@ -132,6 +132,9 @@ export function answerProblem(ctx: Context, problem: Problem): void {
 /** The error with a status behind something thrown; `undefined` for a panic. @internal */
 export function asFrameworkError(thrown: unknown): FrameworkError | undefined {
   if (thrown instanceof FrameworkError) return thrown;
+  // What Node's own functions throw that were given `ctx.signal`.
+  if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
+    return thrown.cause;
   if (!isKoaHttpError(thrown)) return undefined;
   const { status, expose, message, headers } = thrown;
   return new FrameworkError(expose ? message : undefined, {

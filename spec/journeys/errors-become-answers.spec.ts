@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   Application,
   ErrorMapping,
@@ -383,6 +384,26 @@ describe("a client that leaves", () => {
 
     expect(await left.passed).to.include({ code: "E_CLIENT_GONE", status: 499 });
     expect(await response).to.have.property("name", "AbortError");
+    expect(await (await app.get("/fine")).text()).to.equal("fine");
+    expect(errorsOf(app)).to.deep.equal([]);
+  });
+
+  it("is no error where a function of Node's was given the signal, and throws an error of its own", async () => {
+    const [asked, left] = [new Gate(), new Gate<unknown>()];
+    await using app = await served(full(), async (ctx) => {
+      asked.open();
+      const waiting = pause(60_000, "", { signal: ctx.signal });
+      left.open(await rejectionOf(waiting));
+      return waiting;
+    });
+    const leaving = new AbortController();
+
+    const response = rejectionOf(app.get("/", { signal: leaving.signal }));
+    await asked.passed;
+    leaving.abort();
+    await response;
+
+    expect(await left.passed).to.have.property("name", "AbortError");
     expect(await (await app.get("/fine")).text()).to.equal("fine");
     expect(errorsOf(app)).to.deep.equal([]);
   });
