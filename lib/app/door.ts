@@ -96,16 +96,17 @@ export class Door {
   }
 }
 
-function cannotListen(place: Place, cause: NodeJS.ErrnoException): FrameworkError {
+/** One line, whatever the operating system had to say. @internal */
+export function cannotListen(place: Place, cause: NodeJS.ErrnoException): FrameworkError {
   const where = "path" in place ? place.path : `${place.host}:${place.port}`;
-  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(cause)}`, { code: "E_LISTEN" });
+  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(place, cause)}`, { code: "E_LISTEN" });
   plain(error);
   return error;
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+function reasonOf(place: Place, { code, message }: NodeJS.ErrnoException): string {
   if (code === "EADDRINUSE") return "the address is in use; stop the other process or choose another port";
-  if (code === "EACCES") return "permission denied; ports below 1024 need a privilege";
+  if (code === "EACCES") return `permission denied${"path" in place ? "" : "; ports below 1024 need a privilege"}`;
   if (code === "EADDRNOTAVAIL") return "this machine has no such address; check .bind(…)";
   return message;
 }

@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { profile } from "../kernel/profile.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";
-import type { Place } from "./door.js";
+import { cannotListen, type Place } from "./door.js";
 import { resolvePort } from "./port.js";
 
 const log = tracing.target("framework::lifecycle");
@@ -29,8 +29,13 @@ export function placeOf({ host, port, config }: Assembly): Place {
 /** Makes the directory and removes what an earlier process left. */
 export async function preparePath(place: Place): Promise<void> {
   if (!("path" in place) || isPipe(place.path)) return;
-  await mkdir(dirname(place.path), { recursive: true });
-  await rm(place.path, { force: true });
+  try {
+    await mkdir(dirname(place.path), { recursive: true });
+    await rm(place.path, { force: true });
+  } catch (cause) {
+    // What `fs` rejects with.
+    throw cannotListen(place, cause as NodeJS.ErrnoException);
+  }
 }
 
 export async function removePath(place: Place): Promise<void> {

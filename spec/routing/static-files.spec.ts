@@ -7,6 +7,7 @@ import { FrameworkError } from "../../lib/kernel/errors.js";
 import { StaticFiles } from "../../lib/routing/static-files.js";
 import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
 import { errorOf } from "../support/error-of.js";
+import { withoutPrivileges } from "../support/without-privileges.js";
 import { LAST_MODIFIED, MODIFIED, muchLater, SECRET, StaticSite } from "./static-site.js";
 
 describe("StaticFiles", () => {
@@ -330,16 +331,3 @@ describe("StaticFiles", () => {
     }
   });
 });
-
-const NOBODY = 65_534;
-
-/** Root may read everything, so it steps down meanwhile. */
-async function withoutPrivileges<T>(run: () => Promise<T>): Promise<T> {
-  if (process.geteuid?.() !== 0) return run();
-  process.seteuid?.(NOBODY);
-  try {
-    return await run();
-  } finally {
-    process.seteuid?.(0);
-  }
-}
