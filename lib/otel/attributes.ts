@@ -5,25 +5,26 @@
  */
 import type { AttributeValue, Span } from "@opentelemetry/api";
 import type { Fields } from "../kernel/tracing.js";
-import { bounded, shownText } from "./shown-text.js";
+import { bounded, boundedCopy, MAX_TEXT, shownText, type Keep } from "./shown-text.js";
 
 /** A span takes so many; the SDK counts what is beyond in `dropped_attributes_count`. */
 export const MAX_ATTRIBUTES = 128;
 const MAX_ELEMENTS = 128;
 const UNREADABLE = "[unreadable]";
 
-export function setAttributes(span: Span, fields: Fields): void {
+/** @param keep what becomes of texts; a slice of something large must not keep it alive until it is sent, so they are copied */
+export function setAttributes(span: Span, fields: Fields, keep: Keep = boundedCopy): void {
   for (const name of Object.keys(fields)) {
-    const value = attributeOf(fields[name]);
-    if (value !== undefined) span.setAttribute(name, value);
+    const value = attributeOf(fields[name], keep);
+    if (value !== undefined) span.setAttribute(bounded(name), value);
   }
 }
 
 /** `undefined` for what the log leaves out, too. */
-export function attributeOf(value: unknown): AttributeValue | undefined {
+export function attributeOf(value: unknown, keep: Keep = boundedCopy): AttributeValue | undefined {
   switch (typeof value) {
     case "string":
-      return bounded(value);
+      return keep(value);
     case "boolean":
       return value;
     case "number":
@@ -49,9 +50,18 @@ function listOf(value: unknown): AttributeValue | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ELEMENTS) return undefined;
   // Not `every`, which would not see the holes.
   const list = Array.from<unknown>(value);
-  if (list.every((element) => typeof element === "string")) return list.map(bounded);
+  if (list.every((element) => typeof element === "string")) return listOfTexts(list);
   if (list.every((element) => typeof element === "boolean")) return list;
   return list.every(isFiniteNumber) ? list : undefined;
+}
+
+/** As text where it is long: one attribute is never longer than another. */
+function listOfTexts(list: readonly string[]): AttributeValue | undefined {
+  return lengthOf(list) <= MAX_TEXT ? list.map(boundedCopy) : undefined;
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((length, text) => length + text.length, 0);
 }
 
 function isFiniteNumber(value: unknown): value is number {

@@ -9,7 +9,7 @@ import { MAX_TEXT } from "./shown-text.js";
 import type { TelemetrySettings } from "./telemetry-settings.js";
 
 /** Enough for all that can wait at once. */
-const CONCURRENT_EXPORTS = 64;
+const CONCURRENT_EXPORTS = 128;
 
 /**
  * What is not set is the exporter's business: its default endpoint and timeout, and their standard environment variables.

@@ -7,11 +7,24 @@ export const MAX_TEXT = 4096;
 const NOTHING_IS_SENSITIVE = () => false;
 const writer = new FieldWriter(NOTHING_IS_SENSITIVE);
 
+/** What to do with a text before it is kept. */
+export type Keep = (text: string) => string;
+
 /** `text`, cut where it is longer than `MAX_TEXT`, and never within a character. */
 export function bounded(text: string): string {
   if (text.length <= MAX_TEXT) return text;
   const last = text.charCodeAt(MAX_TEXT - 1);
-  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT);
+  return copy(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT));
+}
+
+/** The same, with characters of its own: the engine keeps a string alive as a whole for as long as there is a slice of it. */
+export function boundedCopy(text: string): string {
+  return text.length <= MAX_TEXT ? copy(text) : bounded(text);
+}
+
+// To have a slice of a sum, the engine writes the sum out; to write out a slice alone there is no way but through bytes.
+function copy(text: string): string {
+  return ` ${text}`.slice(1);
 }
 
 /** `undefined` for what the log leaves out. */

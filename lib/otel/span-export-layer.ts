@@ -9,7 +9,7 @@ import { setAttributes } from "./attributes.js";
 import type { IdSource, SpanIds } from "./id-source.js";
 import { api } from "./peers.js";
 import { RawTraceState } from "./raw-trace-state.js";
-import { shownText } from "./shown-text.js";
+import { bounded, shownText } from "./shown-text.js";
 import type { WallTime } from "./wall-time.js";
 
 /** Spans of this target are outbound calls. */
@@ -56,14 +56,20 @@ export class SpanExportLayer implements Layer<Exported | undefined> {
     if (this.#closed) return undefined;
     const anchor = parent === undefined ? this.#time.anchor() : parent.anchor;
     const started = this.#start(span, parent?.span, this.#time.at(anchor));
+    // What the framework records of a request was cut from nothing larger than its head, and is not worth a copy.
+    setAttributes(started, span.fields, span.name === REQUEST ? bounded : undefined);
     if (span.target === CLIENT_TARGET) this.#clients.set(span, started);
     return { span: started, anchor };
+  }
+
+  /** As in the log, what is recorded is recorded as it is now. */
+  onRecord(_span: SpanData, fields: Fields, exported: Exported | undefined): void {
+    if (exported?.span.isRecording() === true) setAttributes(exported.span, fields);
   }
 
   onClose({ target, fields }: SpanData, outcome: Outcome, exported: Exported | undefined): void {
     if (exported === undefined) return;
     const { span, anchor } = exported;
-    setAttributes(span, fields);
     if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: shownText(outcome.error) ?? "" });
     else if (target === CLIENT_TARGET) judgeAnswer(fields, span);
     span.end(this.#time.at(anchor));
@@ -74,8 +80,9 @@ export class SpanExportLayer implements Layer<Exported | undefined> {
     const options = { kind: kindOf(span), startTime };
     const context = parentContext(span.remoteParent, parent);
     const ids = context === api.ROOT_CONTEXT ? idsOfRoot(span) : undefined;
-    if (ids === undefined) return tracer.startSpan(span.name, options, context);
-    return this.#ids.using(ids, () => tracer.startSpan(span.name, options, context));
+    const name = bounded(span.name);
+    if (ids === undefined) return tracer.startSpan(name, options, context);
+    return this.#ids.using(ids, () => tracer.startSpan(name, options, context));
   }
 
   #tracerOf(target: string): Tracer {
@@ -84,7 +91,7 @@ export class SpanExportLayer implements Layer<Exported | undefined> {
 
   #newTracer(target: string): Tracer {
     if (this.#tracers.size >= MAX_SCOPES) return this.#provider.getTracer(SHARED_SCOPE);
-    const tracer = this.#provider.getTracer(target);
+    const tracer = this.#provider.getTracer(bounded(target));
     this.#tracers.set(target, tracer);
     return tracer;
   }

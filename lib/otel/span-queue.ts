@@ -1,6 +1,6 @@
 /**
- * The spans that have ended and are not sent yet: at most `MAX_WAITING`, sent in batches, one at a time, a second after they came or
- * when a batch is full. Whatever does not fit, or cannot be delivered, is counted and gone: a collector that is down costs no memory.
+ * Sends the spans that have ended: in batches, one at a time, a second after they came or when a batch is full. Whatever does not fit, or
+ * cannot be delivered, is counted and gone.
  *
  * In place of the SDK's batching processor, which drops in silence, cannot say whether what it flushes arrived, and sends from within
  * the request that happens to fill the batch.
@@ -10,10 +10,8 @@ import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base"
 import type { Clock, Timer } from "../kernel/clock.js";
 import type { Delivery } from "./delivery.js";
 import type { DroppedSpans } from "./dropped-spans.js";
+import { WaitingSpans } from "./waiting-spans.js";
 
-/** Some 2 KiB each. */
-export const MAX_WAITING = 16_384;
-export const BATCH = 512;
 /** Milliseconds. */
 export const BATCH_DELAY = 1000;
 
@@ -23,7 +21,7 @@ export class SpanQueue implements SpanProcessor {
   readonly #clock: Clock;
   // Timers and connections are made from here: made from within a request, they would keep what belongs to it for as long as they last.
   readonly #outside = new AsyncResource("Telemetry");
-  #waiting: ReadableSpan[] = [];
+  readonly #waiting = new WaitingSpans();
   #timer: Timer | undefined;
   #sending = false;
   #closed = false;
@@ -38,17 +36,17 @@ export class SpanQueue implements SpanProcessor {
 
   onEnd(span: ReadableSpan): void {
     if (this.#closed) return;
-    if (this.#waiting.length >= MAX_WAITING) return this.#dropped.add(1);
-    const count = this.#waiting.push(span);
-    if (this.#sending) return;
-    if (count === 1) this.#outside.runInAsyncScope(() => this.#arm(BATCH_DELAY));
-    else if (count === BATCH) this.#outside.runInAsyncScope(() => this.#arm(0));
+    const wasFull = this.#waiting.isFull;
+    if (!this.#waiting.add(span)) return this.#dropped.add(1);
+    if (this.#sending || wasFull) return;
+    if (this.#waiting.isFull) this.#outside.runInAsyncScope(() => this.#arm(0));
+    else if (this.#waiting.count === 1) this.#outside.runInAsyncScope(() => this.#arm(BATCH_DELAY));
   }
 
   async forceFlush(): Promise<void> {
     this.#timer?.cancel();
     const batches: Promise<void>[] = [];
-    while (this.#waiting.length > 0) batches.push(this.#delivery.send(this.#takeBatch()));
+    while (this.#waiting.count > 0) batches.push(this.#delivery.send(this.#waiting.take()));
     await Promise.all(batches);
     await this.#delivery.settled();
   }
@@ -65,17 +63,10 @@ export class SpanQueue implements SpanProcessor {
   }
 
   async #sendBatch(): Promise<void> {
-    if (this.#sending || this.#waiting.length === 0) return;
+    if (this.#sending || this.#waiting.count === 0) return;
     this.#sending = true;
-    await this.#delivery.send(this.#takeBatch());
+    await this.#delivery.send(this.#waiting.take());
     this.#sending = false;
-    if (this.#waiting.length > 0) this.#arm(this.#waiting.length < BATCH ? BATCH_DELAY : 0);
-  }
-
-  #takeBatch(): ReadableSpan[] {
-    if (this.#waiting.length > BATCH) return this.#waiting.splice(0, BATCH);
-    const batch = this.#waiting;
-    this.#waiting = [];
-    return batch;
+    if (this.#waiting.count > 0) this.#arm(this.#waiting.isFull ? 0 : BATCH_DELAY);
   }
 }

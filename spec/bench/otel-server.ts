@@ -14,7 +14,8 @@ import { tracing } from "@stagecraft/framework/observe/tracing";
 import type { Context } from "../../lib/kernel/context.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
 import { installSubscriber } from "../../lib/kernel/tracing-flow.js";
-import { BATCH, BATCH_DELAY, MAX_WAITING } from "../../lib/otel/span-queue.js";
+import { BATCH_DELAY } from "../../lib/otel/span-queue.js";
+import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
 import { freePort } from "./free-port.js";
 
 const endpoint = process.env["BENCH_COLLECTOR"] ?? "";

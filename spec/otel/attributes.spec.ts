@@ -72,8 +72,14 @@ describe("attributeOf", () => {
     expect(attributeOf("x".repeat(MAX_TEXT))).to.have.length(MAX_TEXT);
     expect(attributeOf("x".repeat(MAX_TEXT + 1))).to.have.length(MAX_TEXT);
     expect(attributeOf(`${"x".repeat(MAX_TEXT - 1)}😀`)).to.equal("x".repeat(MAX_TEXT - 1));
-    expect(attributeOf(["x".repeat(MAX_TEXT + 1)])).to.deep.equal(["x".repeat(MAX_TEXT)]);
     expect(attributeOf({ text: "x".repeat(MAX_TEXT) })).to.have.length(MAX_TEXT);
+  });
+
+  it("takes a list of texts for one text where it is longer than a text may be", () => {
+    const half = "x".repeat(MAX_TEXT / 2);
+
+    expect(attributeOf([half, half])).to.deep.equal([half, half]);
+    expect(attributeOf([half, half, "x"])).to.equal(JSON.stringify([half, half]).slice(0, MAX_TEXT));
   });
 
   it("shows whatever it is as the JSON log does", () => {

@@ -2,8 +2,8 @@
 import { tracing } from "../../lib/kernel/tracing.js";
 import { Telemetry } from "../../lib/otel/index.js";
 
-const [endpoint = "", shutdown] = process.argv.slice(2);
-const telemetry = Telemetry.builder("shop").endpoint(endpoint).timeout(300).build();
+const [endpoint = "", shutdown, timeout] = process.argv.slice(2);
+const telemetry = Telemetry.builder("shop").endpoint(endpoint).timeout(Number(timeout)).build();
 const registry = tracing.registry().with(telemetry.tracingLayer());
 tracing.withSubscriber(registry, () =>
   tracing

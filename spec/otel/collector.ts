@@ -66,7 +66,7 @@ export class Collector {
 
   /** Listens on `at`, or on any free port. */
   static async start(at = 0): Promise<Collector> {
-    const server = new Server({ "grpc.max_receive_message_length": 64 << 20 });
+    const server = new Server();
     let collector: Collector | undefined;
     server.addService(
       { Export: { path: PATH, requestStream: false, responseStream: false, ...RAW } },

@@ -42,10 +42,20 @@ describe("a process with a Telemetry", () => {
     expect(dropped).to.be.above(100_000);
   }).timeout(60_000);
 
+  it("keeps nothing of a text but what waits to be sent", async () => {
+    const hole = await BlackHole.open();
+
+    const { grown } = JSON.parse(await child("child-texts.js", hole.endpoint));
+    hole.close();
+
+    // Half a gigabyte went by.
+    expect(grown).to.be.below(10);
+  }).timeout(60_000);
+
   it("ends by itself after a shutdown", async () => {
     const collector = await Collector.start();
 
-    const output = await child("child-exit.js", collector.endpoint, "shutdown");
+    const output = await child("child-exit.js", collector.endpoint, "shutdown", "10000");
     collector.stop();
 
     expect(output).to.equal("");
@@ -55,7 +65,7 @@ describe("a process with a Telemetry", () => {
   it("ends by itself after a shutdown that nobody answered", async () => {
     const hole = await BlackHole.open();
 
-    const output = await child("child-exit.js", hole.endpoint, "shutdown");
+    const output = await child("child-exit.js", hole.endpoint, "shutdown", "300");
     hole.close();
 
     expect(output).to.include("not delivered");
@@ -64,7 +74,7 @@ describe("a process with a Telemetry", () => {
   it("ends by itself without a shutdown, and loses what was not sent", async () => {
     const collector = await Collector.start();
 
-    await child("child-exit.js", collector.endpoint, "no shutdown");
+    await child("child-exit.js", collector.endpoint, "no shutdown", "10000");
     collector.stop();
 
     expect(collector.spans).to.deep.equal([]);

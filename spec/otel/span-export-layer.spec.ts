@@ -4,6 +4,7 @@ import { tracing } from "../../lib/kernel/tracing.js";
 import { enterRequest } from "../../lib/kernel/tracing-flow.js";
 import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
 import type { RemoteParent } from "../../lib/kernel/tracing.js";
+import { MAX_TEXT } from "../../lib/otel/shown-text.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";
 
@@ -46,6 +47,73 @@ describe("SpanExportLayer", () => {
       });
 
       expect(attributesOf(collector.span("import"))).to.deep.equal({ rows: 7, done: true });
+    });
+
+    it("holds what a field was when it was recorded, as the log does", async () => {
+      const files = ["a.csv"];
+      const collector = await exported(() => {
+        const span = log.span("import", { files });
+        span.run(() => {
+          files.push("b.csv");
+          span.record({ done: files });
+          files.push("c.csv");
+        });
+      });
+
+      expect(attributesOf(collector.span("import"))).to.deep.equal({ files: ["a.csv"], done: ["a.csv", "b.csv"] });
+    });
+
+    it("does not hold what is recorded after its end", async () => {
+      const collector = await exported(() => {
+        const span = log.span("import", { rows: 1 });
+        span.run(() => {});
+        span.record({ rows: 2 });
+      });
+
+      expect(attributesOf(collector.span("import"))).to.deep.equal({ rows: 1 });
+    });
+
+    it("is cut where it is long: its name, its target, the names of its fields", async () => {
+      const long = "x".repeat(MAX_TEXT + 1);
+      const cut = "x".repeat(MAX_TEXT);
+
+      const collector = await exported(() =>
+        tracing
+          .target(long)
+          .span(long, { [long]: long })
+          .run(() => {}),
+      );
+
+      expect(attributesOf(collector.span(cut))).to.deep.equal({ [cut]: cut });
+      expect(collector.requests[0]?.resourceSpans[0]?.scopeSpans[0]?.scope.name).to.equal(cut);
+    });
+
+    it("is nothing where it has no name, and the other spans are exported", async () => {
+      // What the compiler refuses happens where there is none.
+      const nothing = undefined as unknown as string;
+
+      const collector = await exported(() => {
+        log.span(nothing).run(() => {});
+        tracing
+          .target(nothing)
+          .span("placeless")
+          .run(() => {});
+        log.span("import").run(() => {});
+      });
+
+      expect(collector.spans.map(({ name }) => name)).to.deep.equal(["import"]);
+    });
+
+    it("takes the names of fields that every object has", async () => {
+      const fields: object = JSON.parse('{"__proto__":["a"],"constructor":"b","hasOwnProperty":"c","toString":"d"}');
+
+      const collector = await exported(() => log.span("import", { ...fields }).run(() => {}));
+
+      expect(Object.entries(attributesOf(collector.span("import")))).to.deep.equal([
+        ["constructor", "b"],
+        ["hasOwnProperty", "c"],
+        ["toString", "d"],
+      ]);
     });
 
     it("has no events, whatever was logged inside", async () => {
@@ -240,6 +308,18 @@ describe("SpanExportLayer", () => {
         ["SPAN_KIND_INTERNAL", false],
       ]);
     });
+  });
+
+  it("exports spans full of text to a collector that takes 4 MiB at once", async () => {
+    const text = "€".repeat(MAX_TEXT);
+    const fields = Object.fromEntries(Array.from({ length: 128 }, (_, i) => [`${i} ${text}`, text]));
+
+    const collector = await exported(() => {
+      for (let i = 0; i < 10; i++) log.span("full", fields).run(() => {});
+    });
+
+    expect(collector.spans).to.have.length(10);
+    expect(attributesOf(collector.spans[0] ?? {})).to.have.property(`0 ${text}`.slice(0, MAX_TEXT), text);
   });
 
   it("exports ten thousand spans that were open at the same time", async () => {

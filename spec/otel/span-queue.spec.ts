@@ -5,7 +5,8 @@ import { expect } from "chai";
 import { tracing, type LogEvent } from "../../lib/kernel/tracing.js";
 import { Delivery } from "../../lib/otel/delivery.js";
 import { DroppedSpans } from "../../lib/otel/dropped-spans.js";
-import { BATCH, BATCH_DELAY, MAX_WAITING, SpanQueue } from "../../lib/otel/span-queue.js";
+import { BATCH_DELAY, SpanQueue } from "../../lib/otel/span-queue.js";
+import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { ARRIVED, ScriptedExporter } from "./scripted-exporter.js";
 
@@ -183,5 +184,5 @@ describe("SpanQueue", () => {
   });
 });
 
-// The queue looks into none of them.
-const SPAN = {} as ReadableSpan;
+// The queue looks at nothing but their text.
+const SPAN = { name: "span", status: { code: 0 }, attributes: {} } as ReadableSpan;

@@ -1,0 +1,78 @@
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { expect } from "chai";
+import { BATCH, BATCH_TEXT, MAX_WAITING, MAX_WAITING_TEXT, WaitingSpans } from "../../lib/otel/waiting-spans.js";
+
+describe("WaitingSpans", () => {
+  let waiting: WaitingSpans;
+
+  beforeEach(() => {
+    waiting = new WaitingSpans();
+  });
+
+  const addAll = (count: number, span: ReadableSpan) => {
+    for (let i = 0; i < count; i++) waiting.add(span);
+  };
+
+  it("are so many and no more", () => {
+    addAll(MAX_WAITING, spanOf());
+
+    expect(waiting.add(spanOf())).to.equal(false);
+    expect(waiting.count).to.equal(MAX_WAITING);
+  });
+
+  it("hold so much text and no more, whatever part of a span it is in", () => {
+    const quarter = "x".repeat(MAX_WAITING_TEXT / 4);
+    waiting.add(spanOf({ name: quarter }));
+    waiting.add(spanOf({ status: { code: 2, message: quarter } }));
+    waiting.add(spanOf({ attributes: { [quarter]: true } }));
+    waiting.add(spanOf({ attributes: { "": [quarter.slice(1), "x"] } }));
+
+    expect(waiting.add(spanOf({ name: "x" }))).to.equal(false);
+    expect(waiting.add(spanOf())).to.equal(true);
+  });
+
+  it("have room again when some are taken", () => {
+    waiting.add(spanOf({ name: "x".repeat(MAX_WAITING_TEXT) }));
+    addAll(MAX_WAITING, spanOf());
+    waiting.take();
+
+    expect(waiting.add(spanOf({ name: "x".repeat(MAX_WAITING_TEXT) }))).to.equal(true);
+  });
+
+  it("are full from a batch on, in number or in text", () => {
+    addAll(BATCH - 1, spanOf());
+    const before = waiting.isFull;
+    waiting.add(spanOf());
+    const inNumber = waiting.isFull;
+    waiting.take();
+    waiting.add(spanOf({ name: "x".repeat(BATCH_TEXT) }));
+
+    expect([before, inNumber, waiting.isFull]).to.deep.equal([false, true, true]);
+  });
+
+  it("go in batches, the oldest first", () => {
+    const [first, rest] = [spanOf(), spanOf()];
+    addAll(BATCH, first);
+    addAll(1, rest);
+
+    const batches = [waiting.take(), waiting.take(), waiting.take()];
+
+    expect(batches.map(({ length }) => length)).to.deep.equal([BATCH, 1, 0]);
+    expect(batches.map(([span]) => span)).to.deep.equal([first, rest, undefined]);
+  });
+
+  it("go in batches that a collector takes, and one by one where they must", () => {
+    addAll(3, spanOf({ name: "x".repeat(BATCH_TEXT / 2) }));
+    addAll(2, spanOf({ name: "x".repeat(BATCH_TEXT + 1) }));
+    addAll(1, spanOf());
+
+    const batches = [waiting.take(), waiting.take(), waiting.take(), waiting.take(), waiting.take()];
+
+    expect(batches.map(({ length }) => length)).to.deep.equal([2, 1, 1, 1, 1]);
+  });
+});
+
+function spanOf(parts: Partial<ReadableSpan> = {}): ReadableSpan {
+  // The rest of it is not looked at.
+  return { name: "", status: { code: 0 }, attributes: {}, ...parts } as ReadableSpan;
+}
