@@ -33,10 +33,12 @@ export class Delivery {
 
   /** Resolves when the batch has arrived or is lost. */
   send(batch: ReadableSpan[]): Promise<void> {
+    const before = this.#loss;
     const sent = this.#export(batch).then((failure) => {
       this.#underWay.delete(sent);
-      if (failure === undefined) this.#loss = undefined;
-      else this.#lose(batch.length, failure.cause);
+      if (failure !== undefined) this.#lose(batch.length, failure.cause);
+      // What arrives ends the outage it was sent in; of one that began meanwhile it knows nothing.
+      else if (this.#loss === before) this.#loss = undefined;
     });
     this.#underWay.add(sent);
     return sent;

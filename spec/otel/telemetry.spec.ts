@@ -7,6 +7,7 @@ import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } fr
 import { Metrics } from "../../lib/observe/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
+import { Gate } from "../support/gate.js";
 import { BlackHole } from "./black-hole.js";
 import { Collector } from "./collector.js";
 import { under } from "./export.js";
@@ -196,7 +197,7 @@ describe("Telemetry", () => {
 
     it("leaves no timer behind", async () => {
       const clock = new FakeClock();
-      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(TIMEOUT).clock(clock).build();
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(10_000).clock(clock).build();
 
       await under(telemetry, () => log.span("import").run(() => {}));
       await telemetry.shutdown();
@@ -238,7 +239,7 @@ describe("Telemetry", () => {
 
     it("rejects within the timeout when the collector takes the call and never answers", async () => {
       collector.behaviour = "ignore";
-      const telemetry = build(collector.endpoint);
+      const telemetry = build(collector.endpoint, TIMEOUT);
       await under(telemetry, () => log.span("import").run(() => {}));
 
       const [error, took] = await timed(() => rejectionOf(telemetry.shutdown()));
@@ -249,7 +250,7 @@ describe("Telemetry", () => {
 
     it("rejects within the timeout when the collector accepts the connection and never says a word", async () => {
       const hole = await BlackHole.open();
-      const telemetry = build(hole.endpoint);
+      const telemetry = build(hole.endpoint, TIMEOUT);
       await under(telemetry, () => log.span("import").run(() => {}));
 
       const [error, took] = await timed(() => rejectionOf(telemetry.shutdown()));
@@ -292,13 +293,17 @@ describe("Telemetry", () => {
 
     it("resolves when what came last did arrive", async () => {
       const clock = new FakeClock();
+      const lost = new Gate();
       collector.behaviour = "refuse";
-      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).clock(clock).build();
+      const telemetry = Telemetry.builder("shop")
+        .endpoint(collector.endpoint)
+        .clock(clock)
+        .metrics({ increment: (_name, _labels, by) => by > 0 && lost.open() })
+        .build();
       await under(telemetry, async () => {
         log.span("lost").run(() => {});
-        const arrived = collector.nextRequest();
         clock.advance(1000);
-        await arrived;
+        await lost.passed;
         collector.behaviour = "accept";
         log.span("kept").run(() => {});
       });
@@ -307,6 +312,36 @@ describe("Telemetry", () => {
 
       expect(collector.spans.map(({ name }) => name)).to.deep.equal(["kept"]);
     });
+  });
+
+  it("delivers again when the collector is back", async () => {
+    const clock = new FakeClock();
+    let outcome = new Gate();
+    const first = await Collector.start();
+    const telemetry = Telemetry.builder("shop")
+      .endpoint(first.endpoint)
+      .clock(clock)
+      .metrics({ increment: (_name, _labels, by) => by > 0 && outcome.open() })
+      .build();
+    const send = async (collector: Collector) => {
+      outcome = new Gate();
+      void collector.nextRequest().then(() => outcome.open());
+      log.span("import").run(() => {});
+      clock.advance(1000);
+      await outcome.passed;
+    };
+
+    await under(telemetry, async () => {
+      await send(first);
+      first.stop();
+      await send(first);
+      const second = await Collector.start(first.port);
+      while (second.spans.length === 0) await send(second);
+      await telemetry.shutdown();
+      second.stop();
+    });
+
+    expect(first.spans).to.have.length(1);
   });
 
   describe("what is lost", () => {
@@ -341,8 +376,8 @@ describe("Telemetry", () => {
   });
 });
 
-function build(endpoint: string): Telemetry {
-  return Telemetry.builder("shop").endpoint(endpoint).timeout(TIMEOUT).build();
+function build(endpoint: string, timeoutMs = 10_000): Telemetry {
+  return Telemetry.builder("shop").endpoint(endpoint).timeout(timeoutMs).build();
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {

@@ -1,0 +1,58 @@
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { expect } from "chai";
+import { Delivery } from "../../lib/otel/delivery.js";
+import { DroppedSpans } from "../../lib/otel/dropped-spans.js";
+import { ScriptedExporter } from "./scripted-exporter.js";
+
+describe("Delivery", () => {
+  let exporter: ScriptedExporter;
+  let delivery: Delivery;
+
+  beforeEach(() => {
+    exporter = new ScriptedExporter();
+    delivery = new Delivery(exporter, new DroppedSpans(undefined));
+  });
+
+  const gone = new Error("gone");
+
+  it("knows of no loss where everything arrived", async () => {
+    const sent = delivery.send(batch(1));
+    exporter.settle();
+    await sent;
+
+    expect(delivery.loss).to.equal(undefined);
+  });
+
+  it("adds up what is lost until something arrives", async () => {
+    for (const spans of [2, 3]) {
+      const sent = delivery.send(batch(spans));
+      exporter.settle(gone);
+      await sent;
+    }
+    const lost = delivery.loss;
+    const sent = delivery.send(batch(1));
+    exporter.settle();
+    await sent;
+
+    expect(lost).to.deep.equal({ spans: 5, cause: gone });
+    expect(delivery.loss).to.equal(undefined);
+  });
+
+  for (const [order, outcomes] of Object.entries({
+    "before it": [gone, undefined],
+    "after it": [undefined, gone],
+  })) {
+    it(`remembers a batch that was lost though another, under way at the same time, arrived: ${order}`, async () => {
+      const sent = [delivery.send(batch(2)), delivery.send(batch(3))];
+      for (const outcome of outcomes) exporter.settle(outcome);
+      await Promise.all(sent);
+
+      expect(delivery.loss).to.deep.include({ cause: gone });
+    });
+  }
+});
+
+function batch(spans: number): ReadableSpan[] {
+  // Nobody looks into them.
+  return Array.from({ length: spans }, () => ({}) as ReadableSpan);
+}
