@@ -16,7 +16,8 @@ const log = tracing.target(CLIENT_TARGET);
 const SAMPLED = 1;
 
 export function traceFetch(layer: SpanExportLayer, fetch: Fetch): Fetch {
-  return (input, init) => {
+  // Asynchronous as `fetch` is: what is wrong with a call is a rejection.
+  return async (input, init) => {
     const url = addressOf(input);
     if (url === undefined) return fetch(input, init);
     const span = log.span("fetch", { method: methodOf(input, init), url });
@@ -42,8 +43,10 @@ function headersOf(input: Call[0], init: Call[1]): Headers {
   return new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
 }
 
+/** As it is sent: `fetch` writes some methods in capitals, and those alone. */
 function methodOf(input: Call[0], init: Call[1]): string {
-  return (init?.method ?? (input instanceof Request ? input.method : "GET")).toUpperCase();
+  const method = init?.method ?? (input instanceof Request ? input.method : "GET");
+  return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method;
 }
 
 /** Scheme, host and path; of anything but http only the scheme, because the rest may be content. */

@@ -94,6 +94,7 @@ describe("tracedFetch", () => {
       expect(seen).to.include({ "x-mine": "1" });
       await fetch(new URL("/url", base), { method: "delete" });
       await fetch(request.url, { method: "post", body: "body", headers: [["x-mine", "2"]] });
+      await fetch(base, { method: "search" });
       expect(seen).to.include({ "x-mine": "2", "content-length": "4" });
     });
 
@@ -102,6 +103,7 @@ describe("tracedFetch", () => {
       ["PUT", `${base}/request`],
       ["DELETE", `${base}/url`],
       ["POST", `${base}/request`],
+      ["search", `${base}/`],
     ]);
   });
 
@@ -166,6 +168,33 @@ describe("tracedFetch", () => {
     expect(collector.spans.map(({ name }) => name)).to.deep.equal(["after"]);
   });
 
+  it("rejects what fetch rejects, and throws nothing", async () => {
+    const bad: unknown[] = [Symbol("address"), { toString: () => raise(new Error("no address")) }];
+
+    await exported(async (telemetry) => {
+      const fetch = telemetry.tracedFetch();
+      // What the compiler refuses happens where there is none.
+      const calls = bad.map((address) => fetch(address as string));
+      calls.push(fetch(base, { method: 5 as unknown as string, headers: { "not a name": "1" } }));
+
+      for (const call of calls) expect(await rejectionOf(call)).to.be.instanceOf(Error);
+    });
+  });
+
+  it("makes one span of a call that is redirected, and carries its context along", async () => {
+    const seenOf: (string | undefined)[] = [];
+    server.removeAllListeners("request").on("request", ({ url, headers }, response) => {
+      seenOf.push(`${url} ${String(headers["traceparent"])}`);
+      response.writeHead(url === "/old" ? 302 : 200, { location: "/new" }).end();
+    });
+
+    const collector = await exported((telemetry) => telemetry.tracedFetch()(`${base}/old`));
+
+    const span = collector.span("fetch");
+    expect(attributesOf(span)).to.include({ url: `${base}/old`, status: 200 });
+    expect(seenOf).to.deep.equal([`/old ${traceparent(span, "01")}`, `/new ${traceparent(span, "01")}`]);
+  });
+
   it("leaves a call as it is where it is not exported", async () => {
     const telemetry = Telemetry.builder("shop").build();
 
@@ -183,6 +212,10 @@ describe("tracedFetch", () => {
     expect(globalThis.fetch).to.equal(before);
   });
 });
+
+function raise(error: unknown): never {
+  throw error;
+}
 
 function traceparent({ traceId, spanId }: ExportedSpan, flags: string): string {
   return `00-${hex(traceId)}-${hex(spanId)}-${flags}`;
