@@ -1,8 +1,13 @@
 import { provide } from "@stagecraft/framework";
+import { Metrics } from "@stagecraft/framework/observe";
 import { Telemetry } from "@stagecraft/framework/observe/otel";
 
-/** The layer that exports spans, and the binding that has the application flush it last. */
+/** The layer that exports spans, the binding that has the application flush it last, and the metrics that say what was lost. */
 export function collectSpans(endpoint: string) {
-  const telemetry = Telemetry.builder("links").endpoint(endpoint).timeout(5000).build();
-  return { layers: [telemetry.tracingLayer()], bindings: [provide(Telemetry).useValue(telemetry)] };
+  const metrics = new Metrics();
+  const telemetry = Telemetry.builder("links").endpoint(endpoint).timeout(5000).metrics(metrics).build();
+  return {
+    layers: [telemetry.tracingLayer()],
+    bindings: [provide(Telemetry).useValue(telemetry), provide(Metrics).useValue(metrics)],
+  };
 }

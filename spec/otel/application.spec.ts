@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import {
   Application,
+  Clock,
   Controller,
   Get,
   Injectable,
@@ -10,7 +11,7 @@ import {
   type ApplicationBuilder,
   type Context,
 } from "@stagecraft/framework";
-import { CaptureSink, JsonLog, TraceContext } from "@stagecraft/framework/observe";
+import { CaptureSink, JsonLog, Metrics, TraceContext } from "@stagecraft/framework/observe";
 import { Telemetry } from "@stagecraft/framework/observe/otel";
 import { tracing } from "@stagecraft/framework/observe/tracing";
 import { expect } from "chai";
@@ -262,6 +263,44 @@ describe("an application with a Telemetry", () => {
 
     expect(one.collector.spans.map(({ name }) => name)).to.deep.equal([REQUEST]);
     expect(none.collector.spans).to.deep.equal([]);
+  });
+
+  it("keeps the spans of two applications in one process apart, each with a Telemetry of its own", async () => {
+    const told = await Promise.all(
+      [[7], [8, 9]].map((ids) => Told.of((url) => Promise.all(ids.map((id) => fetch(`${url}/links/${id}`))))),
+    );
+
+    const found = told.map(({ collector }) => collector.spans.filter(({ name }) => name === "find"));
+    const [one, two] = found.map((spans) => spans.map((span) => attributesOf(span)["id"]));
+    expect(one).to.deep.equal(["7"]);
+    expect(two).to.have.members(["8", "9"]);
+  });
+
+  it("shuts it down also where a module provides it and nobody asks for it", async () => {
+    const collector = await Collector.start();
+    let telemetry: Telemetry | undefined;
+    @Module({
+      providers: [
+        provide(Telemetry).useFactory((resolve) => {
+          const builder = Telemetry.builder("shop").endpoint(collector.endpoint);
+          return (telemetry = builder.metrics(resolve(Metrics)).clock(resolve(Clock)).build());
+        }),
+      ],
+    })
+    class ObservedModule {}
+
+    const application = Application.create(ObservedModule).traceContext().lifecycle({ drainDelayMs: 0 }).build();
+    const metrics = application.resolve(Metrics);
+    const registry = telemetry === undefined ? tracing.registry() : tracing.registry().with(telemetry.tracingLayer());
+    await tracing.withSubscriber(registry, async () => {
+      const running = await application.start();
+      await fetch(running.url);
+      await running.stop();
+    });
+    collector.stop();
+
+    expect(collector.spans.map(({ name }) => name)).to.deep.equal([REQUEST]);
+    expect(metrics.render()).to.include("framework_spans_dropped_total 0");
   });
 
   it("shuts it down last, so that the spans of the last request arrive before the application has stopped", async () => {

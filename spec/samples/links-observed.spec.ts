@@ -8,6 +8,7 @@ import { expectExposition, expectLogLine, testApp, type LogLine, type TestApp } 
 import { linksApplication } from "../../samples/links/application.js";
 import { INSIDE_ADDRESSES } from "../../samples/links/admin/insiders.js";
 import { UPSTREAM_URL } from "../../samples/links/admin/status.controller.js";
+import { attributesOf, Collector, hex } from "../otel/collector.js";
 import { Child } from "../support/child.js";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -162,6 +163,42 @@ describe("samples/links, watched", () => {
       ]);
       expect(written[0]?.fields).to.include({ name: "links", at: child.url });
       expect(child.errors + child.output).not.to.contain("canary");
+    });
+
+    it("exports its spans where the environment names a collector, those of the last requests too", async () => {
+      const collector = await Collector.start();
+      await using child = await Child.start(MAIN, { NODE_ENV: "production", OTLP_ENDPOINT: collector.endpoint });
+      await child.says("listening", "errors");
+
+      await fetch(`${child.url}/about`, { headers: { traceparent: TRACEPARENT } });
+      child.kill("SIGTERM");
+      await child.exitCode();
+      collector.stop();
+
+      const line = child.errors.split("\n").find((each) => each.includes("GET /about 200"));
+      const { fields } = expectLogLine(line ?? "");
+      const spans = collector.spans.map((span) => ({ trace: hex(span.traceId), ...attributesOf(span) }));
+      expect(collector.requests[0]?.resourceSpans[0]?.resource).to.deep.include({
+        attributes: [{ key: "service.name", value: { stringValue: "links" } }],
+      });
+      expect(spans).to.have.deep.members([
+        { trace: TRACE, trace_id: TRACE, parent_span_id: "00f067aa0ba902b7", continued_trace: true },
+        { trace: TRACE, method: "GET", path: "/about", request_id: fields?.["request_id"], client_ip: "127.0.0.1" },
+      ]);
+    });
+
+    it("serves on and counts the spans it loses where the environment names a collector that is not there", async () => {
+      await using child = await Child.start(MAIN, { OTLP_ENDPOINT: "http://127.0.0.1:9" });
+      await child.says("listening", "errors");
+
+      await fetch(`${child.url}/about`);
+      await child.says("spans not delivered", "errors");
+      const metrics = await (await fetch(`${child.url}/metrics`)).text();
+      child.kill("SIGTERM");
+
+      expect(metrics).to.include("\nframework_spans_dropped_total 2\n");
+      expect(await child.exitCode()).to.equal(0);
+      expect(child.errors).to.include("WARN framework::lifecycle: shutdown failed");
     });
 
     it("writes plain text in a debug build", async () => {
