@@ -18,10 +18,15 @@ export class DroppedSpans {
   constructor(counter: SpanCounter | undefined) {
     this.#counter = counter;
     counter?.describeCounter?.(SPANS_DROPPED_TOTAL, HELP);
-    this.add(0);
+    counter?.increment(SPANS_DROPPED_TOTAL, {}, 0);
   }
 
+  /** Never fails: the spans are lost as it is. */
   add(count: number): void {
-    this.#counter?.increment(SPANS_DROPPED_TOTAL, {}, count);
+    try {
+      this.#counter?.increment(SPANS_DROPPED_TOTAL, {}, count);
+    } catch {
+      // What cannot be counted is still told of by the event and by `shutdown()`.
+    }
   }
 }

@@ -358,6 +358,28 @@ describe("Telemetry", () => {
       expect([before, metrics.counterValue(SPANS_DROPPED_TOTAL)]).to.deep.equal([0, 5]);
       expect(SPANS_DROPPED_TOTAL).to.equal("framework_spans_dropped_total");
     });
+
+    it("fails at build() where it cannot be counted at all, and nowhere later", async () => {
+      const metrics = new Metrics();
+      metrics.describeGauge(SPANS_DROPPED_TOTAL, "Something else.");
+      const atBuild = errorOf(() => Telemetry.builder("shop").metrics(metrics).build());
+      let counted = 0;
+      const telemetry = Telemetry.builder("shop")
+        .endpoint("http://127.0.0.1:9")
+        .metrics({
+          increment: () => {
+            if (counted++ > 0) throw new Error("no room");
+          },
+        })
+        .build();
+
+      await under(telemetry, () => log.span("import").run(() => {}));
+      const error = await rejectionOf(telemetry.shutdown());
+
+      expect(atBuild).to.have.property("code", "E_METRIC_KIND");
+      expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+      expect(counted).to.equal(2);
+    });
   });
 
   it("is timed by the machine unless told otherwise", async () => {
