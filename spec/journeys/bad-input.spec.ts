@@ -3,8 +3,9 @@
  * has a row for each test here, which says the same to people.
  */
 import { once } from "node:events";
+import { truncateSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { brotliDecompressSync } from "node:zlib";
 import {
   Application,
@@ -72,8 +73,15 @@ function application(root: string, limit = RateLimit.perHour(1_000_000)) {
     .timeout(LIMIT_MS)
     .maintenance()
     .rateLimit(limit)
+    .layer((ctx: Context, next) => {
+      sockets.push(ctx.socket);
+      return next();
+    })
     .staticFiles({ root });
 }
+
+/** Those on which a request came through. */
+const sockets: Socket[] = [];
 
 /** What no answer of the pipeline may lack. */
 const ENVELOPE = ["x-request-id", "x-frame-options", "strict-transport-security", "content-security-policy", "vary"];
@@ -99,6 +107,7 @@ describe("bad input", function () {
   let app: TestApp;
 
   beforeEach(async () => {
+    sockets.length = 0;
     site = new StaticSite();
     site.put("words.txt", WORDS);
     clock = new FakeClock();
@@ -253,6 +262,22 @@ describe("bad input", function () {
     expect(accessLines().length).to.be.within(2, whole.length + 2);
   });
 
+  it("a client that does not read its answer", async () => {
+    const size = 64 * 1_048_576;
+    truncateSync(site.put("large.txt", ""), size);
+    await using client = await Conversation.with(portOf(app));
+
+    client.socket.pause();
+    client.say(get("/large.txt"));
+    await until(() => sockets.length === 1);
+    await atRest(() => sockets[0]?.bytesWritten);
+
+    const [{ bytesWritten, writableLength } = client.socket] = sockets;
+    expect(bytesWritten).to.be.below(size / 2);
+    expect(writableLength).to.be.below(1_048_576);
+    expect((await app.get("/")).status).to.equal(200);
+  });
+
   it("10,000 idle connections", async function () {
     this.timeout(60_000);
     await using child = await Child.start("../journeys/process-application.js");
@@ -401,6 +426,14 @@ describe("bad input", function () {
     }
   });
 });
+
+/** Waits until a figure does not change any more. */
+async function atRest(figure: () => unknown): Promise<void> {
+  for (let before: unknown; before !== figure();) {
+    before = figure();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
 
 const nothing: Run = () => undefined;
 

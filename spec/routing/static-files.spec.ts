@@ -6,6 +6,7 @@ import * as fc from "fast-check";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { StaticFiles } from "../../lib/routing/static-files.js";
 import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { withoutPrivileges } from "../support/without-privileges.js";
 import { LAST_MODIFIED, MODIFIED, muchLater, SECRET, StaticSite } from "./static-site.js";
@@ -19,6 +20,12 @@ describe("StaticFiles", () => {
 
   afterEach(() => {
     site.remove();
+  });
+
+  it("obeys the layer contract: what is no file goes on, and a file is an answer", () => {
+    site.put("hello.txt", "hello");
+
+    return obeysLayerContract(new StaticFiles({ root: site.root }), { refused: { path: "/hello.txt" } });
   });
 
   it("sends a file with its type, its length and its validators", async () => {
