@@ -4,7 +4,6 @@
  *
  * A bucket is a hash of `t`, the tokens, and `u`, the millisecond they were counted at; it expires when it has long been full.
  */
-import { FrameworkError } from "../kernel/errors.js";
 import type { Cache, CacheScript } from "../subsystems/cache.js";
 import type { Quota } from "./quota.js";
 import { RateLimitVerdict } from "./rate-limit-verdict.js";
@@ -37,7 +36,6 @@ export class CacheBuckets {
 
   /**
    * @param name tells the limits on one cache apart; `""` for the first
-   * @throws FrameworkError `E_RATE_LIMIT_SHARED` where another quota has the name already
    */
   constructor(
     cache: Cache,
@@ -46,7 +44,6 @@ export class CacheBuckets {
   ) {
     this.prefix = name === "" ? "ratelimit:" : `ratelimit.${name}:`;
     this.args = [quota.limit, quota.windowMs, quota.capacity];
-    claim(cache, name, quota);
     this.script = cache.script(TAKE);
   }
 
@@ -64,23 +61,4 @@ function readReply(reply: unknown, limit: number): RateLimitVerdict {
   const [admitted = 0, remaining = 0, resetMs = 0, waitMs = 0] = reply.map(Number);
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
   return new RateLimitVerdict(admitted === 1, limit, remaining, Math.ceil(resetMs / 1000), retryAfter);
-}
-
-const claims = new WeakMap<Cache, Map<string, Quota>>();
-
-/** Two quotas over the same buckets would take from, and refill, each other's tokens. */
-function claim(cache: Cache, name: string, quota: Quota): void {
-  const taken = claims.get(cache) ?? new Map<string, Quota>();
-  claims.set(cache, taken);
-  const other = taken.get(name);
-  if (other !== undefined && !other.isSame(quota)) throw shared(name, other, quota);
-  taken.set(name, quota);
-}
-
-function shared(name: string, one: Quota, other: Quota): FrameworkError {
-  const both = `a rate limit of ${String(one)} and one of ${String(other)} share the buckets of one cache`;
-  const cure = `give one of them a name of its own: .redis(cache, "login")`;
-  return new FrameworkError(`${both}${name === "" ? "" : ` under the name "${name}"`}; ${cure}`, {
-    code: "E_RATE_LIMIT_SHARED",
-  });
 }

@@ -29,10 +29,6 @@ export class Quota {
     return new Quota(this.limit, this.windowMs, capacity);
   }
 
-  isSame({ limit, windowMs, capacity }: Quota): boolean {
-    return limit === this.limit && windowMs === this.windowMs && capacity === this.capacity;
-  }
-
   /** As one says it: `10 per hour`, `50 per second in bursts of 100`. */
   toString(): string {
     const { limit, windowMs, capacity } = this;

@@ -94,7 +94,8 @@ export class RateLimit extends Layer {
   /**
    * Keeps the buckets in a shared cache: one quota for all instances.
    *
-   * @param name needed where two limits share a cache: keys are `<namespace>:ratelimit:<key>` without a name and
+   * @param name needed where two handles share a cache (`build()` finds them, `E_RATE_LIMIT_SHARED`), and the same in every instance of
+   * the application: keys are `<namespace>:ratelimit:<key>` without a name and
    * `<namespace>:ratelimit.<name>:<key>` with one
    * @throws FrameworkError `E_RATE_LIMIT_NAME` unless the name is letters, digits, `-` and `_`
    */
@@ -122,16 +123,27 @@ export class RateLimit extends Layer {
     return this.with({ onBackendError: choice });
   }
 
-  /** @throws FrameworkError `E_RATE_LIMIT_SHARED` where another quota has the name on this cache already. @internal */
-  override prepare(): void {
-    const { quota, shared } = this.settings;
-    if (shared !== undefined) this.sharedBuckets ??= new CacheBuckets(shared.cache, quota, shared.name);
+  /** @internal */
+  get quota(): Quota {
+    return this.settings.quota;
+  }
+
+  /** What the buckets are called in their cache; `""` for the first. @internal */
+  get bucketsName(): string {
+    return this.settings.shared?.name ?? "";
+  }
+
+  /** Whether another limit keeps its buckets under the same keys: one would take from, and refill, the other's. @internal */
+  sharesBucketsWith({ settings: { shared: other } }: RateLimit): boolean {
+    const { shared } = this.settings;
+    return shared !== undefined && shared.cache === other?.cache && shared.name === other.name;
   }
 
   override wrap(inner: Run): Run {
-    this.prepare();
-    if (this.sharedBuckets !== undefined) return this.wrapShared(inner, this.sharedBuckets);
-    const { quota, keyOf } = this.settings;
+    const { quota, keyOf, shared } = this.settings;
+    if (shared !== undefined) {
+      return this.wrapShared(inner, (this.sharedBuckets ??= new CacheBuckets(shared.cache, quota, shared.name)));
+    }
     const buckets = (this.buckets ??= new TokenBuckets(quota));
     return (ctx) => pass(ctx, buckets.take(keyOf(ctx), ctx.clock.monotonic()), inner);
   }

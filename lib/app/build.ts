@@ -31,9 +31,10 @@ import { defaultsOf } from "./defaults.js";
 import { Entrance } from "./entrance.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Ask, Plan } from "./plan.js";
+import { RateLimits } from "./rate-limits.js";
 import { RouteReading } from "./route-reading.js";
 import { checkSettings } from "./settings.js";
-import { entryOf, fillPipeline, layerFindings, makeStages, type EntryOf } from "./stages.js";
+import { entryOf, fillPipeline, makeStages, type EntryOf } from "./stages.js";
 import { warningsOf, type Warning } from "./warnings.js";
 
 /** Everything a built application consists of. */
@@ -69,13 +70,13 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
   // Most stages ask the container for nothing, so their faults are found together with all others.
   const [asking, plain] = partition(plan.stages, ({ asks }) => asks.length > 0);
   const early = makeStages(plain, nothingToAsk);
-  const standing = layerFindings(plan.layers, reading.all);
+  const limits = RateLimits.of(early, plan.layers, reading.all);
   refuse([
     ...settings.findings,
     ...inspected.findings,
     ...reading.findings(healthPaths),
     ...early.findings,
-    ...standing,
+    ...limits.findings(),
   ]);
 
   const container = inspected.build();

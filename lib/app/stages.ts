@@ -6,7 +6,7 @@ import type { Deferred } from "../kernel/answer.js";
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
-import { Layer, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";
+import type { KoaMiddleware, Middleware, Run } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { enterRequest } from "../kernel/tracing-flow.js";
 import type { Health } from "../lifecycle/health.js";
@@ -15,7 +15,6 @@ import { backstop } from "../pipeline/backstop.js";
 import { boundary } from "../pipeline/boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
-import { titleOf } from "../routing/descriptor.js";
 import { dispatch, type Unmatched } from "../routing/dispatch.js";
 import { isMiddleware, isMiddlewareClass } from "../routing/middleware-input.js";
 import { Redirect } from "../routing/redirect.js";
@@ -42,32 +41,12 @@ export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
     try {
       const layer = make(ask);
       if (!isMiddleware(layer)) throw new TypeError(`${String(layer)} is no layer`);
-      if (layer instanceof Layer) layer.prepare();
       made.push([slot, layer]);
     } catch (error) {
       findings.push(findingOf(error, call));
     }
   }
   return { made, findings };
-}
-
-/** What layers find wrong that the builder and its routes were given; each is asked once. */
-export function layerFindings(layers: Plan["layers"], routes: Routes): readonly Finding[] {
-  const places = new Map<unknown, string>(layers.map((each) => [each, ".layer(…)"]));
-  for (const { descriptor, middleware } of routes.drafts()) {
-    const where = `middleware of ${titleOf(descriptor)}`;
-    for (const each of middleware) if (!places.has(each)) places.set(each, where);
-  }
-  return [...places].flatMap(([layer, where]) => (layer instanceof Layer ? faultOf(layer, where) : []));
-}
-
-function faultOf(layer: Layer, where: string): Finding[] {
-  try {
-    layer.prepare();
-    return [];
-  } catch (error) {
-    return [findingOf(error, where)];
-  }
 }
 
 export interface StageParts {

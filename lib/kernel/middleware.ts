@@ -24,9 +24,6 @@ export type Run = (ctx: Context) => void | Promise<void>;
 
 /** A stage of the framework. `wrap` is called once, at `build()`; what it returns is called once a request. */
 export abstract class Layer implements Middleware {
-  /** Called by `build()`, wherever this layer stands, before anything is wrapped: what it throws is a fault of the start. @internal */
-  prepare(): void {}
-
   /** Puts this layer around `inner`. The result calls `inner` at most once. */
   abstract wrap(inner: Run): Run;
 

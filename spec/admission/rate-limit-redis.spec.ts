@@ -50,8 +50,6 @@ async function admittedOf(stacks: readonly Stack[], count: number): Promise<numb
   return admitted;
 }
 
-function nothing(): void {}
-
 describe("RateLimit.redis", function () {
   this.slow(2000);
   before(function () {
@@ -167,18 +165,6 @@ describe("RateLimit.redis", function () {
         "shop:ratelimit:127.0.0.1",
       ]);
     }));
-
-  it("refuses two quotas over the same buckets", () => {
-    const cache = new RedisCache();
-    const [wide, narrow] = [RateLimit.perHour(5).redis(cache), RateLimit.perHour(1).redis(cache)];
-
-    wide.wrap(nothing);
-    const error = errorOf(() => narrow.wrap(nothing));
-
-    expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_SHARED");
-    expect(error.message).to.contain('.redis(cache, "login")');
-    RateLimit.perHour(5).redis(cache).wrap(nothing);
-  });
 
   it("refuses a name that does not fit into a key", () => {
     const error = errorOf(() => RateLimit.perHour(5).redis(new RedisCache(), "a:b"));

@@ -338,33 +338,43 @@ describe("build()", () => {
     });
   }
 
-  it("tells of rate limits with different quotas and one name on a cache, wherever they stand", () => {
+  it("tells of rate limits that would share their buckets in a cache, wherever they stand", () => {
     const cache = new RedisCache();
     const hourly = RateLimit.perHour(10).redis(cache);
     const group = new RouteGroup("/session", [Route.post("/", nothing), Route.delete("/", nothing)]);
     const builder = Application.create()
       .rateLimit(RateLimit.perSecond(50).burst(100).redis(cache))
-      .layer(RateLimit.perMinute(1).redis(cache, "other"), RateLimit.perMinute(2).redis(cache, "other"))
+      .layer(RateLimit.perMinute(1).redis(cache, "other"), RateLimit.perMinute(1).redis(cache, "other"))
       .routes(new Routes([group.middleware(hourly), Route.get("/", nothing).middleware(hourly)]));
 
     const findings = findingsOf(() => builder.build());
 
-    const cure = `give one of them a name of its own: .redis(cache, "login")`;
+    const cure = `give one of them a name of its own: .redis(cache, "login"); or use one handle in both places`;
     const share = "share the buckets of one cache";
     expect(findings).to.deep.equal([
       {
         code: "E_RATE_LIMIT_SHARED",
-        what: `a rate limit of 1 per minute and one of 2 per minute ${share} under the name "other"; ${cure}`,
+        what: `a rate limit of 1 per minute and one of 1 per minute ${share} under the name "other"`,
         where: ".layer(…)",
-        cure: "see the message",
+        cure,
       },
       {
         code: "E_RATE_LIMIT_SHARED",
-        what: `a rate limit of 50 per second in bursts of 100 and one of 10 per hour ${share}; ${cure}`,
+        what: `a rate limit of 50 per second in bursts of 100 and one of 10 per hour ${share}`,
         where: "middleware of POST /session",
-        cure: "see the message",
+        cure,
       },
     ]);
+  });
+
+  it("leaves each rate limit its buckets: one handle in several places, two with names, two on two caches, one in two applications", () => {
+    const [cache, other] = [new RedisCache(), new RedisCache()];
+    const hourly = RateLimit.perHour(10).redis(cache);
+    const limits = [hourly, RateLimit.perHour(10).redis(cache, "named"), RateLimit.perHour(10).redis(other)];
+    const routes = new Routes([Route.get("/", nothing).middleware(...limits)]);
+
+    expect(() => Application.create().rateLimit(hourly).layer(hourly).routes(routes).build()).not.to.throw();
+    expect(() => Application.create().rateLimit(RateLimit.perHour(5).redis(cache)).build()).not.to.throw();
   });
 
   it("makes no instance where anything is wrong", () => {

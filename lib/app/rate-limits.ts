@@ -1,0 +1,52 @@
+/**
+ * The rate limits of one application, wherever they stand: as a stage, among the layers, on a route or a group. Here is seen what none
+ * of them sees alone: that two of them would use the same buckets.
+ */
+import { RateLimit } from "../admission/rate-limit.js";
+import type { Finding } from "../kernel/startup-error.js";
+import { titleOf } from "../routing/descriptor.js";
+import type { Routes } from "../routing/routes.js";
+import type { Plan } from "./plan.js";
+import type { MadeStages } from "./stages.js";
+
+export class RateLimits {
+  private constructor(
+    /** Each once, with the first place where it stands. */
+    private readonly places: ReadonlyMap<RateLimit, string>,
+  ) {}
+
+  static of({ made }: MadeStages, layers: Plan["layers"], routes: Routes): RateLimits {
+    const standing: (readonly [unknown, string])[] = [
+      ...made.map(([, layer]) => [layer, ".rateLimit(…)"] as const),
+      ...layers.map((layer) => [layer, ".layer(…)"] as const),
+      ...routes.drafts().flatMap(({ descriptor, middleware }) => {
+        const where = `middleware of ${titleOf(descriptor)}`;
+        return middleware.map((each) => [each, where] as const);
+      }),
+    ];
+    const places = new Map<RateLimit, string>();
+    for (const [each, where] of standing) {
+      if (each instanceof RateLimit && !places.has(each)) places.set(each, where);
+    }
+    return new RateLimits(places);
+  }
+
+  /** Two handles are two quotas, also where the numbers are the same. */
+  findings(): readonly Finding[] {
+    const all = [...this.places];
+    return all.flatMap(([limit, where], at) => {
+      const [other] = all.slice(0, at).find(([earlier]) => earlier.sharesBucketsWith(limit)) ?? [];
+      return other === undefined ? [] : [sharedBuckets(other, limit, where)];
+    });
+  }
+}
+
+function sharedBuckets(one: RateLimit, other: RateLimit, where: string): Finding {
+  const both = `a rate limit of ${String(one.quota)} and one of ${String(other.quota)} share the buckets of one cache`;
+  return {
+    code: "E_RATE_LIMIT_SHARED",
+    what: other.bucketsName === "" ? both : `${both} under the name "${other.bucketsName}"`,
+    where,
+    cure: 'give one of them a name of its own: .redis(cache, "login"); or use one handle in both places',
+  };
+}
