@@ -1,0 +1,30 @@
+import { testApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { application, HelloModule } from "../../samples/hello/main.js";
+import { Child } from "../support/child.js";
+
+describe("samples/hello", () => {
+  it("says hello", async () => {
+    await using app = await testApp(HelloModule);
+
+    const response = await app.get("/");
+
+    expect([response.status, await response.text()]).to.deep.equal([200, "Hello, world!\n"]);
+    expect(app.application.routes().urlFor("hello")).to.equal("/");
+  });
+
+  it("has nothing on but what is always on", () => {
+    const rows = application().pipeline();
+
+    expect(rows.filter(({ on }) => on).map(({ slot }) => slot)).to.deep.equal(["health", "redirectMapper", "router"]);
+  });
+
+  it("serves when it is run, and only then", async () => {
+    await using child = await Child.start("../../samples/hello/main.js");
+    await child.says("listening", "errors");
+
+    const response = await fetch(child.url);
+
+    expect(await response.text()).to.equal("Hello, world!\n");
+  });
+});

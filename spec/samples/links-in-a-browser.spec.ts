@@ -1,0 +1,59 @@
+/** A person with a browser: opens the page, makes a link, and follows it. */
+import { Application, Reply, Route, Routes } from "@stagecraft/framework";
+import { testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { linksApplication } from "../../samples/links/application.js";
+import { launchBrowser } from "../support/browser.js";
+import { needs } from "../support/machine.js";
+
+describe("In a browser, samples/links", function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let page: Page;
+  let app: TestApp;
+  let elsewhere: TestApp;
+  const complaints: string[] = [];
+
+  before(needs("chromium"));
+  before(async () => {
+    browser = await launchBrowser();
+    app = await testApp(linksApplication({}));
+    const there = new Routes([
+      Route.get("/there", () => Reply.html(`<title>There</title><link rel="icon" href="data:,">`)),
+    ]);
+    elsewhere = await testApp(Application.create().routes(there));
+    page = await browser.newPage();
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+  });
+  after(async () => {
+    await browser?.close();
+    await Promise.all([app?.stop(), elsewhere?.stop()]);
+  });
+
+  it("makes a link of what a person fills in, and leads there", async () => {
+    await page.goto(app.url);
+    expect(await page.textContent("body")).to.include("No links yet");
+
+    await page.fill("input[name=target]", `${elsewhere.url}/there`);
+    await page.fill("input[name=slug]", "my-link");
+    await page.click("button");
+    await page.waitForURL(`${app.url}/`);
+    await page.click("a[href='/to/my-link']");
+    await page.waitForURL(`${elsewhere.url}/there`);
+
+    expect(await page.title()).to.equal("There");
+    await page.goto(app.url);
+    expect((await page.textContent("tbody tr"))?.endsWith("1")).to.equal(true);
+  });
+
+  it("has its own style under its own policy, and nothing to complain of", async () => {
+    await page.goto(app.url);
+
+    const width = await page.evaluate(() => getComputedStyle(document.body).maxWidth);
+
+    expect(width).to.equal("736px");
+    expect(complaints).to.deep.equal([]);
+  });
+});

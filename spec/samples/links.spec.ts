@@ -1,0 +1,231 @@
+/** The sample as its users meet it: people with a page and a form, programs with JSON, whoever runs it with a key. */
+import { provide } from "@stagecraft/framework";
+import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { ADMIN_KEY } from "../../samples/links/accounts/accounts.js";
+import { linksApplication } from "../../samples/links/application.js";
+import { LinkStore, type Link } from "../../samples/links/link-store.js";
+import { home, links, visit } from "../../samples/links/links.routes.js";
+import { MemoryLinks } from "../../samples/links/memory-links.js";
+
+const KEY = "the-key-of-the-spec";
+const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
+const TARGET = "https://example.com/a?b=<c>&d";
+
+const started = (environment: NodeJS.ProcessEnv = {}) =>
+  testApp(linksApplication(environment), provide(ADMIN_KEY).useValue(KEY));
+
+async function shortened(app: TestApp, slug = "example"): Promise<Response> {
+  return app.post(links.store.url(), { json: { target: TARGET, slug } });
+}
+
+/** A store that has one link, and is asked what it would not do. */
+class OneLink extends LinkStore {
+  private readonly link: Link = { slug: "one", target: "https://one.example/", createdAt: "", visits: 0 };
+
+  override all(): Promise<readonly Link[]> {
+    return Promise.resolve([this.link]);
+  }
+  override find(slug: string): Promise<Link | undefined> {
+    return Promise.resolve(slug === this.link.slug ? this.link : undefined);
+  }
+  override add(): Promise<Link | undefined> {
+    return Promise.resolve(undefined);
+  }
+  override countVisit(): Promise<void> {
+    return Promise.resolve();
+  }
+  override remove(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+}
+
+describe("samples/links", () => {
+  describe("for programs", () => {
+    it("makes a link, shows it, lists it, and counts who follows it", async () => {
+      await using app = await started();
+
+      const made = await shortened(app);
+      const followed = await app.get(visit.url("example"));
+      const shown = await app.get(made.headers.get("location") ?? "");
+      const listed = await app.get(links.index.url());
+
+      expect([made.status, made.headers.get("location")]).to.deep.equal([201, "/api/links/example"]);
+      expect([followed.status, followed.headers.get("location")]).to.deep.equal([
+        302,
+        "https://example.com/a?b=%3Cc%3E&d",
+      ]);
+      expect(await shown.json()).to.include({ slug: "example", target: TARGET, visits: 1 });
+      expect(await listed.json()).to.have.nested.property("links[0].slug", "example");
+    });
+
+    it("chooses a slug for who does not", async () => {
+      await using app = await started();
+
+      const made = await app.post(links.store.url(), { json: { target: TARGET } });
+
+      expect(((await made.json()) as Link).slug).to.match(/^[0-9a-f]{8}$/);
+    });
+
+    it("says which fields it does not take, and why", async () => {
+      await using app = await started();
+
+      const refused = await app.post(links.store.url(), { json: { target: "ftp://example.com", slug: "No!" } });
+
+      const { errors } = await expectProblem(refused, { status: 422, slug: "validation" });
+      expect(errors).to.have.all.keys("target", "slug");
+      expect(JSON.stringify(errors)).not.to.contain("ftp:").and.not.to.contain("No!");
+    });
+
+    it("takes no slug twice", async () => {
+      await using app = await started();
+      await shortened(app);
+
+      await expectProblem(await shortened(app), { status: 409, slug: "conflict" });
+    });
+
+    it("knows no link but those there are", async () => {
+      await using app = await started();
+
+      for (const path of [links.show.url("none"), visit.url("none"), "/nowhere"]) {
+        await expectProblem(await app.get(path), { status: 404, slug: "not-found" });
+      }
+    });
+
+    it("removes a link for who has the key, and for nobody else", async () => {
+      await using app = await started();
+      await shortened(app);
+      const path = links.destroy.url("example");
+
+      const stranger = await app.delete(path);
+      const guesser = await app.delete(path, { headers: { Authorization: "Bearer guessed" } });
+      const owner = await app.delete(path, SIGNED_IN);
+      const again = await app.delete(path, SIGNED_IN);
+
+      expect([stranger.status, guesser.status, owner.status, again.status]).to.deep.equal([401, 401, 204, 404]);
+      expect(stranger.headers.get("www-authenticate")).to.equal('Bearer realm="links"');
+    });
+  });
+
+  describe("for people", () => {
+    it("has a page that lists the links, every value escaped", async () => {
+      await using app = await started();
+      await shortened(app);
+
+      const page = await app.get(home.index.url());
+
+      expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
+      expect(await page.text())
+        .to.include('<a href="/to/example">')
+        .and.include("https://example.com/a?b=&lt;c&gt;&amp;d")
+        .and.not.include("<c>");
+    });
+
+    it("leads back to the page who sends its form", async () => {
+      await using app = await started();
+
+      const sent = await app.post(home.shorten.url(), { form: { target: TARGET, slug: "" } });
+
+      expect([sent.status, sent.headers.get("location")]).to.deep.equal([303, "/"]);
+      expect(await app.resolve(LinkStore).all()).to.have.lengthOf(1);
+    });
+
+    it("shows errors as pages to browsers, and as problems to others", async () => {
+      await using app = await started();
+
+      const browser = await app.get("/nowhere", { headers: { Accept: "text/html,*/*;q=0.8" } });
+      const program = await app.get("/nowhere", { headers: { Accept: "application/json" } });
+
+      expect([browser.status, browser.headers.get("content-type")]).to.deep.equal([404, "text/html; charset=utf-8"]);
+      expect(await browser.text()).to.include("<h1>Not Found</h1>");
+      await expectProblem(program, { status: 404 });
+    });
+
+    it("has an icon, and a word for robots", async () => {
+      await using app = await started();
+
+      const [icon, robots] = [await app.get("/favicon.svg"), await app.get("/robots.txt")];
+
+      expect(icon.headers.get("content-type")).to.match(/^image\/svg\+xml/);
+      expect(await robots.text()).to.include("User-agent: *");
+    });
+  });
+
+  describe("for who runs it", () => {
+    it("closes and opens again by the key, its own paths open meanwhile", async () => {
+      await using app = await started();
+
+      const closed = await app.put("/admin/maintenance", SIGNED_IN);
+      const meanwhile = [
+        await app.get("/"),
+        await app.get("/up/ready"),
+        await app.delete("/admin/maintenance", SIGNED_IN),
+      ];
+      const open = await app.get("/");
+
+      expect([closed.status, ...meanwhile.map(({ status }) => status), open.status]).to.deep.equal([
+        204, 503, 200, 204, 200,
+      ]);
+      expect((await app.put("/admin/maintenance")).status).to.equal(401);
+    });
+
+    it("has every stage on that an open service wants", async () => {
+      await using app = await started();
+
+      const stages = app.application.pipeline().flatMap(({ slot, on }) => (on ? slot : []));
+
+      expect(stages).to.include.members([
+        "compression",
+        "securityHeaders",
+        "cors",
+        "requestId",
+        "traceContext",
+        "accessLog",
+      ]);
+      expect(stages).to.include.members([
+        "metrics",
+        "catchPanic",
+        "errorMapping",
+        "bodyLimit",
+        "timeout",
+        "maintenance",
+      ]);
+      expect(stages).to.include.members(["rateLimit", "redirectMapper", "staticFiles", "health"]);
+    });
+  });
+
+  it("has middleware at three scopes: of a route, of a group, of a module", async () => {
+    await using app = await started();
+    const graph = app.application.graph();
+    const around = (handler: string) => graph.routes.find((route) => route.handler === handler)?.middleware;
+
+    expect(around("LinksController.destroy")).to.deep.equal(["NoStore", "SignedIn"]);
+    expect(around("LinksController.index")).to.deep.equal(["NoStore"]);
+    expect(around("MetricsController.scrape")).to.deep.equal(["NoStore", "Insiders"]);
+    expect(around("HomeController.about")).to.deep.equal([]);
+
+    const answers = [
+      await app.get(links.index.url()),
+      await app.get(home.about.url()),
+      await app.delete("/admin/maintenance", SIGNED_IN),
+    ];
+    expect(answers.map(({ headers }) => headers.get("cache-control"))).to.deep.equal(["no-store", null, "no-store"]);
+  });
+
+  it("asks its store by what it is, so that another may stand in", async () => {
+    await using app = await testApp(linksApplication({}), provide(LinkStore).useValue(new OneLink()));
+
+    const [shown, taken] = [await app.get(links.show.url("one")), await shortened(app)];
+
+    expect([shown.status, taken.status]).to.deep.equal([200, 409]);
+  });
+
+  it("keeps the newest links, and only so many", async () => {
+    const store = new MemoryLinks(new FakeClock());
+    for (let at = 0; at <= MemoryLinks.capacity; at++) await store.add(`link-${at}`, TARGET);
+
+    expect(await store.all()).to.have.lengthOf(MemoryLinks.capacity);
+    expect(await store.find("link-0")).to.equal(undefined);
+    expect((await store.all())[0]?.slug).to.equal(`link-${MemoryLinks.capacity}`);
+  });
+});
