@@ -29,6 +29,7 @@ import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Metrics } from "@stagecraft/framework/observe";
 import { testApp } from "@stagecraft/framework/testing";
 import { errorOf } from "../support/error-of.js";
+import { Gate } from "../support/gate.js";
 
 async function listening<T extends net.Server>(server: T): Promise<T> {
   server.listen(0, "127.0.0.1");
@@ -186,6 +187,54 @@ describe("Application", () => {
 
     expect(app.resolve(Starting).starts).to.equal(1);
     expect(await (await app.get("/up/ready")).json()).to.deep.include({ checks: { database: { status: "up" } } });
+  });
+
+  it("lets go of what it made when it stops, the last first, after the last request", async () => {
+    const told: string[] = [];
+    @Injectable()
+    class First {
+      dispose(): void {
+        told.push("first");
+      }
+    }
+    @Injectable()
+    class Second {
+      constructor(readonly first: First) {}
+      async [Symbol.asyncDispose](): Promise<void> {
+        await Promise.resolve();
+        told.push("second");
+      }
+    }
+    @Module({ providers: [Second, First] })
+    class Root {}
+    const [begun, goOn] = [new Gate(), new Gate()];
+    const routes = new Routes([
+      Route.get("/", async () => {
+        begun.open();
+        await goOn.passed;
+        told.push("answered");
+        return "";
+      }),
+    ]);
+    const app = await testApp(Application.create(Root).routes(routes));
+
+    const asking = app.get("/");
+    await begun.passed;
+    const stopping = app.stop();
+    goOn.open();
+    await Promise.all([asking, stopping]);
+
+    expect(told).to.deep.equal(["answered", "second", "first"]);
+  });
+
+  it("leaves the health endpoints away where they are switched off, and their paths to the routes", async () => {
+    const routes = new Routes([Route.get("/up/live", () => "of a route")]);
+    await using app = await testApp(Application.create().routes(routes).healthPrefix("/up").health(false));
+
+    const answers = [await app.get("/up/live"), await app.get("/up/ready"), await app.get("/up")];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 404, 404]);
+    expect(app.application.pipeline().find(({ slot }) => slot === "health")?.on).to.equal(false);
   });
 
   it("gives the container the handles that its stages were given, unless something else is provided", () => {

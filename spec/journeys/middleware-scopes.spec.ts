@@ -1,0 +1,122 @@
+/**
+ * What middleware reaches, over a socket, with decorators and without: its route, its group, its collection, and nothing beside them.
+ * Where no route answers it does not run.
+ */
+import {
+  Application,
+  Controller,
+  Get,
+  Middleware,
+  middleware,
+  Module,
+  Route,
+  RouteGroup,
+  Routes,
+} from "@stagecraft/framework";
+import { testApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+
+/** Leaves its name on the answer; the outermost comes first. */
+const marking = (name: string) =>
+  middleware((ctx, next) => {
+    ctx.append("x-passed", name);
+    return next();
+  }, name);
+
+const OfRoute = marking("Route");
+const OfGroup = marking("Group");
+const OfCollection = marking("Collection");
+const OfImport = marking("Import");
+
+@Controller("/group")
+@Middleware(OfGroup)
+class GroupController {
+  @Get("/marked")
+  @Middleware(OfRoute)
+  marked() {
+    return "of a marked route";
+  }
+
+  @Get("/plain")
+  plain() {
+    return "of its group alone";
+  }
+}
+
+@Controller("/sibling")
+class SiblingController {
+  @Get("/")
+  show() {
+    return "of the collection alone";
+  }
+}
+
+@Controller("/imported")
+class ImportedController {
+  @Get("/")
+  show() {
+    return "of another collection";
+  }
+}
+
+@Module({ controllers: [ImportedController], middleware: [OfImport] })
+class ImportedModule {}
+
+@Module({ imports: [ImportedModule], controllers: [GroupController, SiblingController], middleware: [OfCollection] })
+class RootModule {}
+
+const withoutDecorators = () =>
+  new Routes([
+    new RouteGroup("/group", [
+      Route.get("/marked", () => "of a marked route").middleware(OfRoute),
+      Route.get("/plain", () => "of its group alone"),
+    ]).middleware(OfGroup),
+    Route.get("/sibling", () => "of the collection alone"),
+  ])
+    .middleware(OfCollection)
+    .merge(new Routes([Route.get("/imported", () => "of another collection")]).middleware(OfImport));
+
+const WAYS = {
+  "with decorators": () => Application.create(RootModule),
+  "without decorators": () => Application.create().routes(withoutDecorators()),
+} as const;
+
+const ROWS: readonly (readonly [method: string, path: string, status: number, passed: string | null])[] = [
+  ["GET", "/group/marked", 200, "Collection, Group, Route"],
+  ["HEAD", "/group/marked", 200, "Collection, Group, Route"],
+  ["GET", "/group/plain", 200, "Collection, Group"],
+  ["GET", "/sibling", 200, "Collection"],
+  ["GET", "/imported", 200, "Import"],
+  ["GET", "/group", 404, null],
+  ["GET", "/group/nowhere", 404, null],
+  ["POST", "/group/marked", 405, null],
+  ["OPTIONS", "/group/marked", 204, null],
+  ["GET", "/group/%zz", 400, null],
+];
+
+for (const [way, builder] of Object.entries(WAYS)) {
+  describe(`middleware, ${way}`, () => {
+    for (const [method, path, status, passed] of ROWS) {
+      it(`lets ${method} ${path} pass ${passed ?? "nothing"}`, async () => {
+        await using app = await testApp(builder());
+
+        const response = await app.request(path, { method });
+
+        expect([response.status, response.headers.get("x-passed")]).to.deep.equal([status, passed]);
+      });
+    }
+  });
+}
+
+describe("middleware of a collection", () => {
+  it("does not reach routes that are merged after it, which is told at the start", async () => {
+    const routes = new Routes([Route.get("/before", () => "")]).middleware(OfCollection);
+    routes.merge(new Routes([Route.get("/after", () => "")]));
+    await using app = await testApp(Application.create().routes(routes));
+
+    const answers = [await app.get("/before"), await app.get("/after")];
+
+    expect(answers.map(({ headers }) => headers.get("x-passed"))).to.deep.equal(["Collection", null]);
+    expect(app.logs.transcript()).to.include('"routes":["GET /after"]');
+  });
+});
