@@ -208,6 +208,7 @@ export abstract class Exchange {
     this.abort(new ClientGoneError());
     this.goneListener?.clientGone();
     for (const listener of this.moreGoneListeners ?? []) listener.clientGone();
+    if (this.raw.socket === null) closeQueued(this.raw);
   }
 
   /** Tells `listener` when the client leaves before the answer was handed over. @internal */
@@ -221,6 +222,15 @@ export abstract class Exchange {
     this.finished = true;
     this.connection.end(this);
   }
+}
+
+/**
+ * Node closes the answer that its socket is at, and forgets those that wait behind it: what reads a file or a database into one of
+ * them would wait for good.
+ */
+function closeQueued(raw: ServerResponse): void {
+  raw.destroy();
+  raw.emit("close");
 }
 
 const BODY_HEADERS = ["Content-Type", "Content-Length", "Transfer-Encoding"] as const;

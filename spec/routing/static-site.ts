@@ -16,7 +16,7 @@ export const SECRET = "nobody may read this";
 export const MODIFIED = new Date("2026-03-01T12:00:00Z");
 export const LAST_MODIFIED = "Sun, 01 Mar 2026 12:00:00 GMT";
 
-export class StaticSite {
+export class StaticSite implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "static-")));
   readonly root = join(this.folder, "public");
 
@@ -40,6 +40,10 @@ export class StaticSite {
 
   remove(): void {
     rmSync(this.folder, { recursive: true });
+  }
+
+  [Symbol.dispose](): void {
+    this.remove();
   }
 }
 
