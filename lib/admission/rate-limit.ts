@@ -92,7 +92,7 @@ export class RateLimit extends Layer {
   }
 
   /**
-   * Keeps the buckets in a shared cache: one quota for all instances.
+   * Keeps the buckets in a shared cache: one quota for all instances. `run()` starts, probes and stops the cache, provided or not.
    *
    * @param name needed where two handles share a cache (`build()` finds them, `E_RATE_LIMIT_SHARED`), and the same in every instance of
    * the application: keys are `<namespace>:ratelimit:<key>` without a name and
@@ -126,6 +126,11 @@ export class RateLimit extends Layer {
   /** @internal */
   get quota(): Quota {
     return this.settings.quota;
+  }
+
+  /** Where the buckets are kept, if not in memory. @internal */
+  get cache(): Cache | undefined {
+    return this.settings.shared?.cache;
   }
 
   /** What the buckets are called in their cache; `""` for the first. @internal */

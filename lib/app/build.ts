@@ -81,7 +81,8 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
 
   const container = inspected.build();
   reading.resolveWith(container);
-  const roster = new Roster(container.instances().filter((each) => each instanceof Subsystem));
+  const subsystems = container.instances().filter((each) => each instanceof Subsystem);
+  const roster = new Roster([...new Set([...subsystems, ...limits.caches()])]);
   const config = container.get(AppConfig);
   refuse([...roster.check(), ...config.check()]);
 

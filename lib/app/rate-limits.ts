@@ -1,11 +1,12 @@
 /**
  * The rate limits of one application, wherever they stand: as a stage, among the layers, on a route or a group. Here is seen what none
- * of them sees alone: that two of them would use the same buckets.
+ * of them sees alone: that two of them would use the same buckets, and which caches have to be up for them.
  */
 import { RateLimit } from "../admission/rate-limit.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { titleOf } from "../routing/descriptor.js";
 import type { Routes } from "../routing/routes.js";
+import type { Cache } from "../subsystems/cache.js";
 import type { Plan } from "./plan.js";
 import type { MadeStages } from "./stages.js";
 
@@ -29,6 +30,11 @@ export class RateLimits {
       if (each instanceof RateLimit && !places.has(each)) places.set(each, where);
     }
     return new RateLimits(places);
+  }
+
+  /** Without them the application is not ready, whether it provides them or not. */
+  caches(): readonly Cache[] {
+    return [...this.places.keys()].map(({ cache }) => cache).filter((cache) => cache !== undefined);
   }
 
   /** Two handles are two quotas, also where the numbers are the same. */

@@ -10,6 +10,8 @@ export interface RedisCacheOptions {
   readonly url?: string;
   /** Before every key: letters, digits, `-`, `_`, `.`; `framework` unless given. Applications on one server need one each. */
   readonly namespace?: string;
+  /** Tells two caches of an application apart in its health checks and events; `RedisCache` unless given. */
+  readonly name?: string;
   /** Milliseconds until a command that is not answered fails; 500 unless given. */
   readonly commandTimeoutMs?: number;
   /** More for the client, such as `tls` or `sentinels`; the limits on waiting stay as they are. */

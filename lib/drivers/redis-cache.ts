@@ -6,7 +6,7 @@
  * server that stays silent is left and looked for anew; what was sent is never sent again. Every such failure is a
  * `CacheUnavailableError`.
  *
- * `run()` starts it. Behind `serve` or `callback`, which start no subsystems, call `start()` yourself.
+ * `run()` starts it where it is provided, or where a rate limit keeps its buckets in it. Behind `serve` or `callback`, which start no subsystems, call `start()` yourself.
  *
  * @example
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
@@ -26,6 +26,7 @@ const { Redis } = await import("ioredis").catch(
 );
 
 export class RedisCache extends Cache {
+  override readonly name: string;
   readonly namespace: string;
   private readonly client: Client;
   private readonly watch: RedisWatch;
@@ -33,6 +34,7 @@ export class RedisCache extends Cache {
   /** Opens nothing. @throws FrameworkError `E_CACHE_NAMESPACE`, `E_CACHE_URL`, `E_CACHE_TIMEOUT` */
   constructor(options: RedisCacheOptions = {}) {
     super();
+    this.name = options.name ?? "RedisCache";
     this.namespace = readNamespace(options.namespace);
     const url = readUrl(options);
     const settings = clientSettings(options);

@@ -6,6 +6,7 @@ import {
   AppConfig,
   Application,
   type ApplicationBuilder,
+  Cache,
   Clock,
   Controller,
   Get,
@@ -30,6 +31,7 @@ import { Metrics } from "@stagecraft/framework/observe";
 import { testApp } from "@stagecraft/framework/testing";
 import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";
+import { ScriptedCache } from "../support/scripted-cache.js";
 
 async function listening<T extends net.Server>(server: T): Promise<T> {
   server.listen(0, "127.0.0.1");
@@ -237,6 +239,38 @@ describe("Application", () => {
     expect(app.application.pipeline().find(({ slot }) => slot === "health")?.on).to.equal(false);
   });
 
+  const limited: readonly (readonly [string, (limit: RateLimit) => ApplicationBuilder])[] = [
+    ["as a stage", (limit) => Application.create().rateLimit(limit)],
+    ["as a layer", (limit) => Application.create().layer(limit)],
+    ["on a route", (limit) => Application.create().routes(new Routes([Route.get("/", nothing).middleware(limit)]))],
+  ];
+  for (const [where, build] of limited) {
+    it(`starts, probes and stops the cache that a rate limit ${where} keeps its buckets in, also where nothing provides it`, async () => {
+      const cache = new ScriptedCache();
+      const app = await testApp(build(RateLimit.perHour(10).redis(cache)));
+
+      const ready: unknown = await (await app.get("/up/ready")).json();
+      await app.stop();
+
+      expect(ready).to.deep.include({ ready: true, checks: { cache: { status: "up" } } });
+      expect(cache.seen).to.deep.equal(["start", "probe", "stop"]);
+    });
+  }
+
+  it("starts such a cache once, however many limits and bindings have it", async () => {
+    const cache = new ScriptedCache();
+    const limits = [RateLimit.perHour(10).redis(cache), RateLimit.perHour(20).redis(cache, "other")];
+    const app = await testApp(
+      Application.create()
+        .provide(provide(Cache).useValue(cache))
+        .layer(...limits),
+    );
+
+    await app.stop();
+
+    expect(cache.seen).to.deep.equal(["start", "stop"]);
+  });
+
   it("gives the container the handles that its stages were given, unless something else is provided", () => {
     const [metrics, maintenance, other] = [new Metrics(), new Maintenance(), new Maintenance()];
     const told = (builder: ApplicationBuilder) => builder.metrics(metrics).maintenance(maintenance);
@@ -417,7 +451,7 @@ describe("build()", () => {
   });
 
   it("leaves each rate limit its buckets: one handle in several places, two with names, two on two caches, one in two applications", () => {
-    const [cache, other] = [new RedisCache(), new RedisCache()];
+    const [cache, other] = [new RedisCache(), new RedisCache({ name: "other" })];
     const hourly = RateLimit.perHour(10).redis(cache);
     const limits = [hourly, RateLimit.perHour(10).redis(cache, "named"), RateLimit.perHour(10).redis(other)];
     const routes = new Routes([Route.get("/", nothing).middleware(...limits)]);

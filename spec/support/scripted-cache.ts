@@ -1,0 +1,38 @@
+/** A cache that keeps nothing: its scripts answer what a spec says, and it notes what the application does with it. */
+import { Cache, type CacheScript } from "../../lib/subsystems/cache.js";
+
+export class ScriptedCache extends Cache {
+  readonly namespace = "spec";
+  readonly seen: string[] = [];
+
+  /** Unless told otherwise, as a rate limit wants it: admitted. */
+  constructor(private readonly answer: () => Promise<unknown> = async () => [1, 9, 0, 0]) {
+    super();
+  }
+
+  override start(): void {
+    this.seen.push("start");
+  }
+
+  override probe(): void {
+    this.seen.push("probe");
+  }
+
+  override stop(): void {
+    this.seen.push("stop");
+  }
+
+  override async get(): Promise<unknown> {
+    return undefined;
+  }
+
+  override async set(): Promise<void> {}
+
+  override async delete(): Promise<boolean> {
+    return false;
+  }
+
+  override script(): CacheScript {
+    return { run: () => this.answer() };
+  }
+}
