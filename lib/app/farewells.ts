@@ -6,7 +6,7 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { messageOn } from "../kernel/connection.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing, type Fields } from "../kernel/tracing.js";
 
 const log = tracing.target("framework::http::server");
 
@@ -28,20 +28,21 @@ export class Farewells {
     return this.leaving.size > 0 && this.leaving.has(socket);
   }
 
-  /** Says `status` and closes, once a connection. */
-  say(socket: Duplex, status: string, { instead, code }: FarewellOptions): void {
+  /** Says `status`, or nothing at all, and closes; once a connection. */
+  say(socket: Duplex, status: string | undefined, { instead, code }: FarewellOptions): void {
     if (socket.destroyed || this.leaving.has(socket)) return;
     this.leaving.add(socket);
     socket.once("close", () => this.leaving.delete(socket)).on("error", () => socket.destroy());
     // A listener of ours takes the bytes away from the parser, which would go on with them.
     socket.removeAllListeners("data").on("data", () => {});
     socket.resume();
-    if (socket.writable) {
-      const event = { status: Number.parseInt(status, 10), ...(code !== undefined && { code }) };
-      log.debug("refused by the parser", event);
-    }
-    inTurn(socket, instead, `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    if (socket.writable) log.debug("refused by the parser", eventOf(status, code));
+    inTurn(socket, instead, status === undefined ? "" : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
   }
+}
+
+function eventOf(status: string | undefined, code: string | undefined): Fields {
+  return { ...(status !== undefined && { status: Number.parseInt(status, 10) }), ...(code !== undefined && { code }) };
 }
 
 function inTurn(socket: Duplex, instead: ServerResponse | undefined, words: string): void {

@@ -26,12 +26,14 @@ export interface Listener {
 
 export function createServer(listener: Listener): http.Server {
   const server = http.createServer(SETTINGS);
-  attach(server, listener, true);
+  const farewells = attach(server, listener, true);
+  // Node would close at once, under the answers that are still owed.
+  server.on("connect", (_incoming, socket) => farewells.say(socket, undefined, { code: "CONNECT" }));
   return server;
 }
 
 /** Has a server that exists already served by the application; its own settings stay. */
-export function attach(server: http.Server, listener: Listener, requiresHost = false): void {
+export function attach(server: http.Server, listener: Listener, requiresHost = false): Farewells {
   const farewells = new Farewells();
   const admits = (incoming: http.IncomingMessage, response: http.ServerResponse): boolean => {
     const fault = faultOf(incoming, { requiresHost, maxLines: headerLines(server) });
@@ -50,6 +52,7 @@ export function attach(server: http.Server, listener: Listener, requiresHost = f
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
     farewells.say(socket, statusOf(code), { code });
   });
+  return farewells;
 }
 
 /** 0 is Node's word for all of them. */

@@ -189,6 +189,18 @@ describe("pipelined requests", () => {
     expect(text.match(/HTTP\/1\.1 .*/g)).to.deep.equal(["HTTP/1.1 200 OK", "HTTP/1.1 400 Bad Request"]);
   });
 
+  it("are answered before CONNECT closes their connection", async () => {
+    await using stack = await answering();
+    await using client = await Conversation.with(stack.port);
+
+    const text = await client
+      .say(`${get("/slow")}CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n${get("/behind")}`)
+      .end();
+
+    expect(text).to.match(/^HTTP\/1\.1 200 OK[^]*<\/slow>$/);
+    expect(client.wasReset).to.equal(false);
+  });
+
   it("leave nothing to say where an answer has said that it is the last", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
