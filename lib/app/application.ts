@@ -1,11 +1,12 @@
 /**
  * A built application. It can run as the process (`run`), serve on a listener that exists already (`serve`), or be one request
- * listener among others (`callback`). Each application is used once.
+ * listener among others (`callback`). Each application runs or serves once.
  */
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo, Server as NetServer } from "node:net";
 import type { Class } from "../di/class.js";
 import type { InjectionToken } from "../di/token.js";
+import { FrameworkError } from "../kernel/errors.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
 import type { Assembly } from "./build.js";
@@ -30,6 +31,8 @@ export interface Started extends Running {
 }
 
 export class Application {
+  private use: string | undefined;
+
   /** Begins an application; without a module it has only what `.routes()` gives it. */
   static create(root?: Class): ApplicationBuilder {
     return new ApplicationBuilder(root, (assembly) => new Application(assembly));
@@ -41,14 +44,21 @@ export class Application {
    * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when everything has stopped; `process.exitCode` is 1 where
    * connections had to be destroyed or a subsystem failed to stop.
    *
-   * @throws FrameworkError `E_LISTEN` where the port cannot be had; StartupError where a subsystem does not start.
+   * @throws FrameworkError `E_LISTEN` where the port cannot be had, `E_APPLICATION_USED` for an application that ran or served before;
+   * StartupError where a subsystem does not start.
    */
-  run(): Promise<void> {
-    return runProcess(this.parts);
+  async run(): Promise<void> {
+    this.claim("run()");
+    await runProcess(this.parts);
   }
 
-  /** Serves on a listener that is bound already. Subsystems are not started, signals are left alone. */
+  /**
+   * Serves on a listener that is bound already. Subsystems are not started, signals are left alone.
+   *
+   * @throws FrameworkError `E_SERVER_TAKEN` for a server with a request listener, `E_APPLICATION_USED` as by `run()`.
+   */
   async serve(listener: NetServer | Server): Promise<Running> {
+    this.claim("serve()");
     const service = new Service(this.parts, Door.over(listener, this.parts.entrance));
     service.open();
     return running(this.parts, service);
@@ -90,11 +100,21 @@ export class Application {
   }
 
   private async startHere(): Promise<Started> {
+    this.claim("start()");
     const door = await Door.open({ host: "127.0.0.1", port: 0 }, this.parts.entrance);
     const service = new Service(this.parts, door);
     await service.start();
     const stopWithin = (drainDeadlineMs: number) => service.stop({ drainDelayMs: 0, drainDeadlineMs });
     return { ...running(this.parts, service), stopWithin };
+  }
+
+  /** Before anything is bound or attached: what is refused leaves nothing open. */
+  private claim(call: string): void {
+    if (this.use !== undefined) {
+      const why = `${call} was called on an application that was used by ${this.use}: its subsystems start and stop once; build another`;
+      throw new FrameworkError(why, { code: "E_APPLICATION_USED" });
+    }
+    this.use = call;
   }
 }
 

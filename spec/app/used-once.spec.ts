@@ -1,0 +1,86 @@
+/** An application runs or serves once: what comes after is refused before anything is bound or attached. */
+import { once } from "node:events";
+import net from "node:net";
+import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
+import { expect } from "chai";
+import { Gate } from "../support/gate.js";
+import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
+
+class Database extends Subsystem {
+  readonly kind = "database";
+  starts = 0;
+  readonly started = new Gate();
+
+  start(): void {
+    this.starts += 1;
+    this.started.open();
+  }
+
+  stop(): void {}
+}
+
+function built(database: Database): Application {
+  @Module({ providers: [provide(Database).useValue(database)] })
+  class Root {}
+
+  return Application.create(Root).port(0).lifecycle({ drainDelayMs: 0 }).build();
+}
+
+async function bound(): Promise<net.Server> {
+  const listener = net.createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  return listener;
+}
+
+function listeners(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
+}
+
+describe("An application that was used", () => {
+  it("does not run again, neither while it runs nor afterwards, and leaves nothing listening", async () => {
+    const database = new Database();
+    const application = built(database);
+    const before = listeners();
+    const running = application.run();
+    await database.started.passed;
+
+    const meanwhile = await rejectionOf(application.run());
+    process.emit("SIGTERM", "SIGTERM");
+    await running;
+    const afterwards = await rejectionOf(application.run());
+
+    expect([meanwhile, afterwards].map((error) => Reflect.get(error, "code"))).to.deep.equal([
+      "E_APPLICATION_USED",
+      "E_APPLICATION_USED",
+    ]);
+    expect([database.starts, process.listenerCount("SIGTERM")]).to.deep.equal([1, 0]);
+    await until(() => listeners() === before);
+  });
+
+  it("does not serve again, neither while it serves nor afterwards, and leaves the other listener alone", async () => {
+    const application = built(new Database());
+    const [first, second] = [await bound(), await bound()];
+    const serving = await application.serve(first);
+
+    const meanwhile = await rejectionOf(application.serve(second));
+    await serving.stop();
+    const afterwards = await rejectionOf(application.serve(second));
+
+    expect([meanwhile, afterwards].map(({ message }) => message)).to.deep.equal(
+      Array(2).fill(
+        "serve() was called on an application that was used by serve(): its subsystems start and stop once; build another",
+      ),
+    );
+    expect(second.listenerCount("connection")).to.equal(0);
+    second.close();
+  });
+
+  it("does not run after it served", async () => {
+    const application = built(new Database());
+    const serving = await application.serve(await bound());
+    await serving.stop();
+
+    expect(await rejectionOf(application.run())).to.include({ code: "E_APPLICATION_USED" });
+  });
+});
