@@ -1,6 +1,7 @@
 /**
  * What `build()` checks before it looks at modules and routes: port, prefix, times, trusted proxies, configuration.
  */
+import { isIPv6 } from "node:net";
 import { nameOf } from "../di/token.js";
 import { TrustedProxies } from "../kernel/client-ip.js";
 import { FrameworkError } from "../kernel/errors.js";
@@ -31,15 +32,15 @@ function checkConfig(config: unknown): readonly Finding[] {
   return [{ code: "E_CONFIG", what, where: ".config(…)", cure: "give new AppConfig({…}) or AppConfig.fromEnv()" }];
 }
 
-/** Without an address Node would listen on all of them. */
+/** Without an address Node would listen on all of them; a URL, brackets and a port are not part of one. */
 function checkHost(host: unknown): Finding | undefined {
-  if (typeof host === "string" && /^[^\s/]+$/.test(host)) return undefined;
+  if (typeof host === "string" && (isIPv6(host) || /^[^\s/:[\]]+$/.test(host))) return undefined;
   const what = `${JSON.stringify(host)} is no address to listen on`;
   return {
     code: "E_BIND",
     what,
     where: ".bind(host)",
-    cure: 'give an address or a host name; "0.0.0.0" is all of them',
+    cure: 'give an address or a host name, without scheme, brackets and port; "0.0.0.0" is all of them',
   };
 }
 
