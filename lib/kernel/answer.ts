@@ -32,7 +32,8 @@ export function answerWith(ctx: Context, value: unknown): void {
     if (!ctx.isAnswered && ctx.respond !== false) ctx.answerStatus(204);
   } else if (typeof value === "object") {
     answerWithObject(ctx, value);
-  } else {
+  } else if (typeof value !== "boolean" || !ctx.raw.headersSent) {
+    // What `write` returns is no answer.
     answerJson(ctx, value);
   }
 }
@@ -40,6 +41,8 @@ export function answerWith(ctx: Context, value: unknown): void {
 function answerWithObject(ctx: Context, value: object): void {
   if (value instanceof Reply) applyReply(ctx, value);
   else if (value instanceof Deferred) ctx.deferred = value;
+  // What `pipe` and `end` return: the answer is given by hand.
+  else if (value === ctx.raw) ctx.respond = false;
   else if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream || value instanceof Blob)
     ctx.answerBody(value);
   else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) ctx.answerBody(bytesOf(value));
@@ -60,6 +63,10 @@ function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
 /** Puts a reply in place of what was there; headers of the same name are replaced, others stay. @internal */
 export function applyReply(ctx: Context, reply: Reply): void {
   const { raw } = ctx;
+  if (raw.headersSent) {
+    ctx.answerBody(reply.body ?? "");
+    return;
+  }
   ctx.answerNothing();
   ctx.answerStatus(reply.statusCode);
   raw.statusMessage = "";
@@ -73,6 +80,10 @@ const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfe
 const OF_THE_CODING = /^content-(?:encoding|length)$/;
 
 function answerFetchResponse(ctx: Context, response: Response): void {
+  if (ctx.raw.headersSent) {
+    ctx.answerBody(response.body ?? "");
+    return;
+  }
   ctx.answerStatus(response.status);
   // One that was made by hand has no URL, and its body is what its headers say.
   const isDecoded = response.url !== "" && response.headers.has("content-encoding");
@@ -95,7 +106,7 @@ export function settleBody(ctx: Context): void {
   } else if (payload instanceof Blob) {
     const { size } = payload;
     ctx.payload = Readable.fromWeb(payload.stream() as NodeReadableStream);
-    if (!ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
+    if (!ctx.raw.headersSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
   } else if (payload instanceof Response) {
     ctx.payload = undefined;
     answerFetchResponse(ctx, payload);

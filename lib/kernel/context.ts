@@ -11,6 +11,7 @@ import type Koa from "koa";
 import koaContext from "koa/lib/context.js";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies } from "./context-cookies.js";
+import { isEmptyStatus } from "./empty-status.js";
 import { Exchange } from "./exchange.js";
 import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { exposeResponse } from "./expose.js";
@@ -199,10 +200,17 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */
   set body(value: unknown) {
-    if (this.sealed) discardBody(value);
-    if (this.sealed || this.raw.headersSent) return;
+    if (this.sealed) {
+      discardBody(value);
+      return;
+    }
     if (value !== undefined && value !== null) {
       this.answerBody(value);
+      return;
+    }
+    if (this.raw.headersSent) {
+      // Nothing more to send is the end of what was begun by hand.
+      this.answerBody("");
       return;
     }
     this.answerNothing();
@@ -273,10 +281,6 @@ Object.setPrototypeOf(Exchange.prototype, koaContext);
 /** Every line of a header; Node makes that table for all headers at once, so only those who sent it pay for it. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
   return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
-}
-
-function isEmptyStatus(code: number): boolean {
-  return code === 204 || code === 205 || code === 304;
 }
 
 function pathOf(url: string): string {

@@ -105,6 +105,8 @@ export abstract class Exchange {
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
     this.payload = value instanceof Uint8Array ? asBuffer(value) : value;
+    // A head that was written by hand says what it says.
+    if (raw.headersSent) return;
     // The length of a stream is known to whoever set it beforehand, as middleware for Koa does.
     if (raw.hasHeader("Content-Length") && (before !== undefined || !isFlowing(value)))
       raw.removeHeader("Content-Length");

@@ -20,6 +20,7 @@ function firstChunk(ctx: Context, stream: Readable): void | Promise<void> {
   if (stream.readableEnded || ctx.incoming.method === "HEAD") return undefined;
   if (hasFailed(stream)) throw failureOf(stream);
   if (stream.readableLength > 0) return checkFirst(stream);
+  if (ctx.raw.headersSent) return undefined;
   if (String(ctx.raw.getHeader("Content-Type") ?? "").startsWith("text/event-stream")) return undefined;
   return new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -7,6 +7,7 @@ import { answerProblem } from "./answer.js";
 import type { Context } from "./context.js";
 import type { HeadSnapshot } from "./exchange.js";
 import { Problem } from "./problem.js";
+import { discardBody } from "./stream.js";
 import { currentSubscriber } from "./tracing-flow.js";
 import type { Target } from "./tracing.js";
 
@@ -23,6 +24,7 @@ export function answerPanic(
 ): void {
   if (ctx.raw.headersSent) {
     tell(ctx, "response failed", thrown, log);
+    discardBody(ctx.payload);
     ctx.raw.destroy();
     return;
   }

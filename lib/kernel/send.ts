@@ -6,10 +6,11 @@
 import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
 import type { Context } from "./context.js";
+import { isEmptyStatus } from "./empty-status.js";
 import { endAnswer } from "./end-answer.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
-import { isStream, sendableOnly } from "./stream.js";
+import { discardBody, isStream, sendableOnly } from "./stream.js";
 import { keepFlow } from "./tracing-emitter.js";
 import { resumeFlow } from "./tracing-flow.js";
 import { tracing } from "./tracing.js";
@@ -18,7 +19,7 @@ const log = tracing.target("framework::http::send");
 
 export function send(ctx: Context): void {
   const { raw, payload } = ctx;
-  if (raw.headersSent || raw.writableEnded || ctx.respond === false) {
+  if (raw.writableEnded || ctx.respond === false) {
     releaseWhenClosed(ctx);
     return;
   }
@@ -27,10 +28,15 @@ export function send(ctx: Context): void {
     ctx.finish();
     return;
   }
+  if (raw.headersSent) {
+    if (payload !== undefined) sendBehindHead(ctx, payload);
+    releaseWhenClosed(ctx);
+    return;
+  }
   const unread = hasUnreadBody(ctx.incoming);
   const lingers = unread && !restIsSmall(ctx.incoming);
   if (unread && !lingers) raw.once("finish", () => keepAfter(ctx));
-  if (raw.statusCode === 204 || raw.statusCode === 205 || raw.statusCode === 304) sendEmpty(ctx, lingers);
+  if (isEmptyStatus(raw.statusCode)) sendEmpty(ctx, lingers);
   else if (ctx.incoming.method === "HEAD") sendHeadOnly(ctx, lingers);
   else if (isStream(payload)) sendStream(ctx, payload, lingers);
   else sendWhole(ctx, payload, lingers);
@@ -84,6 +90,21 @@ function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   ctx.raw.flushHeaders();
   // What produces the body is the handler's work, whoever sends it.
   resumeFlow(ctx.flow, (body) => pump(ctx, body), stream);
+}
+
+/** The head went out by hand, or a part of the body too: what there is to send follows, as it does on Koa. */
+function sendBehindHead(ctx: Context, payload: unknown): void {
+  const { raw } = ctx;
+  if (ctx.incoming.method === "HEAD" || isEmptyStatus(raw.statusCode)) {
+    discardBody(payload);
+    raw.end();
+  } else if (isStream(payload)) {
+    raw.flushHeaders();
+    resumeFlow(ctx.flow, (body) => pump(ctx, body), payload);
+  } else {
+    // As above.
+    raw.end(payload as string | Uint8Array);
+  }
 }
 
 function pump(ctx: Context, stream: Readable): void {

@@ -1,6 +1,8 @@
+import { PassThrough, Readable } from "node:stream";
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
+import { Reply } from "../../lib/kernel/reply.js";
 import { Stack } from "../support/stack.js";
 
 /** A stage that promises a header on every answer. */
@@ -36,6 +38,11 @@ const WAYS: readonly (readonly [string, (ctx: Context) => unknown])[] = [
       setTimeout(() => ctx.res.end("text"), 5);
     },
   ],
+  ["ctx.flushHeaders and ctx.body", (ctx) => (ctx.flushHeaders(), void (ctx.body = "text"))],
+  ["ctx.flushHeaders and a returned text", (ctx) => (ctx.flushHeaders(), "text")],
+  ["ctx.res.writeHead and a stream", (ctx) => (ctx.res.writeHead(200), Readable.from(["te", "xt"]))],
+  ["ctx.res.write and ctx.body", (ctx) => (ctx.res.write("te"), void (ctx.body = "xt"))],
+  ["a stream piped into ctx.res and returned", (ctx) => Readable.from(["te", "xt"]).pipe(ctx.res)],
 ];
 
 describe("a header promised on every answer", () => {
@@ -55,6 +62,109 @@ async function replace(ctx: Context, next: () => Promise<void>): Promise<void> {
   await next();
   ctx.body = `${String(ctx.body)}, and more`;
 }
+
+const AFTER_THE_HEAD: readonly (readonly [string, () => unknown, string])[] = [
+  ["text", () => "text", "text"],
+  ["bytes", () => Buffer.from("bytes"), "bytes"],
+  ["a stream", () => Readable.from(["one ", "two"]), "one two"],
+  ["a web stream", () => new Blob(["web"]).stream(), "web"],
+  ["a Blob", () => new Blob(["blob"]), "blob"],
+  ["a fetch Response", () => new Response("fetched", { status: 201, headers: { "x-late": "1" } }), "fetched"],
+  ["a fetch Response without a body", () => new Response(null), ""],
+  ["an object", () => ({ a: 1 }), '{"a":1}'],
+  ["null", () => null, ""],
+];
+
+/** The head goes out, and behind it comes what `rest` says. */
+function headFirst(rest: (ctx: Context) => unknown) {
+  return Stack.of([], (ctx) => {
+    ctx.status = 202;
+    ctx.type = "text/event-stream";
+    ctx.flushHeaders();
+    return rest(ctx);
+  });
+}
+
+describe("a head that went out by hand", () => {
+  for (const [what, body, text] of AFTER_THE_HEAD) {
+    it(`is followed by ${what} of ctx.body, and the answer ends`, async () => {
+      await using stack = await headFirst((ctx) => void (ctx.body = body()));
+
+      const answer = await stack.ask();
+
+      expect([answer.status, answer.headers["content-type"], answer.text]).to.deep.equal([
+        202,
+        "text/event-stream; charset=utf-8",
+        text,
+      ]);
+    });
+  }
+
+  for (const [what, reply, text] of [
+    ["with a body", Reply.html("<p>").header("X-Late", "1"), "<p>"],
+    ["without one", Reply.noContent(), ""],
+  ] as const) {
+    it(`is followed by the body of a reply ${what}, and stays what it was`, async () => {
+      await using stack = await headFirst(() => reply);
+
+      const answer = await stack.ask();
+
+      expect([answer.status, answer.headers["x-late"], answer.text]).to.deep.equal([202, undefined, text]);
+    });
+  }
+
+  it("is followed by what a stream gives from time to time, chunk by chunk", async () => {
+    const events = new PassThrough();
+    await using stack = await headFirst(() => events);
+    const response = await fetch(stack.url);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+
+    events.write("data: 1\n\n");
+    const first = await reader?.read();
+    events.end("data: 2\n\n");
+    const second = await reader?.read();
+    const end = await reader?.read();
+
+    expect([first?.value, second?.value, end?.done]).to.deep.equal(["data: 1\n\n", "data: 2\n\n", true]);
+  });
+
+  it("is all there is for HEAD; a stream behind it is closed", async () => {
+    const stream = new PassThrough();
+    await using stack = await headFirst(() => stream);
+
+    const answer = await stack.ask("/", { method: "HEAD" });
+
+    expect([answer.status, answer.text, stream.destroyed]).to.deep.equal([202, "", true]);
+  });
+
+  it("is followed by no clean end where the handler fails, and a stream behind it is closed", async () => {
+    const stream = new PassThrough();
+    await using stack = await headFirst((ctx) => {
+      ctx.body = stream;
+      throw new Error("disk on fire");
+    });
+
+    const failure = await stack.ask().catch((error: unknown) => error);
+
+    expect(failure).to.include({ code: "ECONNRESET" });
+    expect(stream.destroyed).to.equal(true);
+  });
+
+  it("is left to who wrote it where nothing else is said", async () => {
+    await using stack = await headFirst((ctx) => void setImmediate(() => ctx.res.end("by hand")));
+
+    expect((await stack.ask()).text).to.equal("by hand");
+  });
+
+  it("is left to who wrote it where the handler returns what Node's write returned", async () => {
+    await using stack = await headFirst((ctx) => {
+      setImmediate(() => ctx.res.end(" hand"));
+      return ctx.res.write("by");
+    });
+
+    expect((await stack.ask()).text).to.equal("by hand");
+  });
+});
 
 describe("Koa's accessors", () => {
   it("show type and length of a body that was returned further in", async () => {
