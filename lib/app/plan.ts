@@ -11,7 +11,7 @@ import type { Finding } from "../kernel/startup-error.js";
 import { HEALTH_PREFIX } from "../lifecycle/health.js";
 import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Slot } from "../pipeline/table.js";
-import { isMiddleware, type MiddlewareInput } from "../routing/middleware-input.js";
+import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware-input.js";
 import { Routes } from "../routing/routes.js";
 import type { AppConfig } from "./config.js";
 
@@ -67,7 +67,7 @@ export class Plan {
   layer(layers: readonly MiddlewareInput[]): void {
     for (const layer of layers) {
       if (isMiddleware(layer)) this.layers.push(layer);
-      else this.findings.push(noMiddleware(layer));
+      else this.findings.push(noMiddleware(layer, ".layer(…)"));
     }
   }
 
@@ -96,15 +96,6 @@ function twice(call: string): Finding {
     what: `${call} was called twice`,
     where: "the application's builder",
     cure: "call it once; only .layer() may be repeated",
-  };
-}
-
-function noMiddleware(layer: unknown): Finding {
-  return {
-    code: "E_MIDDLEWARE_INVALID",
-    what: `${String(layer)} is no middleware`,
-    where: ".layer(…)",
-    cure: "give a middleware, a middleware class or a function (ctx, next)",
   };
 }
 

@@ -2,7 +2,7 @@
  * All routes of an application: those of its controllers, module by module, and those the builder was given. Read before anything is
  * built, so that faults are found and the middleware classes are known to the container.
  */
-import type { Class } from "../di/class.js";
+import { isClass, type Class } from "../di/class.js";
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
 import { nameOf } from "../di/token.js";
@@ -10,7 +10,13 @@ import type { Finding } from "../kernel/startup-error.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-plan.js";
 import type { Destination } from "../routing/dispatch.js";
 import type { InstanceOf } from "../routing/instance-of.js";
-import { isMiddlewareClass, middlewareName, type MiddlewareClass } from "../routing/middleware-input.js";
+import {
+  isMiddleware,
+  isMiddlewareClass,
+  middlewareName,
+  noMiddleware,
+  type MiddlewareClass,
+} from "../routing/middleware-input.js";
 import { collisions } from "../routing/route-findings.js";
 import { Routes } from "../routing/routes.js";
 import type { RouteOrigin } from "./graph.js";
@@ -25,7 +31,7 @@ export class RouteReading {
   /** Everything in one collection, as `application.routes()` and `Routes` in a constructor. */
   readonly all = new Routes();
   private readonly parts: Part[] = [];
-  private readonly controllerFindings: Finding[] = [];
+  private readonly moduleFindings: Finding[] = [];
   /** The modules that list a controller; the first of them has its routes. */
   private readonly listings = new Map<Class, Class[]>();
   private container: Container | undefined;
@@ -41,7 +47,7 @@ export class RouteReading {
   findings(healthPaths: readonly string[]): readonly Finding[] {
     const repeated = [...this.listings].filter(([, modules]) => modules.length > 1);
     return [
-      ...this.controllerFindings,
+      ...this.moduleFindings,
       ...repeated.map(([controller, modules]) => listedRepeatedly(controller, modules)),
       ...this.all.findings(),
       ...collisions(this.all.drafts(), healthPaths),
@@ -79,11 +85,17 @@ export class RouteReading {
 
   private readModule(module: Class): readonly MiddlewareClass[] {
     const { controllers = [], middleware = [] } = moduleOf(module) ?? {};
-    const own = controllers.filter((controller) => this.isFirstListing(controller, module));
+    // What is no class, the container finds.
+    const own = controllers.filter((controller) => isClass(controller) && this.isFirstListing(controller, module));
     const plans = own.map((controller) => ControllerPlan.of(controller as Class<object>));
-    const routes = new Routes(plans.map((plan) => plan.group(this.instanceOf(module)))).middleware(...middleware);
+    const around = middleware.filter(isMiddleware);
+    const routes = new Routes(plans.map((plan) => plan.group(this.instanceOf(module)))).middleware(...around);
     this.add(module, routes);
-    this.controllerFindings.push(...plans.flatMap(({ findings }) => findings));
+    const strange = middleware.filter((each) => !isMiddleware(each));
+    this.moduleFindings.push(
+      ...strange.map((each) => noMiddleware(each, `middleware of ${nameOf(module)}`)),
+      ...plans.flatMap(({ findings }) => findings),
+    );
     return plans.flatMap((plan) => plan.middlewareClasses);
   }
 

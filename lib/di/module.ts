@@ -41,11 +41,22 @@ const definitions = new Annotation<ModuleDefinition>();
 
 /** Declares a module. The class is built once per application and may inject like any other. */
 export function Module(options: ModuleOptions = {}): (target: AbstractClass) => void {
-  const { imports = [], controllers = [], providers = [], exports = [], middleware = [] } = options;
+  const definition: ModuleDefinition = {
+    imports: listOf(options.imports),
+    controllers: listOf(options.controllers),
+    providers: listOf(options.providers),
+    exports: listOf(options.exports),
+    middleware: listOf(options.middleware),
+  };
   return (target) => {
     Injectable()(target);
-    definitions.set(target, { imports, controllers, providers, exports, middleware });
+    definitions.set(target, definition);
   };
+}
+
+/** From JavaScript may come what is no list: its one member then, which `build()` finds where it is none either. */
+function listOf<T>(given: readonly T[] = []): readonly T[] {
+  return Array.isArray(given) ? given : [given as T];
 }
 
 /** What this very class was declared with; `undefined` for anything that is not a module. */

@@ -10,6 +10,7 @@ import type { Finding } from "../kernel/startup-error.js";
 import type { AnyEndpoint } from "./any-endpoint.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
 import { joinPaths } from "./join-paths.js";
+import { pathText } from "./path-text.js";
 import type { Join } from "./path-types.js";
 
 /** The entries of a table, each below the prefix. */
@@ -32,7 +33,8 @@ export function routes<const Prefix extends string, const T extends Readonly<Rec
   prefix: Prefix,
   entries: T,
 ): EndpointTable<Prefix, T> {
-  const made = Object.entries(entries).map(([key, entry]) => [key, below(name, prefix, key, entry)] as const);
+  const start = pathText(prefix, `the table "${name}"`);
+  const made = Object.entries(entries).map(([key, entry]) => [key, below(name, start, key, entry)] as const);
   const table = registered(new Map(made), { name, bindsByName: false, findings: [] });
   // Every key of T has its endpoint, joined as the type says.
   return table as EndpointTable<Prefix, T>;

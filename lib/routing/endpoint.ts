@@ -16,6 +16,7 @@ import type { AnyHandler, Fits } from "./handler.js";
 import { joinPaths } from "./join-paths.js";
 import type { Method } from "./method.js";
 import { Path } from "./path.js";
+import { pathText } from "./path-text.js";
 import type { UrlArguments } from "./path-types.js";
 
 export interface Endpoint<P extends string = string> extends AnyEndpoint {
@@ -80,7 +81,7 @@ export function endpoint<P extends string>(method: Method, path: P, options?: st
   const decorate = (target: object, key: string | symbol): void => recordUse(target, key, made);
   const members = {
     method,
-    path,
+    path: pathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
     url: (...values: readonly unknown[]) => Path.of(joinPaths(prefixes.get(made) ?? "", path)).fill(values),

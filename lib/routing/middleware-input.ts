@@ -1,6 +1,8 @@
 /** What can stand wherever a middleware is asked for: an instance, a class the container builds, or a function written for Koa. */
 import { isClass } from "../di/class.js";
+import { nameOf } from "../di/token.js";
 import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
+import type { Finding } from "../kernel/startup-error.js";
 
 /** A class whose instances are middlewares. */
 export type MiddlewareClass = abstract new (...args: never[]) => Middleware;
@@ -22,6 +24,16 @@ export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareCl
 export function middlewareName(input: MiddlewareInput): string {
   const name = typeof input === "function" ? input.name : input.constructor.name;
   return name === "" ? "anonymous" : name;
+}
+
+/** The fault of listing something else. */
+export function noMiddleware(input: unknown, where: string): Finding {
+  return {
+    code: "E_MIDDLEWARE_INVALID",
+    what: `${nameOf(input)} is no middleware`,
+    where,
+    cure: "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other",
+  };
 }
 
 function handleOf(object: unknown): unknown {

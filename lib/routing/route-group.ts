@@ -9,17 +9,19 @@ import type { KoaMiddleware } from "../kernel/middleware.js";
 import type { DraftRoute } from "./flat-route.js";
 import { joinPaths } from "./join-paths.js";
 import type { MiddlewareInput } from "./middleware-input.js";
-import type { Route } from "./route.js";
+import { pathText } from "./path-text.js";
+import { Route } from "./route.js";
+import { membersOf } from "./route-members.js";
 
 export class RouteGroup {
   private readonly around: MiddlewareInput[] = [];
+  private readonly prefix: string;
   private readonly members: readonly (Route | RouteGroup)[];
 
-  constructor(
-    private readonly prefix: string,
-    members: readonly (Route | RouteGroup)[],
-  ) {
-    this.members = [...members];
+  /** Throws `E_ROUTE_PATH` for a prefix that is no text, `E_ROUTES_INVALID` for a member that is neither route nor group. */
+  constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
+    this.prefix = pathText(prefix, "a group");
+    this.members = membersOf(members, isMember);
   }
 
   /** Puts middleware around each route of the group; the first is the outermost. It runs after the match, never on 404 or 405. */
@@ -40,4 +42,8 @@ export class RouteGroup {
     const drafts = this.members.flatMap((member) => member.drafts(joined));
     return drafts.map((draft) => ({ ...draft, middleware: [...this.around, ...draft.middleware] }));
   }
+}
+
+function isMember(candidate: unknown): boolean {
+  return candidate instanceof Route || candidate instanceof RouteGroup;
 }

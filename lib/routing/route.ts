@@ -15,6 +15,7 @@ import { joinPaths } from "./join-paths.js";
 import type { Method } from "./method.js";
 import type { MiddlewareInput } from "./middleware-input.js";
 import { Path } from "./path.js";
+import { pathText } from "./path-text.js";
 
 /** What a route is besides its method, path and handler. */
 export interface RouteOptions {
@@ -80,7 +81,7 @@ export class Route {
       });
     }
     // The matcher gives the handler exactly the parameters of this path, which the type of `handler` has been checked against.
-    return new Route(method, path, handler as Handler, options);
+    return new Route(method, pathText(path, `a ${method} route`), handler as Handler, options);
   }
 
   /** A dotted name, unique in the application: `links.show`. The last call counts. */

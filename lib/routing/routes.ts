@@ -9,6 +9,7 @@
  * routes.urlFor("links.show", [7]); // "/links/7"
  */
 import type { Router } from "@koa/router";
+import { nameOf } from "../di/token.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { FrameworkError } from "../kernel/errors.js";
 import type { KoaMiddleware } from "../kernel/middleware.js";
@@ -18,8 +19,9 @@ import { HandRouter } from "./hand-router.js";
 import { constructing, type InstanceOf } from "./instance-of.js";
 import type { MiddlewareInput } from "./middleware-input.js";
 import type { PathParameter } from "./path-types.js";
-import type { Route } from "./route.js";
-import type { RouteGroup } from "./route-group.js";
+import { Route } from "./route.js";
+import { RouteGroup } from "./route-group.js";
+import { invalidRoutes, membersOf } from "./route-members.js";
 import { RouteTable } from "./route-table.js";
 
 /** Middleware, and how many of the members were there when it was given. */
@@ -35,8 +37,9 @@ export class Routes {
   private sealed: RouteTable | undefined;
   private instanceOf: InstanceOf = constructing();
 
+  /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
-    this.members = [...members];
+    this.members = membersOf(members, isMember);
   }
 
   static of(...members: readonly (Route | RouteGroup)[]): Routes {
@@ -58,6 +61,7 @@ export class Routes {
   /** Adds the routes of another collection, which keeps its own middleware. Throws `E_ROUTES_CYCLE` for one that contains this one. */
   merge(other: Routes): this {
     this.refuseWhenSealed();
+    if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is no Routes`);
     if (other.contains(this)) {
       throw new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" });
     }
@@ -161,6 +165,10 @@ export class Routes {
       code: "E_ROUTES_SEALED",
     });
   }
+}
+
+function isMember(candidate: unknown): boolean {
+  return candidate instanceof Route || candidate instanceof RouteGroup;
 }
 
 function descriptorsOf(member: Route | RouteGroup | Routes): readonly RouteDescriptor[] {

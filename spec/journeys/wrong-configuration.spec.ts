@@ -1,14 +1,19 @@
 /**
- * What an application is told wrongly, by callers without types too, is found when it is built: nothing is thrown before, and everything
- * wrong is told at once, under the name of the call.
+ * What an application is told wrongly, by callers without types too, is found when it is built: everything wrong is told at once, under the
+ * name of the call. Only what no name could be given for, as a member of a list of routes, is refused where it is written.
  */
 import {
   Application,
   AppConfig,
   type ApplicationBuilder,
   ErrorMapping,
+  Get,
   Module,
   RateLimit,
+  Route,
+  RouteGroup,
+  Routes,
+  routes,
   StartupError,
   type Finding,
 } from "@stagecraft/framework";
@@ -82,6 +87,19 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
   ["a stage twice", "E_STAGE_TWICE", "the application's builder", (b) => b.requestId().requestId()],
 ];
 
+/** What has no name that a finding could tell; the stack does. */
+const written: readonly (readonly [what: string, code: string, write: () => unknown])[] = [
+  ["a route without a handler", "E_HANDLER_INVALID", () => Route.get("/", untyped(undefined))],
+  ["a route without a path", "E_ROUTE_PATH", () => Route.get(untyped(undefined), () => "")],
+  ["an endpoint without a path", "E_ROUTE_PATH", () => Get(untyped(undefined))],
+  ["a table without a prefix", "E_ROUTE_PATH", () => routes("links", untyped(undefined), {})],
+  ["a group without a prefix", "E_ROUTE_PATH", () => new RouteGroup(untyped(undefined), [])],
+  ["a group of nothing", "E_ROUTES_INVALID", () => new RouteGroup("/x", untyped(undefined))],
+  ["a member of a group that is none", "E_ROUTES_INVALID", () => new RouteGroup("/x", [untyped(undefined)])],
+  ["a member of a collection that is none", "E_ROUTES_INVALID", () => new Routes([untyped(Undecorated)])],
+  ["a collection to merge that is none", "E_ROUTES_INVALID", () => new Routes().merge(untyped(undefined))],
+];
+
 function lifecycle(name: string): string {
   return `Application.create().lifecycle({ ${name} })`;
 }
@@ -122,6 +140,31 @@ describe("a wrong configuration", () => {
   it("of a root that is no module is found as well", () => {
     expect(findingsOf(Application.create(Undecorated)).map(({ code }) => code)).to.deep.equal(["E_NOT_A_MODULE"]);
   });
+
+  it("of the lists of a module is found, each by itself, also where the module has no route", () => {
+    @Module({ controllers: [untyped(undefined)], middleware: [untyped(undefined), untyped(Handless)] })
+    class Lists {}
+    @Module({ imports: untyped({}), controllers: untyped({}), providers: untyped(null), exports: untyped(7) })
+    class NoLists {}
+    @Module({ imports: [Lists, NoLists] })
+    class Root {}
+
+    expect(findingsOf(Application.create(Root)).map(({ code, where }) => `${code} ${where}`)).to.have.members([
+      "E_PROVIDER_INVALID controller 1 of Lists",
+      "E_MIDDLEWARE_INVALID middleware of Lists",
+      "E_MIDDLEWARE_INVALID middleware of Lists",
+      "E_NOT_A_MODULE import 1 of NoLists",
+      "E_PROVIDER_INVALID controller 1 of NoLists",
+      "E_PROVIDER_INVALID provider 1 of NoLists",
+      "E_EXPORT_UNKNOWN exports of NoLists",
+    ]);
+  });
+
+  for (const [what, code, write] of written) {
+    it(`with ${what} is refused where it is written: ${code}`, () => {
+      expect(errorOf(write)).to.include({ code });
+    });
+  }
 
   it("is not what is right", () => {
     @Module()
