@@ -10,12 +10,12 @@ const FAN_OUT = 4;
 const SMALLEST = 1024;
 
 export class MomentQueue {
-  /** By entry. */
+  /** In heap order, so that the siblings that are compared lie next to each other. */
   private moments = new Float64Array(SMALLEST);
-  /** By entry: where it stands in the order. */
-  private places = new Int32Array(SMALLEST);
   /** The entries in heap order. */
   private order = new Int32Array(SMALLEST);
+  /** By entry: where it stands in the order. */
+  private places = new Int32Array(SMALLEST);
   private count = 0;
 
   get size(): number {
@@ -23,7 +23,7 @@ export class MomentQueue {
   }
 
   momentOf(entry: number): number {
-    return this.moments[entry] ?? 0;
+    return this.moments[this.places[entry] ?? 0] ?? 0;
   }
 
   /** The entry with the earliest moment; meaningless while there is none. */
@@ -35,73 +35,73 @@ export class MomentQueue {
   add(moment: number): number {
     const entry = this.count++;
     if (entry === this.moments.length) this.resize(entry * 2);
-    this.moments[entry] = moment;
-    this.rise(entry, entry);
+    this.rise(entry, moment, entry);
     return entry;
   }
 
   /** Moves `entry` to a later moment. */
   postpone(entry: number, moment: number): void {
-    this.moments[entry] = moment;
-    this.sink(entry, this.places[entry] ?? 0);
+    this.sink(entry, moment, this.places[entry] ?? 0);
+  }
+
+  /** Gives the earliest any other moment. */
+  replaceEarliest(moment: number): void {
+    this.sink(this.earliest, moment, 0);
   }
 
   /** Removes the earliest. The entry that was numbered `size` afterwards has taken its number. */
   removeEarliest(): void {
     const removed = this.earliest;
     const last = --this.count;
-    const lifted = this.order[last] ?? 0;
-    if (last > 0) this.sink(lifted, 0);
+    if (last > 0) this.sink(this.order[last] ?? 0, this.moments[last] ?? 0, 0);
     if (removed !== last) this.renumber(last, removed);
     if (last >= SMALLEST && last < this.moments.length / 4) this.resize(this.moments.length / 2);
   }
 
   private renumber(from: number, to: number): void {
     const place = this.places[from] ?? 0;
-    this.moments[to] = this.moments[from] ?? 0;
     this.places[to] = place;
     this.order[place] = to;
   }
 
-  private rise(entry: number, start: number): void {
-    const { moments, places, order } = this;
-    const moment = moments[entry] ?? 0;
+  private rise(entry: number, moment: number, start: number): void {
+    const { moments, order } = this;
     let place = start;
     while (place > 0) {
       const above = (place - 1) >> 2;
-      const parent = order[above] ?? 0;
-      if ((moments[parent] ?? 0) <= moment) break;
-      order[place] = parent;
-      places[parent] = place;
+      const parentMoment = moments[above] ?? 0;
+      if (parentMoment <= moment) break;
+      this.put(order[above] ?? 0, parentMoment, place);
       place = above;
     }
-    order[place] = entry;
-    places[entry] = place;
+    this.put(entry, moment, place);
   }
 
-  private sink(entry: number, start: number): void {
-    const { moments, places, order, count } = this;
-    const moment = moments[entry] ?? 0;
+  private sink(entry: number, moment: number, start: number): void {
+    const { moments, order, count } = this;
     let place = start;
     for (let first = place * FAN_OUT + 1; first < count; first = place * FAN_OUT + 1) {
       const end = Math.min(first + FAN_OUT, count);
       let least = first;
-      let leastMoment = moments[order[first] ?? 0] ?? 0;
+      let leastMoment = moments[first] ?? 0;
       for (let child = first + 1; child < end; child++) {
-        const other = moments[order[child] ?? 0] ?? 0;
+        const other = moments[child] ?? 0;
         if (other < leastMoment) {
           least = child;
           leastMoment = other;
         }
       }
       if (moment <= leastMoment) break;
-      const child = order[least] ?? 0;
-      order[place] = child;
-      places[child] = place;
+      this.put(order[least] ?? 0, leastMoment, place);
       place = least;
     }
-    order[place] = entry;
-    places[entry] = place;
+    this.put(entry, moment, place);
+  }
+
+  private put(entry: number, moment: number, place: number): void {
+    this.moments[place] = moment;
+    this.order[place] = entry;
+    this.places[entry] = place;
   }
 
   private resize(length: number): void {

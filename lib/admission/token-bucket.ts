@@ -6,6 +6,8 @@
  * Where so many keys come that nothing is full (a crowd, or one client that makes up keys), the table ends at `MOST_BUCKETS`: the
  * bucket nearest to full gives way, whose owner gains the least by it.
  */
+import { KeyDigest } from "./key-digest.js";
+import { KeyTable, NO_ENTRY } from "./key-table.js";
 import { MomentQueue } from "./moment-queue.js";
 import type { Quota } from "./quota.js";
 import { RateLimitVerdict } from "./rate-limit-verdict.js";
@@ -13,14 +15,13 @@ import { RateLimitVerdict } from "./rate-limit-verdict.js";
 /** So many buckets are kept without asking which of them are full. */
 export const SWEEP_ABOVE = 8192;
 
-/** About 150 MB of keys and buckets. */
+/** About 45 MB. */
 export const MOST_BUCKETS = 1_048_576;
 
 export class TokenBuckets {
-  private readonly entries = new Map<string, number>();
-  /** By entry, as in the queue. */
-  private readonly keys: string[] = [];
-  /** In ticks; see `Quota`. */
+  private readonly digest = new KeyDigest();
+  private readonly entries = new KeyTable();
+  /** In ticks; see `Quota`. Entries have the same numbers in both. */
   private readonly fullAt = new MomentQueue();
   /** A bucket's worth of ticks. */
   private readonly depth: number;
@@ -42,11 +43,11 @@ export class TokenBuckets {
     if (quota.isClosed) return new RateLimitVerdict(false, quota.limit, 0, 0, 1);
     const tick = Math.floor(now) * quota.limit;
     if (this.entries.size > SWEEP_ABOVE) this.sweep(tick);
-    const entry = this.entries.get(key);
-    const before = entry === undefined ? tick : Math.max(tick, this.fullAt.momentOf(entry));
+    const entry = this.entries.find(this.digest.of(key));
+    const before = entry === NO_ENTRY ? tick : Math.max(tick, this.fullAt.momentOf(entry));
     const after = before + quota.windowMs;
     if (after - tick > this.depth) return this.verdict(false, before - tick);
-    if (entry === undefined) this.add(key, after);
+    if (entry === NO_ENTRY) this.add(after);
     else this.fullAt.postpone(entry, after);
     return this.verdict(true, after - tick);
   }
@@ -61,25 +62,30 @@ export class TokenBuckets {
     return new RateLimitVerdict(isAdmitted, limit, remaining, reset, retryAfter);
   }
 
-  private add(key: string, fullAt: number): void {
-    if (this.entries.size >= this.most) this.drop(this.fullAt.earliest);
-    const entry = this.fullAt.add(fullAt);
-    this.keys[entry] = key;
-    this.entries.set(key, entry);
+  /** Adds the bucket of the key that was looked for. */
+  private add(fullAt: number): void {
+    const entry = this.entries.size < this.most ? this.fullAt.add(fullAt) : this.takeOver(fullAt);
+    this.entries.add(this.digest, entry);
+  }
+
+  private takeOver(fullAt: number): number {
+    const { earliest } = this.fullAt;
+    this.entries.remove(earliest);
+    this.fullAt.replaceEarliest(fullAt);
+    return earliest;
   }
 
   private sweep(tick: number): void {
     const { fullAt } = this;
-    while (fullAt.size > 0 && fullAt.momentOf(fullAt.earliest) <= tick) this.drop(fullAt.earliest);
+    while (fullAt.size > 0 && fullAt.momentOf(fullAt.earliest) <= tick) this.dropEarliest();
   }
 
-  private drop(entry: number): void {
-    this.entries.delete(this.keys[entry] ?? "");
+  private dropEarliest(): void {
+    const { earliest } = this.fullAt;
+    this.entries.remove(earliest);
     this.fullAt.removeEarliest();
-    const moved = this.keys.pop() ?? "";
-    if (this.keys.length === entry) return;
-    this.keys[entry] = moved;
-    this.entries.set(moved, entry);
+    const last = this.fullAt.size;
+    if (last !== earliest) this.entries.renumber(last, earliest);
   }
 }
 

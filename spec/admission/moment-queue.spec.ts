@@ -2,12 +2,17 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { MomentQueue } from "../../lib/admission/moment-queue.js";
 
-type Step = { readonly add: number } | { readonly postpone: number; readonly by: number } | { readonly remove: true };
+type Step =
+  | { readonly add: number }
+  | { readonly postpone: number; readonly by: number }
+  | { readonly replace: number }
+  | { readonly remove: true };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.record({ add: fc.nat(1000) }) },
     { weight: 3, arbitrary: fc.record({ postpone: fc.nat(), by: fc.nat(1000) }) },
+    { weight: 2, arbitrary: fc.record({ replace: fc.nat(1000) }) },
     { weight: 2, arbitrary: fc.constant({ remove: true } as const) },
   ),
   { maxLength: 300 },
@@ -25,6 +30,9 @@ function perform(step: Step, queue: MomentQueue, moments: number[]): void {
     const later = (moments[entry] ?? 0) + step.by;
     queue.postpone(entry, later);
     moments[entry] = later;
+  } else if ("replace" in step) {
+    moments[queue.earliest] = step.replace;
+    queue.replaceEarliest(step.replace);
   } else {
     const { earliest } = queue;
     queue.removeEarliest();
