@@ -22,11 +22,9 @@ export class RedisWatch {
   /** What a failed command is reported as. Without a connection, why there is none says more than that it could not be sent. */
   unavailable(error: unknown): CacheUnavailableError {
     if (this.client.status === "ready") return new CacheUnavailableError(error);
-    const cause = this.lastError ?? error;
-    return new CacheUnavailableError(
-      cause,
-      `Redis cannot be reached: ${cause instanceof Error ? cause.message : "closed"}`,
-    );
+    const { lastError } = this;
+    const reason = lastError instanceof Error ? lastError.message : "the connection was closed";
+    return new CacheUnavailableError(lastError ?? error, `Redis cannot be reached: ${reason}`);
   }
 
   /** What follows is meant. */
