@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { Child, freePort } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
 import { runProgram } from "../support/program.js";
+import { until } from "../support/until.js";
 
 const APPLICATION = "../journeys/process-application.js";
 
@@ -139,7 +140,9 @@ describe("the process", function () {
       await using child = await started({ DELAY_MS: "10000" });
 
       child.kill("SIGTERM");
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      await until(async () => (await fetch(`${child.url}/up/ready`)).status === 503);
+      // What comes sooner is taken for an echo of the first.
+      await new Promise((resolve) => setTimeout(resolve, 100));
       child.kill(signal);
 
       expect(await child.exitCode()).to.equal(code);
