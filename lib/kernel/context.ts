@@ -17,6 +17,7 @@ import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { exposeResponse } from "./expose.js";
 import { spareConnection } from "./request-body.js";
 import { discardBody } from "./stream.js";
+import { pathOf, queryOf } from "./request-target.js";
 import { keepFlow } from "./tracing-emitter.js";
 import type { InferOutput, Schema } from "./schema.js";
 
@@ -111,7 +112,7 @@ export class Context<Names extends string = never> extends Exchange {
     this.incoming.url = value;
   }
 
-  /** The path as it was sent: raw, without the query; of an absolute-form target its path (RFC 9112 section 3.2.2). */
+  /** The path as it was sent: raw, without query and fragment; of an absolute-form target its path (RFC 9112 section 3.2.2). */
   get path(): string {
     const { url } = this.incoming;
     if (url !== this.parsedUrl) {
@@ -281,26 +282,4 @@ Object.setPrototypeOf(Exchange.prototype, koaContext);
 /** Every line of a header; Node makes that table for all headers at once, so only those who sent it pay for it. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
   return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
-}
-
-function pathOf(url: string): string {
-  if (url.charCodeAt(0) === 0x2f) {
-    const query = url.indexOf("?");
-    return query < 0 ? url : url.slice(0, query);
-  }
-  return url === "*" ? "*" : pathOfAbsolute(url);
-}
-
-function pathOfAbsolute(url: string): string {
-  const authority = url.indexOf("://");
-  if (authority < 0) return url;
-  const query = url.indexOf("?", authority + 3);
-  const end = query < 0 ? url.length : query;
-  const slash = url.indexOf("/", authority + 3);
-  return slash < 0 || slash > end ? "/" : url.slice(slash, end);
-}
-
-function queryOf(url: string): string {
-  const query = url.indexOf("?");
-  return query < 0 ? "" : url.slice(query);
 }

@@ -26,6 +26,10 @@ export function* canaryRequests(canary: string, routes: readonly RouteDescriptor
   }
   yield { method: "GET", path: `${NOWHERE}%zz?${queryOf(canary)}`, options: { headers: headersOf(canary) } };
   yield { method: "OPTIONS", path: places[0]?.path ?? NOWHERE, options: { headers: preflightOf(canary) } };
+  for (const path of unusualTargets(canary)) {
+    yield { method: "GET", path, options: { headers: headersOf(canary) } };
+    yield { method: "OPTIONS", path, options: { headers: headersOf(canary) } };
+  }
 }
 
 /** What Node's parser refuses by itself. */
@@ -45,6 +49,13 @@ export function encoded(canary: string): string {
 
 function filled(template: string): string {
   return template.replaceAll(/\{[^}]*\}/g, "1");
+}
+
+/** Queries of targets that do not begin with a slash, credentials in an authority, and fragments, which no target has by right. */
+function unusualTargets(canary: string): readonly string[] {
+  const query = queryOf(canary);
+  const absolute = [`http://x?${query}`, `http://x#${query}`, `http://user:${canary}@x${NOWHERE}?${query}`];
+  return [...absolute, `*?${query}`, `*#${query}`, `${NOWHERE}#${query}`, `${NOWHERE}?${query}#${query}`];
 }
 
 function queryOf(canary: string): string {

@@ -42,7 +42,7 @@ export async function expectNoLeak(app: TestApp, canary: string): Promise<void> 
 }
 
 async function answerTo(app: TestApp, { method, path, options }: CanaryRequest): Promise<readonly Evidence[]> {
-  const where = `${method} ${path.split("?", 1)[0] ?? ""}`;
+  const where = `${method} ${path.split(/[?#]/, 1)[0] ?? ""}`;
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const response = await app.request(path, { ...options, method, signal });

@@ -91,6 +91,7 @@ describe("a bad request", () => {
     ["TRACE where anything goes", request("TRACE /any HTTP/1.1"), 200],
     ["CONNECT", request("CONNECT x:443 HTTP/1.1"), 0],
     ["OPTIONS of everything", request("OPTIONS * HTTP/1.1"), 204],
+    ["OPTIONS of everything with a query", request("OPTIONS *?a=1 HTTP/1.1"), 204],
     ["GET of everything", request("GET * HTTP/1.1"), 404],
     // Targets
     ["a target in absolute form", get("http://other.example/links/7"), 200],
