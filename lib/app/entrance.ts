@@ -44,7 +44,8 @@ export class Entrance implements Listener {
 
   request(incoming: IncomingMessage, response: ServerResponse): void {
     const connection = Connection.of(incoming.socket, this.connections);
-    this.entry(new this.ContextClass(incoming, response, connection));
+    if (connection.wasReset) incoming.socket.destroy();
+    else this.entry(new this.ContextClass(incoming, response, connection));
   }
 
   continue(incoming: IncomingMessage, response: ServerResponse): void {

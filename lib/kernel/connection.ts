@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { readPeer } from "./ip-address.js";
 
 /** A request that was accepted and whose answer is not yet handed over. */
 export interface Flight {
@@ -81,6 +82,10 @@ interface ConnectedSocket extends Socket {
 }
 
 export class Connection {
+  /** The other end's address; `""` where there is none (a pipe). Asked for once: a socket that was reset no longer knows it. */
+  readonly peer: string;
+  /** The client reset the connection before its first request was seen: nobody waits for an answer, and nobody could be named. */
+  readonly wasReset: boolean;
   // Nearly always there is one request at a time; only pipelining needs the set.
   private current: Flight | undefined;
   private readonly others = new Set<Flight>();
@@ -89,6 +94,10 @@ export class Connection {
     readonly socket: Socket,
     readonly registry: Connections,
   ) {
+    const { remoteAddress } = socket;
+    this.peer = readPeer(remoteAddress ?? "");
+    // A pipe has no address at either end.
+    this.wasReset = remoteAddress === undefined && socket.localAddress !== undefined;
     registry.add(this);
     socket.once("close", () => this.closed());
   }

@@ -128,7 +128,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** The client's address by the trusted-proxy rules; `""` where there is none. */
   get ip(): string {
-    return this.proxies.clientIp(this.incoming.socket.remoteAddress, linesOf(this.incoming, "x-forwarded-for"));
+    return this.proxies.clientIp(this.connection.peer, linesOf(this.incoming, "x-forwarded-for"));
   }
 
   get ips(): string[] {
@@ -137,8 +137,7 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   get protocol(): string {
-    const { socket } = this.incoming;
-    return this.proxies.protocol(socket.remoteAddress, linesOf(this.incoming, "x-forwarded-proto"), "http");
+    return this.proxies.protocol(this.connection.peer, linesOf(this.incoming, "x-forwarded-proto"), "http");
   }
 
   get secure(): boolean {

@@ -266,6 +266,25 @@ describe("the client of a request", () => {
     });
   }
 
+  it("is known of everyone who is served, and of a client that resets at once nothing is", async () => {
+    const seen: string[] = [];
+    const act = Route.post("/act", (ctx: Context) => void seen.push(ctx.ip));
+    await using app = await testApp(observed().routes(new Routes([act])));
+    const { port } = new URL(app.url);
+
+    for (let turn = 0; turn < 20; turn++) {
+      const client = net.connect(Number(port), "127.0.0.1").on("error", () => {});
+      await once(client, "connect");
+      client.write("POST /act HTTP/1.1\r\nHost: spec\r\nContent-Length: 0\r\n\r\n");
+      client.resetAndDestroy();
+    }
+    await app.post("/act");
+
+    const clients = linesOf(app, TARGET).map(({ fields }) => fields["client_ip"]);
+    expect(new Set([...seen, ...clients])).to.deep.equal(new Set(["127.0.0.1"]));
+    expect(clients).to.have.lengthOf(seen.length);
+  });
+
   it("is nobody on a socket without addresses", async () => {
     const path = `/tmp/stagecraft-observed-${process.pid}.sock`;
     const witness = new Witness();

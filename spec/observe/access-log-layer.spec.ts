@@ -184,6 +184,7 @@ describe("the access-log layer", () => {
       await until(() => app.lines().length > 0);
 
       expect(app.lines().map(({ fields }) => fields["status"])).to.deep.equal([499]);
+      expect(app.lines()[0]?.fields).to.include({ client_ip: "127.0.0.1" });
     });
 
     it("not where the client leaves while the body is on its way", async () => {
