@@ -99,7 +99,8 @@ export class Connection {
     // A pipe has no address at either end.
     this.wasReset = remoteAddress === undefined && socket.localAddress !== undefined;
     registry.add(this);
-    socket.once("close", () => this.closed());
+    // Before Node closes the answer: whoever writes one by hand is in flight until then, and has to hear that the client left.
+    socket.prependOnceListener("close", () => this.closed());
   }
 
   /** The connection of a socket; made at first sight. */

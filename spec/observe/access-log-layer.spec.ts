@@ -7,6 +7,8 @@ import type { Context } from "../../lib/kernel/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/kernel/errors.js";
 import { tracing } from "../../lib/kernel/tracing.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
+import { MetricsLayer } from "../../lib/observe/metrics-layer.js";
+import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
 import { RequestIdLayer } from "../../lib/observe/request-id-layer.js";
 import { REQUEST } from "../../lib/observe/span-names.js";
 import { TraceContextLayer } from "../../lib/observe/trace-context-layer.js";
@@ -186,6 +188,39 @@ describe("the access-log layer", () => {
       expect(app.lines().map(({ fields }) => fields["status"])).to.deep.equal([499]);
       expect(app.lines()[0]?.fields).to.include({ client_ip: "127.0.0.1" });
     });
+
+    const endings: readonly (readonly [string, (client: Conversation, ctx: Context) => void])[] = [
+      ["the client leaves", (client) => client.socket.destroy()],
+      ["the client resets the connection", (client) => client.socket.resetAndDestroy()],
+      ["the response is destroyed", (_client, ctx) => ctx.res.destroy()],
+    ];
+    for (const [what, end] of endings) {
+      it(`where ${what} before an answer is written by hand, and counts it, aborts its signal and closes its spans`, async () => {
+        const metrics = new Metrics();
+        const requests: Context[] = [];
+        const layers = [new RequestIdLayer(), new TraceContextLayer(), new AccessLogLayer(), new MetricsLayer(metrics)];
+        await using app = await listening(layers, (ctx) => {
+          ctx.respond = false;
+          requests.push(ctx);
+        });
+        await using client = await Conversation.with(app.stack.port);
+        client.say("GET /events HTTP/1.1\r\nHost: spec\r\n\r\n");
+        await until(() => requests.length > 0);
+        await pause(5);
+
+        // It was asked for once.
+        const [ctx] = requests as [Context];
+        const { signal } = ctx;
+        end(client, ctx);
+        await until(() => app.lines().length > 0);
+        await pause(5);
+
+        expect(app.lines().map(({ fields }) => fields["status"])).to.deep.equal([499]);
+        expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "GET", status: "499" })).to.equal(1);
+        expect(signal.reason).to.include({ code: "E_CLIENT_GONE" });
+        expect(app.witness.spans.map(({ outcome }) => outcome)).to.deep.equal([{ ok: true }, { ok: true }]);
+      });
+    }
 
     it("not where the client leaves while the body is on its way", async () => {
       await using app = await listening(logged, () =>
