@@ -97,13 +97,13 @@ class TimeKeeper {
   }
 
   private answer(ctx: Context, head: HeadSnapshot): void {
-    const { raw } = ctx;
     const reason = new DeadlineError();
-    ctx.sealed = true;
+    ctx.respond = true;
+    ctx.seal(reason);
+    const { raw } = ctx;
     if (!raw.headersSent) {
       log.debug("request timed out", { status: 408, limit_ms: this.ms });
       ctx.deferred = undefined;
-      ctx.respond = true;
       ctx.answerNothing();
       ctx.restoreHead(head);
       ctx.answerStatus(408);

@@ -8,7 +8,7 @@ import type { Context } from "./context.js";
 export class ContextCookies extends Cookies {
   private readonly isSecure: boolean;
 
-  constructor(ctx: Context) {
+  constructor(private readonly ctx: Context) {
     const { keys } = ctx.app;
     // Told that the connection is encrypted, the library refuses nothing; the default of each cookie is set below.
     super(ctx.incoming, ctx.raw, { secure: true, ...(keys !== undefined && { keys }) });
@@ -16,6 +16,7 @@ export class ContextCookies extends Cookies {
   }
 
   override set(name: string, value?: string | null, options?: Cookies.SetOption): this {
+    if (this.ctx.sealed) return this;
     return super.set(name, value, { secure: this.isSecure, ...options });
   }
 }

@@ -62,11 +62,10 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** The path's captures, percent-decoded. */
   readonly params: Readonly<Record<Names, string>> = NO_PARAMS;
-  /** Koa's switch: false leaves the answer to whoever set it. */
-  respond: boolean | undefined = true;
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
 
+  private responds: boolean | undefined = true;
   private requestIsOut = false;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
@@ -227,10 +226,19 @@ export class Context<Names extends string = never> extends Exchange {
     }
   }
 
+  /** Koa's switch: false leaves the answer to whoever set it. */
+  get respond(): boolean | undefined {
+    return this.responds;
+  }
+
+  set respond(value: boolean | undefined) {
+    if (!this.sealed) this.responds = value;
+  }
+
   /** Node's response. Whoever asks for it may write by hand; the head is completed all the same. */
   get res(): ServerResponse {
     if (!this.exposed) exposeResponse(this);
-    return this.raw;
+    return this.deaf ?? this.raw;
   }
 
   // --- Koa's own objects, made when asked for ---
@@ -264,6 +272,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** Koa's way for a callback to report an error. Here it fails the request where the answer is still open. */
   onerror(error?: unknown): void {
+    if (this.sealed) return;
     if (error !== undefined && error !== null) this.lateError ??= { error };
     if (this.lateError !== undefined && this.raw.headersSent) this.raw.destroy();
   }

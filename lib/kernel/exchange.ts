@@ -13,6 +13,7 @@ import { ClientGoneError } from "./abort.js";
 import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import type { Readable } from "node:stream";
+import { sealResponse } from "./sealed-response.js";
 import { isStream } from "./stream.js";
 import { currentFlow, resumeFlow, type Flow } from "./tracing-flow.js";
 
@@ -71,6 +72,9 @@ export abstract class Exchange {
   /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */
   bodyLimit: number | undefined = undefined;
 
+  /** Node's response as it is handed out, where the framework does not use that itself any more. */
+  protected deaf: ServerResponse | undefined = undefined;
+  private sealedFor: Error | undefined = undefined;
   private mirroredType: string | undefined = undefined;
   private controller: AbortController | undefined = undefined;
   private signalFlow: Flow | undefined = undefined;
@@ -83,7 +87,7 @@ export abstract class Exchange {
     /** @internal */
     readonly incoming: IncomingMessage,
     /** @internal */
-    readonly raw: ServerResponse,
+    public raw: ServerResponse,
     /** @internal */
     readonly connection: Connection,
   ) {
@@ -149,6 +153,20 @@ export abstract class Exchange {
     if (present !== undefined && (present !== this.mirroredType || naturalType !== JSON_TYPE)) return;
     raw.setHeader("Content-Type", naturalType);
     this.mirroredType = naturalType;
+  }
+
+  /** Has nothing that is written from now on change the answer; the stages may, which write to `raw`. @internal */
+  seal(reason: Error): void {
+    this.sealed = true;
+    this.sealedFor = reason;
+    if (this.exposed) this.deafenIfSealed();
+  }
+
+  /** @internal */
+  deafenIfSealed(): void {
+    if (this.deaf !== undefined || this.sealedFor === undefined) return;
+    this.deaf = this.raw;
+    this.raw = sealResponse(this.raw, this.sealedFor);
   }
 
   // --- the head ---

@@ -24,6 +24,7 @@ export function exposeResponse(exchange: Exchange): void {
     }
     return typeof rest[0] === "string" ? writeHead(status, rest[0]) : writeHead(status);
   }) as ServerResponse["writeHead"];
+  exchange.deafenIfSealed();
 }
 
 function setAll(raw: ServerResponse, headers: unknown): void {
