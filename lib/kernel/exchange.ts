@@ -104,7 +104,7 @@ export abstract class Exchange {
   }
 
   /** Puts a body in place of the one before, which is destroyed where it was a stream. @internal */
-  answerBody(value: unknown, type = naturalTypeOf(value)): void {
+  answerBody(value: unknown, type = this.typeBehind(value)): void {
     const { raw } = this;
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
@@ -117,6 +117,12 @@ export abstract class Exchange {
     if (!this.statusIsExplicit) raw.statusCode = 200;
     this.naturalType = type;
     if (this.mirrored) this.mirror();
+  }
+
+  /** As in Koa: a body in place of another keeps its type, unless it is to become JSON; it is mostly the same body, changed or encoded. */
+  private typeBehind(value: unknown): string | undefined {
+    const type = naturalTypeOf(value);
+    return this.naturalType === undefined || type === JSON_TYPE ? type : this.naturalType;
   }
 
   /** No body and no type. The status is left alone. @internal */
@@ -145,12 +151,12 @@ export abstract class Exchange {
     if (length !== undefined) raw.setHeader("Content-Length", length);
   }
 
-  /** As in Koa: someone's own type stays; that of the body before gives way to JSON only, for the rest is mostly the same body encoded. */
+  /** Someone's own type stays; that of the body before gives way. */
   private mirrorType(): void {
     const { raw, naturalType } = this;
     if (naturalType === undefined) return;
     const present = raw.getHeader("Content-Type");
-    if (present !== undefined && (present !== this.mirroredType || naturalType !== JSON_TYPE)) return;
+    if (present !== undefined && present !== this.mirroredType) return;
     raw.setHeader("Content-Type", naturalType);
     this.mirroredType = naturalType;
   }
@@ -289,7 +295,9 @@ function naturalTypeOf(value: unknown): string | undefined {
   if (typeof value === "string") return TEXT;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") {
-    if (value instanceof Uint8Array || isFlowing(value)) return BYTES;
+    if (ArrayBuffer.isView(value) || isFlowing(value) || value instanceof ArrayBuffer) return BYTES;
+    // Whatever it is, its own headers say so.
+    if (value instanceof Response) return BYTES;
     if (value instanceof Blob) return value.type === "" ? BYTES : value.type;
   }
   return JSON_TYPE;

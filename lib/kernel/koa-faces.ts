@@ -152,7 +152,9 @@ export class KoaResponseFace {
   }
 
   remove(name: string): void {
-    if (!this.ctx.sealed && !this.raw.headersSent) this.raw.removeHeader(name);
+    if (this.ctx.sealed || this.raw.headersSent) return;
+    this.raw.removeHeader(name);
+    if (name.toLowerCase() === "content-type") this.ctx.naturalType = undefined;
   }
 }
 

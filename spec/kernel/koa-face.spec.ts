@@ -166,6 +166,34 @@ describe("a head that went out by hand", () => {
   });
 });
 
+const REPLACEMENTS: readonly (readonly [string, () => unknown])[] = [
+  ["a text", () => "new"],
+  ["bytes", () => Buffer.from("new")],
+  ["a stream", () => Readable.from(["new"])],
+  ["a fetch Response without a type", () => new Response(Buffer.from("new"))],
+];
+
+function putting(body: () => unknown) {
+  return async (ctx: Context, next: () => Promise<void>): Promise<void> => {
+    await next();
+    ctx.body = body();
+  };
+}
+
+/** Asks Koa's response, as middleware that logs does. */
+async function looking(ctx: Context, next: () => Promise<void>): Promise<void> {
+  expect(ctx.response.type).to.equal("");
+  await next();
+}
+
+async function removing(ctx: Context, next: () => Promise<void>): Promise<void> {
+  await next();
+  if (ctx.path === "/type") ctx.remove("Content-Type");
+  else ctx.body = null;
+  ctx.status = 200;
+  ctx.body = "new";
+}
+
 describe("Koa's accessors", () => {
   it("show type and length of a body that was returned further in", async () => {
     const seen: unknown[] = [];
@@ -186,6 +214,56 @@ describe("Koa's accessors", () => {
 
     expect(answer.text).to.equal("text, and more");
     expect(answer.headers["content-length"]).to.equal("14");
+  });
+
+  for (const [before, type] of [
+    [Reply.html("<p>"), "text/html; charset=utf-8"],
+    [{ a: 1 }, "application/json"],
+    ["text", "text/plain; charset=utf-8"],
+    [new Blob(["a{}"], { type: "text/css" }), "text/css"],
+  ] as const) {
+    for (const [what, put] of REPLACEMENTS) {
+      it(`leave ${type} to ${what} that an outer middleware puts in the place of the body`, async () => {
+        const around = { handle: putting(put) };
+        await using plain = await Stack.of([around], () => before);
+        await using looked = await Stack.of([{ handle: looking }, around], () => before);
+
+        const answers = [await plain.ask(), await looked.ask()];
+
+        expect(answers.map(({ headers }) => headers["content-type"])).to.deep.equal([type, type]);
+        expect(answers.map(({ text }) => text)).to.deep.equal(["new", "new"]);
+      });
+    }
+
+    it(`put JSON in the place of ${type} as JSON`, async () => {
+      const around = { handle: putting(() => ({ b: 2 })) };
+      await using plain = await Stack.of([around], () => before);
+      await using looked = await Stack.of([{ handle: looking }, around], () => before);
+
+      const answers = [await plain.ask(), await looked.ask()];
+
+      expect(answers.map(({ headers }) => headers["content-type"])).to.deep.equal([
+        "application/json",
+        "application/json",
+      ]);
+      expect(answers.map(({ text }) => text)).to.deep.equal(['{"b":2}', '{"b":2}']);
+    });
+  }
+
+  it("forget the type of the body before where it is removed, or the body was", async () => {
+    await using stack = await Stack.of([{ handle: removing }], () => Reply.html("<p>"));
+
+    const answers = [await stack.ask("/type"), await stack.ask("/body")];
+
+    for (const { headers } of answers) expect(headers["content-type"]).to.equal("text/plain; charset=utf-8");
+  });
+
+  it("take every kind of bytes for bytes", async () => {
+    await using stack = await Stack.of([], (ctx) => void (ctx.body = new Uint8Array([97]).buffer));
+
+    const answer = await stack.ask();
+
+    expect([answer.headers["content-type"], answer.text]).to.deep.equal(["application/octet-stream", "a"]);
   });
 
   it("answer about the request", async () => {
