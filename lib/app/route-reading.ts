@@ -19,6 +19,7 @@ import {
 } from "../routing/middleware-input.js";
 import { collisions } from "../routing/route-findings.js";
 import { Routes } from "../routing/routes.js";
+import { sharedEndpoints } from "../routing/shared-endpoints.js";
 import type { RouteOrigin } from "./graph.js";
 
 /** The routes of one module, or (without a module) of the builder. */
@@ -49,6 +50,8 @@ export class RouteReading {
     return [
       ...this.moduleFindings,
       ...repeated.map(([controller, modules]) => listedRepeatedly(controller, modules)),
+      // What is built from a class is an object.
+      ...sharedEndpoints([...this.listings.keys()] as readonly Class<object>[]),
       ...this.all.findings(),
       ...collisions(this.all.drafts(), healthPaths),
     ];

@@ -10,7 +10,9 @@
  *   @show show({ params }: Context<"id">) { return params.id; }
  * }
  */
+import { FrameworkError } from "../kernel/errors.js";
 import type { AnyEndpoint } from "./any-endpoint.js";
+import { titleOf } from "./descriptor.js";
 import { recordUse } from "./endpoint-use.js";
 import type { AnyHandler, Fits } from "./handler.js";
 import { joinPaths } from "./join-paths.js";
@@ -29,7 +31,8 @@ export interface Endpoint<P extends string = string> extends AnyEndpoint {
   readonly path: P;
   /**
    * The URL, one value per capture in the order of the path, each percent-encoded; below the prefix of the controller that handles it.
-   * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is empty, `.` or `..`.
+   * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is empty, `.` or `..`; `E_ENDPOINT_SHARED` where controllers with
+   * different prefixes have the endpoint.
    */
   url(...values: UrlArguments<P>): string;
 }
@@ -84,7 +87,7 @@ export function endpoint<P extends string>(method: Method, path: P, options?: st
     path: pathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
-    url: (...values: readonly unknown[]) => Path.of(joinPaths(prefixes.get(made) ?? "", path)).fill(values),
+    url: (...values: readonly unknown[]) => Path.of(placeOf(made)).fill(values),
   };
   // A function whose own members are those of an endpoint: `name` is one that plain assignment cannot replace.
   const made = Object.defineProperties(decorate, descriptorsOf(members)) as unknown as Endpoint<P>;
@@ -99,11 +102,23 @@ export function isEndpoint(value: unknown): value is AnyEndpoint {
 
 /** Puts an endpoint that is written in place below the prefix of its controller. @internal */
 export function mount(mounted: AnyEndpoint, prefix: string): void {
-  prefixes.set(mounted, prefix);
+  const path = joinPaths(prefix, mounted.path);
+  const known = places.get(mounted) ?? [];
+  if (!known.includes(path)) places.set(mounted, [...known, path]);
 }
 
 const endpoints = new WeakSet<object>();
-const prefixes = new WeakMap<object, string>();
+/** The whole paths of endpoints written in place: one each, unless controllers with several prefixes inherit or share it. */
+const places = new WeakMap<object, readonly string[]>();
+
+function placeOf(made: AnyEndpoint): string {
+  const [place = joinPaths("", made.path), other] = places.get(made) ?? [];
+  if (other === undefined) return place;
+  throw new FrameworkError(
+    `the URL of ${titleOf(made)} may be ${place} or ${other}: controllers with different prefixes have it; give each an endpoint of its own`,
+    { code: "E_ENDPOINT_SHARED" },
+  );
+}
 
 function descriptorsOf(members: Readonly<Record<string, unknown>>): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }]));

@@ -6,6 +6,7 @@ import {
   Application,
   AppConfig,
   type ApplicationBuilder,
+  Controller,
   ErrorMapping,
   Get,
   Module,
@@ -158,6 +159,22 @@ describe("a wrong configuration", () => {
       "E_PROVIDER_INVALID provider 1 of NoLists",
       "E_EXPORT_UNKNOWN exports of NoLists",
     ]);
+  });
+
+  it("with one endpoint below two prefixes is found, whose URL could be either", () => {
+    const show = Get("/{id}");
+    @Controller("/a")
+    class Left {
+      @show show() {}
+    }
+    @Controller("/b")
+    class Right {
+      @show show() {}
+    }
+    @Module({ controllers: [Left, Right] })
+    class Root {}
+
+    expect(findingsOf(Application.create(Root)).map(({ code }) => code)).to.deep.equal(["E_ENDPOINT_SHARED"]);
   });
 
   for (const [what, code, write] of written) {

@@ -14,6 +14,8 @@ import { resource } from "../../lib/routing/resource.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Routes } from "../../lib/routing/routes.js";
+import { sharedEndpoints } from "../../lib/routing/shared-endpoints.js";
+import { errorOf } from "../support/error-of.js";
 import { template } from "./templates.js";
 
 const links = routes("links", "/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
@@ -331,6 +333,54 @@ describe("ControllerPlan", () => {
       true,
       true,
     ]);
+  });
+
+  describe("an endpoint that controllers with different prefixes have", () => {
+    it("has no URL, for it could mean either of two", () => {
+      const show = Get("/{id}");
+      class Base {
+        @show show() {}
+      }
+      @Controller("/a")
+      class OfA extends Base {}
+      const url = show.url(1);
+      @Controller("/b")
+      class OfB extends Base {}
+
+      expect(url).to.equal("/a/1");
+      expect(errorOf(() => show.url(1))).to.include({ code: "E_ENDPOINT_SHARED" });
+      expect([OfA, OfB].flatMap((each) => described(ControllerPlan.of(each)))).to.deep.equal([
+        "GET /a/{id} OfA.show undefined",
+        "GET /b/{id} OfB.show undefined",
+      ]);
+      expect(sharedEndpoints([OfA, OfB])).to.deep.equal([]);
+    });
+
+    it("is a fault where each of them decorates a method of its own with it", () => {
+      const show = Get("/{id}");
+      @Controller("/a")
+      class Left {
+        @show show() {}
+      }
+      @Controller("/b/")
+      class Right {
+        @show look() {}
+      }
+      @Controller("/a/")
+      class Again {
+        @show show() {}
+      }
+
+      expect(sharedEndpoints([Left, Again])).to.deep.equal([]);
+      expect(sharedEndpoints([Left, Right])).to.deep.equal([
+        {
+          code: "E_ENDPOINT_SHARED",
+          what: "GET /{id} is handled at /a/{id} and at /b/{id}, so its URL could be either",
+          where: "Left.show and Right.look",
+          cure: "give each controller an endpoint of its own",
+        },
+      ]);
+    });
   });
 
   it("describes what the builder describes, whatever the routes", () => {
