@@ -13,7 +13,8 @@ export function controllerFindings(controller: AnyClass, bound: readonly Binding
   if ("unknown" in source) return [unknownSource(controller, source.unknown)];
   const table = "table" in source ? source.table : undefined;
   const ofTable = table === undefined ? [] : [...table.findings, ...tableFindings(controller, table, bound)];
-  return [...ofTable, ...foreign(controller, source), ...statics(controller)];
+  const ofPrefix = "prefix" in source && source.prefix.includes("{") ? [capturing(controller, source.prefix)] : [];
+  return [...ofTable, ...ofPrefix, ...foreign(controller, source), ...statics(controller)];
 }
 
 function missing({ name }: AnyClass): Finding {
@@ -34,6 +35,12 @@ function unknownSource({ name }: AnyClass, source: string): Finding {
     where: name,
     cure: "give it what routes() or resource() returned, or a path",
   };
+}
+
+function capturing({ name }: AnyClass, prefix: string): Finding {
+  const what = `the prefix "${prefix}" captures, and the URLs of the endpoints below it would not ask for that`;
+  const cure = "give the controller a table, routes(name, prefix, …), or write the capture into its endpoints";
+  return { code: "E_CONTROLLER_PREFIX", what, where: name, cure };
 }
 
 function tableFindings(controller: AnyClass, table: TableFacts, bound: readonly Binding[]): Finding[] {

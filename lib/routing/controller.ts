@@ -20,10 +20,15 @@ import type { FitsTable } from "./handler.js";
 export type ControllerSource =
   { readonly prefix: string } | { readonly table: TableFacts } | { readonly unknown: string };
 
-/** Endpoints written in place, below a prefix; what the prefix captures, a handler reads from a `Context<string>`. */
-export function Controller(prefix?: string): (target: AnyClass) => void;
+/** A prefix without captures, which the URLs of endpoints written in place would not ask for; else a text no path has, which says why. */
+type Plain<P extends string> = P extends `${string}{${string}`
+  ? "a prefix captures nothing: give routes(name, prefix, …), or write the capture into the endpoints"
+  : P;
+
 /** A table, every entry handled by exactly one decorated method; or a resource, whose actions are handled by methods of their names. */
 export function Controller<T extends object>(table: T): <C extends AnyClass>(target: C & FitsTable<C, T>) => void;
+/** Endpoints written in place, below a prefix without captures: those belong into the endpoints, or into the prefix of a table. */
+export function Controller<const P extends string = "">(prefix?: Plain<P>): (target: AnyClass) => void;
 export function Controller(source: string | object = ""): (target: AnyClass) => void {
   return (target) => {
     Injectable()(target);

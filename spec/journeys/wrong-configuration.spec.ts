@@ -177,6 +177,20 @@ describe("a wrong configuration", () => {
     expect(findingsOf(Application.create(Root)).map(({ code }) => code)).to.deep.equal(["E_ENDPOINT_SHARED"]);
   });
 
+  it("with a capture in a controller's prefix is found, for which the URLs of its endpoints would not ask", () => {
+    const prefix: string = "/teams/{team}";
+    @Controller(prefix)
+    class Panels {
+      @Get("/panels/{id}") show() {}
+    }
+    @Module({ controllers: [Panels] })
+    class Root {}
+
+    expect(findingsOf(Application.create(Root)).map(({ code, where }) => [code, where])).to.deep.equal([
+      ["E_CONTROLLER_PREFIX", "Panels"],
+    ]);
+  });
+
   for (const [what, code, write] of written) {
     it(`with ${what} is refused where it is written: ${code}`, () => {
       expect(errorOf(write)).to.include({ code });

@@ -106,15 +106,24 @@ export class TwoArguments {
 
 // --- prefixes ------------------------------------------------------------------------------------------------------------
 
-@Controller("/teams/{team}")
+@Controller("/teams")
 export class Prefixed {
-  @Get("/panel/{id}") panel({ params }: Context<"id">) {
+  @Get("/{team}/panel/{id}") panel({ params }: Context<"id">) {
     return params.id;
   }
-  @Delete("/panel") open({ params }: Context<string>) {
+  @Delete("/{team}/panel") open({ params }: Context<string>) {
     return params["team"];
   }
 }
+
+declare const computed: string;
+
+@Controller(computed)
+export class Computed {}
+
+// @ts-expect-error a capture in the prefix would be missing from the URLs of the endpoints
+@Controller("/teams/{team}")
+export class Capturing {}
 
 // @ts-expect-error neither a prefix nor a table
 @Controller(7)
