@@ -43,8 +43,6 @@ export class Redirect extends Deferred {
   }
 
   /** An endpoint, or the name of a route, with its parameters; what does not fit is a 500 when it is resolved, never a 404. */
-  route<P extends string>(endpoint: Endpoint<P>, ...params: UrlArguments<P>): Redirect;
-  route(name: string, ...params: readonly PathParameter[]): Redirect;
   route<P extends string>(to: Endpoint<P> | string, ...params: UrlArguments<P>): Redirect {
     if (typeof to === "string") return this.toward({ kind: "name", name: to, params });
     return this.toward({ kind: "endpoint", endpoint: to, url: () => to.url(...params) });

@@ -169,6 +169,11 @@ redirect().back();
 redirect().route(links.show, "red");
 // @ts-expect-error one too many
 redirect().route(all.index, 7);
+// The fault is the missing argument's, told where the call stands, and not the endpoint's for being no name.
+// prettier-ignore
+// @ts-expect-error a parameter is missing
+redirect().route(
+  links.show, "red");
 // @ts-expect-error texts only
 redirect().with("count", 7);
 // @ts-expect-error a path is a text; an endpoint goes to route()
