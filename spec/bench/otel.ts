@@ -2,10 +2,10 @@
  * What one exported span a request costs: through the telemetry's layer, and with the SDK called by hand in the same server. Cost is
  * what the process spends per answer beyond the server without export, from the first request until the last span has arrived: its
  * processor time, and, where they can be counted, its instructions. Servers take turns, each turn is a fresh process. Of the rounds the
- * lowest counts: whatever else the machine does can only add. A round in which spans were dropped is left out: those cost nothing.
+ * lowest counts: whatever else the machine does can only add. A round in which spans were dropped, or nobody answered, is left out.
  *
  * @example
- * node dist/spec/bench/otel.js --rounds 9 --seconds 2
+ * node dist/spec/bench/otel.js --rounds 12 --seconds 2
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -98,9 +98,11 @@ async function oneTurn(variant: string, collector: OtelCollector, options: Bench
   }
 }
 
-/** Whether every request has its span. */
+/** Whether all have answered, and every request has its span. */
 function isComplete(round: Round): boolean {
-  return round.slice(BY_HAND).every(({ delivered }) => delivered >= 1);
+  return (
+    round.every(({ cpu }) => Number.isFinite(cpu)) && round.slice(BY_HAND).every(({ delivered }) => delivered >= 1)
+  );
 }
 
 /** Until the last span has arrived. */
