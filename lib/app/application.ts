@@ -60,7 +60,7 @@ export class Application {
   async serve(listener: NetServer | Server): Promise<Running> {
     this.claim("serve()");
     const service = new Service(this.parts, Door.over(listener, this.parts.entrance));
-    service.open();
+    await service.open();
     return running(this.parts, service);
   }
 

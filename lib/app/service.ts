@@ -31,12 +31,12 @@ export class Service {
 
   /** Starts the subsystems while requests are refused, then lets them in. False where a stop came in between. */
   start(): Promise<boolean> {
-    return this.parts.log.run(() => this.boot());
+    return this.parts.log.run(() => this.undoing(() => this.boot()));
   }
 
   /** Lets requests in at once; no subsystem is started. */
-  open(): void {
-    this.parts.log.run(() => this.letIn());
+  open(): Promise<void> {
+    return this.parts.log.run(() => this.undoing(() => this.letIn()));
   }
 
   /** Drains, stops what was started in reverse, then what must come last. A second call waits for the first. */
@@ -47,18 +47,24 @@ export class Service {
   private async boot(): Promise<boolean> {
     const { startup, readiness, roster, entrance } = this.parts;
     entrance.lead(this.parts.entry("booting"));
+    if (!(await startup.start())) return false;
+    readiness.fill(roster.members);
+    this.letIn();
+    return true;
+  }
+
+  /** Whatever fails while the door is open leaves nothing open, and nothing started. */
+  private async undoing<T>(begin: () => T | Promise<T>): Promise<T> {
     try {
-      if (!(await startup.start())) return false;
+      return await begin();
     } catch (error) {
       this.door.stop();
       this.door.closeAll();
+      await this.parts.startup.stop();
       await this.dispose();
       await this.closeLog();
       throw error;
     }
-    readiness.fill(roster.members);
-    this.letIn();
-    return true;
   }
 
   private letIn(): void {

@@ -5,18 +5,47 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
+import { Layer, type Run } from "../../lib/kernel/middleware.js";
+import { freePort } from "../support/child.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { withoutPrivileges } from "../support/without-privileges.js";
 
 class Database extends Subsystem {
   readonly kind = "database";
   starts = 0;
+  stops = 0;
 
   start(): void {
     this.starts += 1;
   }
 
-  stop(): void {}
+  stop(): void {
+    this.stops += 1;
+  }
+}
+
+/** It can be wrapped around the rest a number of times; an application does so for the time of its start, and once more for after. */
+class Fragile extends Layer {
+  constructor(private left: number) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    this.left -= 1;
+    if (this.left < 0) throw new Error("broken");
+    return inner;
+  }
+}
+
+function isReachable(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1");
+    socket.once("error", () => resolve(false));
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }
 
 /** What `run()` rejects with, once it has, with these variables set. */
@@ -82,4 +111,35 @@ describe("run(), where it may not listen", () => {
       expect(process.listenerCount("SIGTERM")).to.equal(0);
     });
   }
+});
+
+describe("a start that fails once the address is bound", () => {
+  const rows = [
+    ["before anything was started", 0],
+    ["when everything was started", 1],
+  ] as const;
+  for (const [when, wraps] of rows) {
+    it(`closes the listener, and stops what was started: ${when}`, async () => {
+      const database = new Database();
+      const builder = Application.create().provide(provide(Database).useValue(database)).layer(new Fragile(wraps));
+      const port = await freePort();
+
+      const error = await refusal(builder.port(port).build());
+
+      expect(error.message).to.equal("broken");
+      expect([database.starts, database.stops]).to.deep.equal([wraps, wraps]);
+      expect(await isReachable(port)).to.equal(false);
+      expect(process.listenerCount("SIGTERM")).to.equal(0);
+    });
+  }
+
+  it("closes the listener that it was given", async () => {
+    const listener = net.createServer().listen(0, "127.0.0.1");
+    await once(listener, "listening");
+
+    const error = await rejectionOf(Application.create().layer(new Fragile(0)).build().serve(listener));
+
+    expect(error.message).to.equal("broken");
+    expect(listener.listening).to.equal(false);
+  });
 });
