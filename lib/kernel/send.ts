@@ -24,7 +24,7 @@ export function send(ctx: Context): void {
     return;
   }
   if (ctx.gone || raw.destroyed) {
-    if (isStream(payload)) payload.destroy();
+    discardBody(payload);
     ctx.finish();
     return;
   }
@@ -56,7 +56,7 @@ function sendWhole(ctx: Context, payload: unknown, lingers: boolean): void {
 
 function sendEmpty(ctx: Context, lingers: boolean): void {
   const { payload, raw } = ctx;
-  if (isStream(payload)) payload.destroy();
+  discardBody(payload);
   ctx.naturalType = undefined;
   raw.removeHeader("Content-Type");
   raw.removeHeader("Content-Length");
@@ -70,8 +70,7 @@ function sendEmpty(ctx: Context, lingers: boolean): void {
 function sendHeadOnly(ctx: Context, lingers: boolean): void {
   const { payload, raw } = ctx;
   if (isStream(payload)) {
-    payload.once("error", () => {});
-    payload.destroy();
+    discardBody(payload);
     writeHead(ctx, undefined, lingers);
   } else {
     // As above.
@@ -172,9 +171,13 @@ function releaseWhenClosed(ctx: Context): void {
   else finished(ctx.raw, { readable: false }, () => release(ctx));
 }
 
-/** Where reading the body was broken off, nobody would take in its rest, and the next request behind it would wait. */
+/**
+ * What was kept for an answer that is over will not be sent. Where reading the request's body was broken off, nobody would take in
+ * its rest, and the next request behind it would wait.
+ */
 function release(ctx: Context): void {
-  const { incoming, connection } = ctx;
+  const { incoming, connection, payload } = ctx;
+  discardBody(payload);
   if (incoming.destroyed && hasUnreadBody(incoming)) {
     if (restIsSmall(incoming)) keepAfter(ctx);
     else connection.socket.destroySoon();

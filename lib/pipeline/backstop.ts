@@ -7,6 +7,7 @@ import type { Context } from "../kernel/context.js";
 import type { Run } from "../kernel/middleware.js";
 import { answerPanic } from "../kernel/panic.js";
 import { send } from "../kernel/send.js";
+import { discardBody } from "../kernel/stream.js";
 import { tracing } from "../kernel/tracing.js";
 
 const log = tracing.target("framework::http::backstop");
@@ -46,6 +47,7 @@ function fail(ctx: Context, thrown: unknown): void {
     // An error while an error is answered: a header that Node refuses, for example. Nothing is left but to end it.
     log.error("response failed", { error });
     ctx.raw.destroy();
+    discardBody(ctx.payload);
     ctx.finish();
   }
 }
