@@ -1,7 +1,8 @@
 /**
  * The end of serving, in order: readiness has turned 503 and can be seen to for a while, then the listener stops, requests in
  * flight may finish until the deadline, then their signals abort, and one second later what is left is destroyed.
- * Every answer from the first moment on carries `Connection: close`, so that busy connections end by themselves.
+ * Every answer from the first moment on carries `Connection: close`, so that busy connections end by themselves; of pipelined requests
+ * the last one's, so that no other is lost behind it.
  */
 import { DrainDeadlineError } from "../kernel/abort.js";
 import type { Clock } from "../kernel/clock.js";

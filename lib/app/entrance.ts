@@ -45,7 +45,7 @@ export class Entrance implements Listener {
   request(incoming: IncomingMessage, response: ServerResponse): void {
     const connection = Connection.of(incoming.socket, this.connections);
     if (connection.wasReset) incoming.socket.destroy();
-    else this.entry(new this.ContextClass(incoming, response, connection));
+    else if (!connection.isClosing) this.entry(new this.ContextClass(incoming, response, connection));
   }
 
   continue(incoming: IncomingMessage, response: ServerResponse): void {

@@ -20,7 +20,7 @@ export interface Flight {
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly open = new Set<Connection>();
-  /** Set by the drain: every answer from now on carries `Connection: close`. */
+  /** Set by the drain: from now on an answer behind which none is owed carries `Connection: close`. */
   closing = false;
 
   add(connection: Connection): void {
@@ -86,9 +86,13 @@ export class Connection {
   readonly peer: string;
   /** The client reset the connection before its first request was seen: nobody waits for an answer, and nobody could be named. */
   readonly wasReset: boolean;
-  // Nearly always there is one request at a time; only pipelining needs the set.
-  private current: Flight | undefined;
-  private readonly others = new Set<Flight>();
+  /** An answer said that it is the last: what comes behind it is not processed (RFC 9112 section 9.6). */
+  isClosing = false;
+
+  // Nearly always there is one request at a time; only pipelining needs the set. The newest request is apart until its own end, so
+  // that it is known whether an answer is the last in order.
+  private newest: Flight | undefined;
+  private readonly older = new Set<Flight>();
 
   private constructor(
     readonly socket: Socket,
@@ -110,27 +114,32 @@ export class Connection {
   }
 
   begin(flight: Flight): void {
-    if (this.current === undefined) this.current = flight;
-    else this.others.add(flight);
+    if (this.newest !== undefined) this.older.add(this.newest);
+    this.newest = flight;
   }
 
   end(flight: Flight): void {
-    if (this.current === flight) this.current = undefined;
-    else this.others.delete(flight);
+    if (this.newest === flight) this.newest = undefined;
+    else this.older.delete(flight);
+  }
+
+  /** Whether no request came behind that of `flight`, which is in flight. */
+  endsWith(flight: Flight): boolean {
+    return this.newest === flight;
   }
 
   get inFlight(): number {
-    return (this.current === undefined ? 0 : 1) + this.others.size;
+    return (this.newest === undefined ? 0 : 1) + this.older.size;
   }
 
   flights(): Flight[] {
-    return this.current === undefined ? [...this.others] : [this.current, ...this.others];
+    return this.newest === undefined ? [...this.older] : [...this.older, this.newest];
   }
 
   private closed(): void {
     this.registry.delete(this);
     for (const flight of this.flights()) flight.clientGone();
-    this.current = undefined;
-    this.others.clear();
+    this.newest = undefined;
+    this.older.clear();
   }
 }

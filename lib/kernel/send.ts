@@ -134,8 +134,10 @@ function lingerAfterStream(ctx: Context, stream: Readable): void {
 
 /** `length` `undefined`: not known; Node then frames the body itself. */
 function writeHead(ctx: Context, length: number | undefined, lingers: boolean): void {
-  const { raw } = ctx;
-  const closes = lingers || ctx.connection.registry.closing;
+  const { raw, connection } = ctx;
+  // Of pipelined requests only the last may say so: Node throws away every answer behind the one that does.
+  const closes = lingers || (connection.registry.closing && connection.endsWith(ctx));
+  if (closes) connection.isClosing = true;
   if (ctx.exposed || raw.getHeaderNames().length > 0) {
     writeOnTop(ctx, length, closes);
     return;

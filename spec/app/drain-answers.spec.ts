@@ -48,6 +48,89 @@ describe("an answer during the drain", () => {
   });
 });
 
+const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
+
+const closes = (text: string) => text.split(/(?=HTTP\/1\.1 )/).map((each) => /\r\nConnection: close\r\n/i.test(each));
+
+const bodies = (text: string) => [...text.matchAll(/<(\w+)>/g)].map(([, name]) => name);
+
+/** Requests that are answered when they are told to be, and those that a handler has run for. */
+class Held {
+  readonly seen: string[] = [];
+  private readonly waiting = new Map<string, () => void>();
+
+  handle(name: string): string | Promise<string> {
+    this.seen.push(name);
+    if (name.startsWith("now")) return `<${name}>`;
+    return new Promise((resolve) => {
+      this.waiting.set(name, () => resolve(`<${name}>`));
+    });
+  }
+
+  async answer(name: string): Promise<void> {
+    this.waiting.get(name)?.();
+    await untilRead();
+  }
+}
+
+async function holding() {
+  const held = new Held();
+  const routes = new Routes([Route.post("/{name}", ({ params }) => held.handle(params.name))]);
+  const app = await Application.create().routes(routes).build().start();
+  return { held, app, socket: await connected(app.address) };
+}
+
+describe("requests that were pipelined before the drain", () => {
+  for (const order of ["abc", "cba", "bca", "cab"]) {
+    it(`are all answered in their order when they are done as ${order}; the last answer closes`, async () => {
+      const { held, app, socket } = await holding();
+      socket.write(post("/a") + post("/b") + post("/c"));
+      await until(() => held.seen.length === 3);
+
+      const stopping = app.stopWithin(5000);
+      const answered = rest(socket);
+      for (const name of order) await held.answer(name);
+      const text = await answered;
+
+      expect(bodies(text)).to.deep.equal(["a", "b", "c"]);
+      expect(closes(text)).to.deep.equal([false, false, true]);
+      expect(await stopping).to.deep.include({ forced: 0, cut: [] });
+    });
+  }
+
+  it("are all answered where the last was done before the drain began", async () => {
+    const { held, app, socket } = await holding();
+    socket.write(post("/a") + post("/b"));
+    await until(() => held.seen.length === 2);
+    await held.answer("b");
+
+    const stopping = app.stopWithin(5000);
+    const answered = rest(socket);
+    await held.answer("a");
+
+    expect(bodies(await answered)).to.deep.equal(["a", "b"]);
+    expect(await stopping).to.deep.include({ forced: 0, cut: [] });
+  });
+});
+
+describe("requests that are pipelined during the drain", () => {
+  it("are answered, or no handler runs for them", async () => {
+    const { held, app, socket } = await holding();
+    socket.write(post("/a"));
+    await until(() => held.seen.length === 1);
+
+    const stopping = app.stopWithin(5000);
+    const answered = rest(socket);
+    socket.write(post("/b") + post("/now1") + post("/now2") + post("/now3"));
+    await until(() => held.seen.includes("now1"));
+    await held.answer("b");
+    await held.answer("a");
+
+    expect(bodies(await answered)).to.deep.equal(held.seen);
+    expect(await stopping).to.deep.include({ forced: 0, cut: [] });
+  });
+});
+
 describe("a connection on which nothing came", () => {
   it("is closed a second after the listener stopped, and counts as no failure of the drain", async () => {
     const clock = new FakeClock();
