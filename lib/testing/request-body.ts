@@ -4,6 +4,9 @@
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 
+/** What `fetch` takes, by a name that Node declares too. */
+type Body = NonNullable<RequestInit["body"]>;
+
 /** At most one of the three. */
 export interface BodyOptions {
   /** Sent as `application/json`. */
@@ -11,7 +14,7 @@ export interface BodyOptions {
   /** Sent urlencoded; a list repeats its key. */
   readonly form?: Readonly<Record<string, string | readonly string[]>>;
   /** As with `fetch`: text, bytes, `URLSearchParams`, `FormData`, a `Blob`, a stream; a Node stream too. */
-  readonly body?: BodyInit | Readable;
+  readonly body?: Body | Readable;
 }
 
 export interface EncodedBody {
@@ -30,7 +33,7 @@ export function encodeBody({ json, form, body }: BodyOptions): EncodedBody {
   return body === undefined ? { content: undefined, type: undefined } : encode(body);
 }
 
-function encode(body: BodyInit | Readable): EncodedBody {
+function encode(body: Body | Readable): EncodedBody {
   if (body instanceof Readable) return { content: body, type: undefined };
   if (body instanceof Uint8Array) return { content: Buffer.from(body), type: undefined };
   // A `Response` knows how each kind of body is written, and what it is called.

@@ -57,6 +57,21 @@ describe("entry points", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("type-check by what Node declares, without the library of the DOM", async function () {
+    this.timeout(60_000);
+    const declarations = entries.map((entry) => targetOf(entry)?.types ?? "");
+    const options = "--ignoreConfig --noEmit --strict --target es2022 --module nodenext --lib es2023,esnext.disposable";
+
+    const checked = run(
+      join(ROOT, "node_modules/.bin/tsc"),
+      [...options.split(" "), "--types", "node", "--skipLibCheck", "false", ...declarations],
+      { cwd: ROOT },
+    );
+
+    // tsc says on standard output what is wrong, and fails.
+    expect(await checked.catch((error: unknown) => error)).to.deep.equal({ stdout: "", stderr: "" });
+  });
+
   for (const entry of entries) {
     describe(entry, () => {
       let loaded: Loaded;
@@ -92,8 +107,13 @@ describe("entry points", () => {
 
 /** An entry whose room is still being built has nothing to load; the packed package is checked for the rest. */
 function isBuilt(entry: string): boolean {
+  const target = targetOf(entry);
+  return target !== undefined && existsSync(join(ROOT, target.default));
+}
+
+function targetOf(entry: string) {
   const target = manifest().exports[entry];
-  return typeof target === "object" && existsSync(join(ROOT, target.default));
+  return typeof target === "object" ? target : undefined;
 }
 
 /** Fails when the process does not end by itself. */
