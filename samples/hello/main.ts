@@ -1,4 +1,5 @@
 /** The smallest application: one module, one controller, one route. `node dist/samples/hello/main.js`, then `curl localhost:3000`. */
+import { realpathSync } from "node:fs";
 import { Application, Controller, Get, Module } from "@stagecraft/framework";
 
 @Controller("/")
@@ -14,4 +15,4 @@ export class HelloModule {}
 
 export const application = () => Application.create(HelloModule).build();
 
-if (process.argv[1] === import.meta.filename) await application().run();
+if (realpathSync(process.argv[1] ?? "") === import.meta.filename) await application().run();

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { application, HelloModule } from "../../samples/hello/main.js";
 import { Child } from "../support/child.js";
+import { ROOT } from "../support/sources.js";
 
 describe("samples/hello", () => {
   it("says hello", async () => {
@@ -17,6 +21,17 @@ describe("samples/hello", () => {
     const rows = application().pipeline();
 
     expect(rows.filter(({ on }) => on).map(({ slot }) => slot)).to.deep.equal(["health", "redirectMapper", "router"]);
+  });
+
+  it("serves when it is run through a link", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "stagecraft-"));
+    symlinkSync(ROOT, join(folder, "link"));
+    await using child = await Child.start(join(folder, "link/dist/samples/hello/main.js"));
+
+    await child.says("listening", "errors");
+    rmSync(folder, { recursive: true });
+
+    expect((await fetch(child.url)).status).to.equal(200);
   });
 
   it("serves when it is run, and only then", async () => {
