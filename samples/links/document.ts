@@ -31,6 +31,7 @@ const STYLE = `
   input, button { font: inherit; padding: .5rem; }
   table { width: 100%; border-collapse: collapse; margin-top: 2rem; }
   th, td { text-align: left; padding: .5rem .25rem; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
-  td:nth-child(2) { overflow-wrap: anywhere; }
+  td:not(:last-child) { overflow-wrap: anywhere; }
+  strong { color: light-dark(#b00020, #ff8a95); }
   @media (max-width: 34rem) { form { grid-template-columns: 1fr; } }
 `;

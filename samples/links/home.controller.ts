@@ -1,8 +1,8 @@
-import { ConflictError, Context, Controller, CspNonce, redirect, Reply } from "@stagecraft/framework";
-import { homePage } from "./home.page.js";
+import { Context, Controller, CspNonce, redirect, Reply, type FormFields } from "@stagecraft/framework";
+import { homePage, type Attempt } from "./home.page.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
-import { freshSlug, NewLink } from "./new-link.js";
+import { faultsOf, freshSlug, NewLink } from "./new-link.js";
 
 /** The page for people: the links there are, and a form that makes another. */
 @Controller(home)
@@ -10,14 +10,19 @@ export class HomeController {
   constructor(private readonly store: LinkStore) {}
 
   @home.index
-  async index(ctx: Context) {
-    return Reply.html(homePage(ctx.host, await this.store.all(), CspNonce.find(ctx)));
+  index(ctx: Context) {
+    return this.page(ctx);
   }
 
+  /** Who sends what cannot be taken gets the page again: what was entered, and beside the field what is wrong with it. */
   @home.shorten
   async shorten(ctx: Context) {
-    const { target, slug = freshSlug() } = await ctx.form(NewLink);
-    if ((await this.store.add(slug, target)) === undefined) throw new ConflictError("that name is taken");
+    const entered = await ctx.form();
+    const read = NewLink.safeParse(entered);
+    if (!read.success) return this.page(ctx, { ...texts(entered), faults: faultsOf(read.error) }, 422);
+    const { target, slug = freshSlug() } = read.data;
+    const link = await this.store.add(slug, target);
+    if (link === undefined) return this.page(ctx, { target, slug, faults: { slug: "that name is taken" } }, 409);
     return redirect().route(home.index);
   }
 
@@ -25,4 +30,13 @@ export class HomeController {
   about() {
     return "A link shortener, and the example to copy from.\n";
   }
+
+  private async page(ctx: Context, attempt?: Attempt, status = 200) {
+    return Reply.html(homePage(ctx.host, await this.store.all(), CspNonce.find(ctx), attempt), status);
+  }
+}
+
+/** A field that was sent twice has no one text. */
+function texts({ target, slug }: FormFields) {
+  return { target: typeof target === "string" ? target : "", slug: typeof slug === "string" ? slug : "" };
 }

@@ -4,14 +4,38 @@ import { document, escape } from "./document.js";
 import type { Link } from "./link-store.js";
 import { home, visit } from "./links.routes.js";
 
-export function homePage(host: string, links: readonly Link[], nonce: CspNonce | undefined): string {
+/** What someone entered that could not be taken, and why: a word for each field at fault. */
+export interface Attempt {
+  readonly target: string;
+  readonly slug: string;
+  readonly faults: { readonly target?: string | undefined; readonly slug?: string | undefined };
+}
+
+const NOTHING: Attempt = { target: "", slug: "", faults: {} };
+
+export function homePage(
+  host: string,
+  links: readonly Link[],
+  nonce: CspNonce | undefined,
+  { target, slug, faults }: Attempt = NOTHING,
+): string {
   const form = `<form method="post" action="${home.shorten.url()}">
-  <label>Long address <input name="target" type="url" required maxlength="2048" placeholder="https://example.com/"></label>
-  <label>Name (optional) <input name="slug" pattern="[a-z0-9\\-]{3,32}" placeholder="my-link"></label>
+  <label>Long address ${said(faults.target)}<input name="target" type="url" required maxlength="2048" placeholder="https://example.com/"${state(target, faults.target)}></label>
+  <label>Name (optional) ${said(faults.slug)}<input name="slug" pattern="[a-z0-9\\-]{3,32}" placeholder="my-link"${state(slug, faults.slug)}></label>
   <button>Shorten</button>
 </form>`;
   const list = links.length === 0 ? "<p>No links yet: make the first one.</p>" : table(host, links);
   return document("Links", `${form}\n${list}`, nonce);
+}
+
+/** Beside its field, in its label, so that it is read out with it. */
+function said(text: string | undefined): string {
+  return text === undefined ? "" : `<strong>${escape(text)}</strong> `;
+}
+
+function state(entered: string, fault: string | undefined): string {
+  const value = entered === "" ? "" : ` value="${escape(entered)}"`;
+  return fault === undefined ? value : `${value} aria-invalid="true" autofocus`;
 }
 
 function table(host: string, links: readonly Link[]): string {

@@ -8,7 +8,7 @@ import { SignedIn } from "./accounts/signed-in.js";
 
 const log = tracing.target("links::api");
 
-/** The JSON API. Methods bind to the resource's actions by name. */
+/** The JSON API. A decorator ties each method to its action, so a method may have a name of its own: `create` handles `store`. */
 @Controller(links)
 @Middleware(NoStore)
 export class LinksController {

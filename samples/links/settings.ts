@@ -1,4 +1,4 @@
-import { RateLimit } from "@stagecraft/framework";
+import { RateLimit, StartupError } from "@stagecraft/framework";
 
 /** What the sample reads from the environment, in one place and parsed once. */
 export interface LinksSettings {
@@ -6,7 +6,7 @@ export interface LinksSettings {
   readonly trustedProxies: string;
   /** Origins whose pages may call the API: `CORS_ORIGINS`, comma-separated. */
   readonly corsOrigins: readonly string[];
-  /** What a client may ask: `REQUESTS_PER_HOUR`, else `REQUESTS_PER_SECOND` with twice as many at once. */
+  /** What a client may ask: `REQUESTS_PER_HOUR`, else `REQUESTS_PER_SECOND` (50) with twice as many at once. */
   readonly quota: RateLimit;
 }
 
@@ -16,10 +16,19 @@ export function settingsFrom(environment: NodeJS.ProcessEnv): LinksSettings {
 }
 
 function quotaFrom(environment: NodeJS.ProcessEnv): RateLimit {
-  const perHour = environment["REQUESTS_PER_HOUR"];
-  if (perHour !== undefined) return RateLimit.perHour(Number(perHour));
-  const perSecond = Number(environment["REQUESTS_PER_SECOND"] ?? 50);
+  const perHour = countFrom(environment, "REQUESTS_PER_HOUR");
+  if (perHour !== undefined) return RateLimit.perHour(perHour);
+  const perSecond = countFrom(environment, "REQUESTS_PER_SECOND") ?? 50;
   return RateLimit.perSecond(perSecond).burst(2 * perSecond);
+}
+
+/** A blank variable is one that nobody set. */
+function countFrom(environment: NodeJS.ProcessEnv, name: string): number | undefined {
+  const text = environment[name]?.trim() ?? "";
+  if (text === "") return undefined;
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  const what = `"${text}" is no number of requests`;
+  throw new StartupError([{ code: "LINKS_SETTING", what, where: name, cure: "give a whole number from 1" }]);
 }
 
 /** A comma-separated list without its blanks. */

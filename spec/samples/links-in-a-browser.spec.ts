@@ -24,7 +24,8 @@ describe("In a browser, samples/links", function () {
     ]);
     elsewhere = await testApp(Application.create().routes(there));
     page = await browser.newPage();
-    page.on("console", (message) => complaints.push(message.text()));
+    // A browser also tells of the answers that are refusals.
+    page.on("console", (message) => message.text().includes("the server responded") || complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(String(error)));
   });
   after(async () => {
@@ -47,6 +48,32 @@ describe("In a browser, samples/links", function () {
     await page.goto(app.url);
     expect((await page.textContent("tbody tr"))?.endsWith("1")).to.equal(true);
   });
+
+  const refused: readonly (readonly [string, string, string, string, number, string])[] = [
+    ["a name that is taken", "https://example.com/?q=<x>", "taken", "slug", 409, "that name is taken"],
+    ["another protocol", "ftp://example.com/", "ftp-link", "target", 422, "an absolute http or https URL"],
+  ];
+  for (const [what, target, slug, field, status, fault] of refused) {
+    it(`says beside its field that ${what} cannot be taken, keeps what was entered, and fits a telephone`, async () => {
+      await app.post("/api/links", { json: { target: "https://example.com/", slug: "taken" } });
+      await page.setViewportSize({ width: 360, height: 640 });
+      await page.goto(app.url);
+      await page.fill("input[name=target]", target);
+      await page.fill("input[name=slug]", slug);
+
+      const [answer] = await Promise.all([
+        page.waitForResponse((response) => response.url().endsWith("/shorten")),
+        page.click("button"),
+      ]);
+
+      expect(answer.status()).to.equal(status);
+      expect(await page.textContent(`label:has(input[name=${field}]) strong`)).to.equal(fault);
+      expect(await page.locator("strong").count()).to.equal(1);
+      const kept = [await page.inputValue("input[name=target]"), await page.inputValue("input[name=slug]")];
+      expect(kept).to.deep.equal([target, slug]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.equal(360);
+    });
+  }
 
   it("has its own style under its own policy, and nothing to complain of", async () => {
     await page.goto(app.url);

@@ -7,6 +7,7 @@ import { linksApplication } from "../../samples/links/application.js";
 import { LinkStore, type Link } from "../../samples/links/link-store.js";
 import { home, links, visit } from "../../samples/links/links.routes.js";
 import { MemoryLinks } from "../../samples/links/memory-links.js";
+import { errorOf } from "../support/error-of.js";
 
 const KEY = "the-key-of-the-spec";
 const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
@@ -130,6 +131,18 @@ describe("samples/links", () => {
       expect(await app.resolve(LinkStore).all()).to.have.lengthOf(1);
     });
 
+    it("gives the form again, with every value escaped, to who sends what it cannot take", async () => {
+      await using app = await started();
+
+      const sent = await app.post(home.shorten.url(), { form: { target: '"><b>', slug: ["a", "b"] } });
+
+      expect([sent.status, sent.headers.get("content-type")]).to.deep.equal([422, "text/html; charset=utf-8"]);
+      expect(await sent.text())
+        .to.include('value="&quot;&gt;&lt;b&gt;" aria-invalid="true"')
+        .and.include("<strong>an absolute http or https URL</strong>")
+        .and.not.include('"><b>');
+    });
+
     it("shows errors as pages to browsers, and as problems to others", async () => {
       await using app = await started();
 
@@ -137,7 +150,9 @@ describe("samples/links", () => {
       const program = await app.get("/nowhere", { headers: { Accept: "application/json" } });
 
       expect([browser.status, browser.headers.get("content-type")]).to.deep.equal([404, "text/html; charset=utf-8"]);
-      expect(await browser.text()).to.include("<h1>Not Found</h1>");
+      expect(await browser.text())
+        .to.include("<h1>Not Found</h1>")
+        .and.include('<a href="/">');
       await expectProblem(program, { status: 404 });
     });
 
@@ -167,6 +182,23 @@ describe("samples/links", () => {
         204, 503, 200, 204, 200,
       ]);
       expect((await app.put("/admin/maintenance")).status).to.equal(401);
+    });
+
+    for (const blank of ["", " "]) {
+      it(`takes the usual quota where its variable is ${JSON.stringify(blank)}`, async () => {
+        await using app = await started({ REQUESTS_PER_SECOND: blank, REQUESTS_PER_HOUR: blank });
+
+        expect((await app.get("/")).status).to.equal(200);
+      });
+    }
+
+    it("says in one line what is no quota", () => {
+      for (const name of ["REQUESTS_PER_SECOND", "REQUESTS_PER_HOUR"]) {
+        const { message, stack } = errorOf(() => linksApplication({ [name]: "abc" }));
+
+        expect(message).to.include(name).and.include('"abc" is no number of requests');
+        expect(stack).to.equal(`StartupError: ${message}`);
+      }
     });
 
     it("has every stage on that an open service wants", async () => {
