@@ -298,6 +298,79 @@ describe("a body parser as a layer", () => {
   });
 });
 
+/** Refuses as koa-send does: with an error of another copy of its package than Koa's, and a status on it. */
+const files: KoaMiddleware = async (ctx: Context, next) => {
+  if (ctx.path.includes("..")) throw Object.assign(new Error("Forbidden"), { status: 403, expose: true });
+  if (ctx.path === "/unreadable") throw Object.assign(new Error("EIO"), { status: 500 });
+  if (ctx.path === "/file") ctx.body = "of a file";
+  else await next();
+};
+
+/** As in the guide. */
+function refusing(middleware: KoaMiddleware): KoaMiddleware {
+  return async (ctx: Context, next) => {
+    let goesOn = false;
+    try {
+      await middleware(ctx, async () => void (goesOn = true));
+    } catch (error) {
+      // Anything may be thrown; what has no status is a panic.
+      const { status = 500 } = error as { readonly status?: number };
+      if (status >= 400 && status < 500) ctx.throw(status);
+      throw error;
+    }
+    if (goesOn) await next();
+  };
+}
+
+const fileRoutes = new Routes([
+  Route.get("/route", () => "of a route"),
+  Route.get("/upstream", () => {
+    throw Object.assign(new Error("of a service further behind"), { status: 404 });
+  }),
+]);
+
+const servingFiles = (layer: KoaMiddleware) => testApp(Application.create().routes(fileRoutes).layer(layer));
+
+describe("middleware for files as a layer", () => {
+  const escaping = "/a/%2e%2e/..%2fsecret";
+
+  it("is answered with 500 where it throws its own error for a path that leads out", async () => {
+    await using app = await servingFiles(files);
+
+    await expectProblem(await app.get(escaping), { status: 500, detail: null });
+  });
+
+  it("refuses such a path with 403 inside the layer of the guide", async () => {
+    await using app = await servingFiles(refusing(files));
+
+    await expectProblem(await app.get(escaping), { status: 403 });
+    expect(app.logs.transcript()).not.to.include('"message":"panic"');
+  });
+
+  for (const [path, status, body] of [
+    ["/file", 200, "of a file"],
+    ["/route", 200, "of a route"],
+    ["/nowhere", 404, ""],
+  ] as const) {
+    it(`answers ${path} inside that layer as without it`, async () => {
+      await using app = await servingFiles(refusing(files));
+
+      const response = await app.get(path);
+
+      expect([response.status, await response.text()]).to.deep.equal([status, body]);
+    });
+  }
+
+  for (const path of ["/unreadable", "/upstream"]) {
+    it(`leaves the error of ${path} a panic inside that layer`, async () => {
+      await using app = await servingFiles(refusing(files));
+
+      await expectProblem(await app.get(path), { status: 500, detail: null });
+      expect(app.logs.transcript()).to.include('"message":"panic"');
+    });
+  }
+});
+
 const byHand = (ctx: Context) => {
   ctx.respond = false;
   ctx.res.writeHead(200, { "X-Own": "1" });
