@@ -157,7 +157,7 @@ export class RateLimit extends Layer {
     const { keyOf } = this.settings;
     return (ctx) =>
       buckets.take(keyOf(ctx)).then(
-        (verdict) => pass(ctx, verdict, inner),
+        (verdict) => (isOver(ctx) ? undefined : pass(ctx, verdict, inner)),
         (error: unknown) => this.withoutStore(ctx, error, inner),
       );
   }
@@ -169,6 +169,7 @@ export class RateLimit extends Layer {
       this.warnedAt = now;
       log.warn("rate limiter unavailable", { error, decision: onBackendError });
     }
+    if (isOver(ctx)) return undefined;
     if (onBackendError === "allow") return inner(ctx);
     log.debug("request refused", { status: 503 });
     return answerProblem(ctx, UNAVAILABLE);
@@ -177,6 +178,11 @@ export class RateLimit extends Layer {
   private with(change: Partial<Settings>): RateLimit {
     return new RateLimit({ ...this.settings, ...change });
   }
+}
+
+/** While the store was asked the time ran out, or the client left: nothing further in is to begin for this request. */
+function isOver(ctx: Context): boolean {
+  return ctx.sealed || ctx.gone;
 }
 
 function pass(ctx: Context, verdict: RateLimitVerdict, inner: Run): void | Promise<void> {

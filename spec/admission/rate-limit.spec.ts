@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import net from "node:net";
 import { expect } from "chai";
 import { RateLimit } from "../../lib/admission/rate-limit.js";
+import { TimeoutLayer } from "../../lib/admission/timeout.js";
 import type { RateLimitKey } from "../../lib/admission/rate-limit-key.js";
 import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import { compose } from "../../lib/kernel/compose.js";
@@ -11,7 +13,10 @@ import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
+import { Gate } from "../support/gate.js";
+import { ScriptedCache } from "../support/scripted-cache.js";
 import { Stack, type Answer } from "../support/stack.js";
+import { until } from "../support/until.js";
 
 function statusesOf(answers: readonly Answer[]): number[] {
   return answers.map(({ status }) => status);
@@ -232,6 +237,86 @@ describe("RateLimit", () => {
     await using stack = await Stack.of([RateLimit.perMinute(2)], (ctx) => ctx.set("RateLimit-Limit", "7"));
 
     expect(limitsOf(await stack.ask())).to.deep.equal(["7", undefined, undefined]);
+  });
+
+  describe("whose store answers late", () => {
+    const outcomes: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ["with a token", async () => [1, 9, 0, 0]],
+      ["with a failure that lets requests through", () => Promise.reject(new Error("away"))],
+    ];
+
+    /** What a request meets before it comes to the limit, and what it must not come to any more. */
+    class Rig {
+      readonly asked = new Gate();
+      readonly answered = new Gate();
+      readonly clock = new FakeClock();
+      ctx: Context | undefined;
+      woken = 0;
+
+      constructor(private readonly outcome: () => Promise<unknown>) {}
+
+      start(): Promise<Stack> {
+        const cache = new ScriptedCache(async () => {
+          this.asked.open();
+          await this.answered.passed;
+          return this.outcome();
+        });
+        const seen: Middleware = {
+          handle: (ctx, next) => {
+            this.ctx = ctx;
+            return next();
+          },
+        };
+        const limit = RateLimit.perHour(10).redis(cache).onBackendError("allow");
+        return Stack.of([seen, new TimeoutLayer(100), limit], () => ++this.woken, this.clock);
+      }
+
+      /** The store answers, and what follows from it at once has happened. */
+      async release(): Promise<void> {
+        this.answered.open();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+
+    for (const [how, outcome] of outcomes) {
+      it(`wakes nothing further in for a request that was answered 408 meanwhile: ${how}`, async () => {
+        const rig = new Rig(outcome);
+        await using stack = await rig.start();
+
+        const asking = stack.ask();
+        await rig.asked.passed;
+        rig.clock.advance(100);
+        const answer = await asking;
+        await rig.release();
+
+        expect([answer.status, rig.woken]).to.deep.equal([408, 0]);
+      });
+
+      it(`wakes nothing further in for a client that has left meanwhile: ${how}`, async () => {
+        const rig = new Rig(outcome);
+        await using stack = await rig.start();
+
+        const socket = net.connect(stack.port, "127.0.0.1");
+        socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        await rig.asked.passed;
+        socket.destroy();
+        await until(() => rig.ctx?.gone === true);
+        await rig.release();
+
+        expect(rig.woken).to.equal(0);
+      });
+
+      it(`lets in whoever still waits: ${how}`, async () => {
+        const rig = new Rig(outcome);
+        await using stack = await rig.start();
+
+        const asking = stack.ask();
+        await rig.asked.passed;
+        await rig.release();
+
+        expect([(await asking).status, rig.woken]).to.deep.equal([200, 1]);
+      });
+    }
   });
 
   for (const choice of ["fail", "", undefined, true]) {
