@@ -29,14 +29,31 @@ export class CorsLayer extends Layer {
   }
 
   override wrap(inner: Run): Run {
-    const { heads, allows } = this;
+    const { heads } = this;
     return (ctx) => {
       const { origin } = ctx.incoming.headers;
       if (origin === undefined) return complete(ctx, heads.unasked, inner);
-      const verdict = allows(origin, ctx);
-      if (isPromise(verdict)) return verdict.then((allowed) => answer(ctx, heads, allowed, inner));
-      return answer(ctx, heads, verdict, inner);
+      const verdict = this.ask(origin, ctx);
+      if (!isPromise(verdict)) return answer(ctx, heads, verdict, inner);
+      return verdict.then(
+        (allowed) => answer(ctx, heads, allowed, inner),
+        (thrown: unknown) => this.fail(ctx, thrown),
+      );
     };
+  }
+
+  private ask(origin: string, ctx: Context): Verdict {
+    try {
+      return this.allows(origin, ctx);
+    } catch (thrown) {
+      return this.fail(ctx, thrown);
+    }
+  }
+
+  /** Nobody knows whether the origin is allowed: the failure is for it alone, and a cache must know that. */
+  private fail(ctx: Context, thrown: unknown): never {
+    ctx.completeHeadWith(isPreflight(ctx) ? this.heads.refusedPreflight : this.heads.withheld);
+    throw thrown;
   }
 }
 

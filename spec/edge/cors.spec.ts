@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { CorsLayer } from "../../lib/edge/cors.js";
-import type { CorsOptions } from "../../lib/edge/cors-options.js";
+import type { CorsOptions, OriginPredicate } from "../../lib/edge/cors-options.js";
 import { SecurityHeaders } from "../../lib/edge/security-headers.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError, NotFoundError } from "../../lib/kernel/errors.js";
@@ -90,14 +90,22 @@ describe("CorsLayer", () => {
       });
     }
 
-    it("that throws is a 500, and opens nothing", async () => {
-      await using stack = await Stack.of([new CorsLayer({ origins: broken })], () => "hello");
+    const failing: readonly (readonly [string, OriginPredicate])[] = [
+      ["throws", broken],
+      ["rejects", async () => broken()],
+    ];
+    for (const [how, origins] of failing) {
+      it(`that ${how} is a 500, which opens nothing and is for this origin alone`, async () => {
+        await using stack = await Stack.of([new CorsLayer({ origins })], () => "hello");
 
-      const answer = await stack.ask("/", { headers: { origin: APP } });
+        const answer = await stack.ask("/", { headers: { origin: APP } });
+        const headers = { origin: APP, "access-control-request-method": "PUT" };
+        const ahead = await stack.ask("/", { method: "OPTIONS", headers });
 
-      expect(answer.status).to.equal(500);
-      expect(answer.headers).not.to.have.property("access-control-allow-origin");
-    });
+        expect([answer.status, ahead.status]).to.deep.equal([500, 500]);
+        expect([corsOf(answer), corsOf(ahead)]).to.deep.equal([{ vary: "Origin" }, { vary: PREFLIGHT_READS }]);
+      });
+    }
   });
 
   describe("on error answers", () => {
