@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
+import { cannotListen } from "../../lib/app/door.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
 import { freePort } from "../support/child.js";
 import { rejectionOf } from "../support/rejection-of.js";
@@ -111,6 +112,15 @@ describe("run(), where it may not listen", () => {
       expect(process.listenerCount("SIGTERM")).to.equal(0);
     });
   }
+
+  it("says of a port that it may not have why that is", () => {
+    // Which ports need a privilege is the machine's to say.
+    const refused = cannotListen({ host: "127.0.0.1", port: 80 }, Object.assign(new Error(), { code: "EACCES" }));
+
+    expect(refused.message).to.equal(
+      "cannot listen on 127.0.0.1:80: permission denied; ports below 1024 need a privilege",
+    );
+  });
 });
 
 describe("a start that fails once the address is bound", () => {

@@ -4,7 +4,7 @@ import net from "node:net";
 import { expect } from "chai";
 import { Child, freePort } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
-import { runProgram } from "../support/program.js";
+import { ended, runProgram, startProgram } from "../support/program.js";
 import { until } from "../support/until.js";
 
 const APPLICATION = "../journeys/process-application.js";
@@ -24,6 +24,21 @@ describe("the process", function () {
 
     expect(child.errors).to.equal(`app listening on ${child.url} (http://localhost:3000)\n`);
     expect(child.output).to.match(/database starting\n[^]*mail starting\n/);
+  });
+
+  it("says its URL without the slashes at its end", async () => {
+    const child = startProgram(`
+      const { AppConfig, Application } = await load("index.js");
+      const config = new AppConfig({ name: "shop", url: "https://shop.example//" });
+      await Application.create().config(config).port(0).lifecycle({ drainDelayMs: 0 }).build().run();
+    `);
+    const end = ended(child);
+
+    const [line] = await once(child.stderr.setEncoding("utf8"), "data");
+    child.kill();
+
+    expect(line).to.match(/^shop listening on http:\/\/127\.0\.0\.1:\d+ \(https:\/\/shop\.example\)\n$/);
+    expect(await end).to.deep.equal({ code: 0, signal: null });
   });
 
   it("ends with one clear line and exit code 1 where the port is in use", async () => {
@@ -213,6 +228,37 @@ describe("the process", function () {
     expect(await child.exitCode()).to.equal(1);
     expect(child.output).to.contain("database stopped");
     expect(child.errors).to.match(/uncaught failure: Error: .+\n\s+at /);
+  });
+
+  it("gives what is in flight five seconds after such a failure, however long a drain may take", async () => {
+    const { code, stdout } = await runProgram(
+      `
+      const { Application, Clock, provide, Route, Routes } = await load("index.js");
+      const { FakeClock } = await load("testing/fake-clock.js");
+      const clock = new FakeClock();
+      let hasEnded = false;
+      const endless = async (ctx) => {
+        setTimeout(() => { throw new Error("nobody catches this"); });
+        await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+        console.log("aborted after", clock.monotonic());
+      };
+      const application = Application.create()
+        .routes(new Routes([Route.get("/", endless)]))
+        .provide(provide(Clock).useValue(clock))
+        .lifecycle({ drainDelayMs: 60_000, drainDeadlineMs: 600_000 })
+        .build();
+      const running = application.run().finally(() => (hasEnded = true));
+      process.once("uncaughtException", async () => {
+        while (!hasEnded) await clock.advanceAsync(50);
+      });
+      const ask = () => fetch("http://127.0.0.1:" + process.env.PORT).catch((error) =>
+        error.cause?.code === "ECONNREFUSED" ? ask() : undefined);
+      await Promise.all([running, ask()]);
+    `,
+      { PORT: String(await freePort()) },
+    );
+
+    expect([stdout, code]).to.deep.equal(["aborted after 5000\n", 1]);
   });
 
   it("lets a start that is under way finish where the signal comes while booting", async () => {
