@@ -47,7 +47,7 @@ const sources = new WeakMap<AnyClass, ControllerSource>();
 function sourceOf(source: string | object): ControllerSource {
   if (typeof source === "string") return { prefix: source };
   const table = tableFacts(source);
-  return table === undefined ? { unknown: `{ ${Object.keys(source).join(", ")} }` } : { table };
+  return table === undefined ? { unknown: `{ ${Object.keys(Object(source)).join(", ")} }` } : { table };
 }
 
 /** So that the URLs of endpoints written in place are those of their routes. */

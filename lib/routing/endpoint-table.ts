@@ -6,12 +6,14 @@
  * export const links = routes("links", "/teams/{team}/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
  * links.show.url("red", 7); // "/teams/red/links/7", named "links.show"
  */
+import { nameOf } from "../di/token.js";
 import type { Finding } from "../kernel/startup-error.js";
 import type { AnyEndpoint } from "./any-endpoint.js";
-import { endpoint, type Endpoint } from "./endpoint.js";
+import { endpoint, isEndpoint, type Endpoint } from "./endpoint.js";
 import { joinPaths } from "./join-paths.js";
 import { pathText } from "./path-text.js";
 import type { Join } from "./path-types.js";
+import { invalidRoutes } from "./route-members.js";
 
 /** The entries of a table, each below the prefix. */
 export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, AnyEndpoint>>> = {
@@ -66,6 +68,7 @@ const tables = new WeakMap<object, TableFacts>();
 const owners = new WeakMap<AnyEndpoint, TableFacts>();
 
 function below(table: string, prefix: string, key: string, entry: AnyEndpoint): AnyEndpoint {
+  if (!isEndpoint(entry)) throw invalidRoutes(`"${key}" of the table "${table}", ${nameOf(entry)}, is no endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
   return endpoint(entry.method, joinPaths(prefix, entry.path), { name, pages: entry.pages });
 }

@@ -10,6 +10,7 @@ import type { Finding } from "../kernel/startup-error.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
 import { registered } from "./endpoint-table.js";
 import { joinPaths } from "./join-paths.js";
+import { pathText } from "./path-text.js";
 import type { Join } from "./path-types.js";
 import type { ResourceMark } from "./resource-mark.js";
 
@@ -43,9 +44,10 @@ export function resource<
   const Except extends ResourceAction = never,
 >(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
   const findings = unknownActions(name, [...(options.only ?? []), ...(options.except ?? [])]);
+  const start = pathText(path, `the resource "${name}"`);
   const made = kept(options).map((action) => {
     const { method, path: end } = ACTIONS[action];
-    return [action, endpoint(method, joinPaths(path, end), `${name}.${action}`)] as const;
+    return [action, endpoint(method, joinPaths(start, end), `${name}.${action}`)] as const;
   });
   const table: object = registered(new Map(made), { name, bindsByName: true, findings });
   // The actions that are kept are those the type computes; the mark exists for the compiler only.
