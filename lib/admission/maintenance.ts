@@ -46,10 +46,13 @@ export class Maintenance {
    * Lets requests to `path`, and to anything below it, through. Slashes at either end do not matter, `"/"` allows everything; compared
    * with the raw path, letter by letter.
    *
-   * @throws FrameworkError `E_MAINTENANCE_PATH` for an empty path, or one with a query or fragment, which no request would match
+   * @throws FrameworkError `E_MAINTENANCE_PATH` for an empty path, one with a query, a fragment or a blank, which no request would match,
+   * and for a pattern: there are none
    */
   allow(path: string): this {
-    if (path === "" || /[?#]/.test(path)) throw refusePath(path);
+    // JavaScript callers may pass anything.
+    if (typeof path !== "string" || path === "" || /[?#\s]/.test(path)) throw refusePath(path);
+    if (path.includes("*")) throw refusePattern(path);
     const bare = withoutOuterSlashes(path);
     if (bare === "") this.allowsEverything = true;
     else this.allowed.push(`/${bare}`);
@@ -93,7 +96,15 @@ function withoutOuterSlashes(path: string): string {
   return path.slice(start, end);
 }
 
-function refusePath(path: string): FrameworkError {
+function refusePattern(path: string): FrameworkError {
+  const bare = withoutOuterSlashes(path.slice(0, path.indexOf("*")));
+  return new FrameworkError(
+    `allow(${JSON.stringify(path)}) is no pattern: allow("/${bare}") lets ${bare === "" ? "everything" : "everything below it"} through`,
+    { code: "E_MAINTENANCE_PATH" },
+  );
+}
+
+function refusePath(path: unknown): FrameworkError {
   return new FrameworkError(
     `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,
     { code: "E_MAINTENANCE_PATH" },

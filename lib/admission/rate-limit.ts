@@ -17,7 +17,7 @@ import { FrameworkError } from "../kernel/errors.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { Problem } from "../kernel/problem.js";
 import { tracing } from "../kernel/tracing.js";
-import type { Cache } from "../subsystems/cache.js";
+import { Cache } from "../subsystems/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";
 import { Quota } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./rate-limit-key.js";
@@ -97,9 +97,15 @@ export class RateLimit extends Layer {
    * @param name needed where two handles share a cache (`build()` finds them, `E_RATE_LIMIT_SHARED`), and the same in every instance of
    * the application: keys are `<namespace>:ratelimit:<key>` without a name and
    * `<namespace>:ratelimit.<name>:<key>` with one
-   * @throws FrameworkError `E_RATE_LIMIT_NAME` unless the name is letters, digits, `-` and `_`
+   * @throws FrameworkError `E_RATE_LIMIT_NAME` unless the name is letters, digits, `-` and `_`; `E_RATE_LIMIT_CACHE` for no cache
    */
   redis(cache: Cache, name = ""): RateLimit {
+    // JavaScript callers may pass anything, and without a cache the first request would be the one to say so.
+    if (!(cache instanceof Cache)) {
+      throw new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
+        code: "E_RATE_LIMIT_CACHE",
+      });
+    }
     if (!/^[\w-]*$/.test(name)) {
       throw new FrameworkError(`${JSON.stringify(name)} cannot name a rate limit: use letters, digits, "-" and "_"`, {
         code: "E_RATE_LIMIT_NAME",

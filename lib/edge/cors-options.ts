@@ -35,7 +35,8 @@ export function checkCorsOptions(options: CorsOptions): void {
   checkTokens("methods", options.methods, "E_CORS_METHOD");
   checkTokens("allowHeaders", options.allowHeaders, "E_CORS_HEADER");
   checkTokens("exposeHeaders", options.exposeHeaders, "E_CORS_HEADER");
-  if (options.credentials === true) checkWildcards(options);
+  // As loosely as they are granted: a truthy word means yes.
+  if (options.credentials) checkWildcards(options);
   const { maxAge = 0 } = options;
   if (!Number.isSafeInteger(maxAge) || maxAge < 0) {
     throw fault("E_CORS_MAX_AGE", `maxAge ${String(maxAge)} is not a number of seconds; give a whole number from 0 on`);
@@ -71,6 +72,8 @@ function cureOf(origin: string): string {
 }
 
 function checkTokens(option: string, names: readonly string[] = [], code: string): void {
+  // JavaScript callers may pass a bare text, whose characters would be taken for names.
+  if (!Array.isArray(names)) throw fault(code, `${option}: ${JSON.stringify(names)} is no list of names`);
   for (const name of names) {
     if (!isToken(name)) throw fault(code, `${option}: ${JSON.stringify(name)} is not a name; remove or correct it`);
   }

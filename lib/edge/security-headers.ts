@@ -12,7 +12,6 @@ import { FrameworkError } from "../kernel/errors.js";
 import type { Head, HeadCompleter } from "../kernel/head.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
-import { isFieldValue } from "./field-text.js";
 import { NonceSource } from "./nonce-source.js";
 
 const PLACEHOLDER = "{nonce}";
@@ -36,19 +35,21 @@ export class SecurityHeaders extends Layer {
     return this;
   }
 
-  /** Sets the Content-Security-Policy; the last call of this and `withCspNonce` wins. Throws `E_HEADER_VALUE` for what no header may hold. */
+  /** Sets the Content-Security-Policy; the last call of this and `withCspNonce` wins. Throws `E_HEADER_VALUE` for no policy, and for what none may hold. */
   withCsp(policy: string): this {
-    this.policy = headerValue(policy);
+    const text = policyText(policy);
+    if (text.trim() === "") throw noPolicy();
+    this.policy = text;
     this.template = undefined;
     return this;
   }
 
   /**
    * Sets a Content-Security-Policy in which every `{nonce}` becomes 144 fresh random bits a request, readable as `CspNonce.of(ctx)`.
-   * Throws `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for what no header may hold.
+   * Throws `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for what no policy may hold.
    */
   withCspNonce(template: string): this {
-    const parts = headerValue(template).split(PLACEHOLDER);
+    const parts = policyText(template).split(PLACEHOLDER);
     if (parts.length === 1) throw noPlaceholder(template);
     this.template = parts;
     this.policy = undefined;
@@ -90,11 +91,21 @@ class FloorWithNonce implements HeadCompleter {
   }
 }
 
-function headerValue(text: string): string {
-  if (isFieldValue(text)) return text;
+/** ASCII on one line (CSP level 3, section 2.2.1); hosts beyond it are written in Punycode. JavaScript callers may pass anything. */
+function policyText(text: string): string {
+  if (typeof text === "string" && /^[\x20-\x7e]*$/.test(text)) return text;
   throw new FrameworkError(
-    `the Content-Security-Policy ${JSON.stringify(text)} has a character that no header value may hold; write it on one line, in ASCII`,
+    `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
     { code: "E_HEADER_VALUE" },
+  );
+}
+
+function noPolicy(): FrameworkError {
+  return new FrameworkError(
+    "an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy",
+    {
+      code: "E_HEADER_VALUE",
+    },
   );
 }
 

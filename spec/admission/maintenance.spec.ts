@@ -51,7 +51,7 @@ describe("Maintenance", () => {
       expect(["/status", "/pay/1", "/home"].map((path) => maintenance.allows(path))).to.deep.equal([true, true, false]);
     });
 
-    for (const path of ["", "/a?b", "/a#b"]) {
+    for (const path of ["", "/a?b", "/a#b", "/a b", "/a\n"]) {
       it(`refuses ${JSON.stringify(path)}, which no request would match`, () => {
         const error = errorOf(() => new Maintenance().allow(path));
 
@@ -59,6 +59,27 @@ describe("Maintenance", () => {
         expect(error.message).to.contain(JSON.stringify(path));
       });
     }
+  });
+
+  const patterns: readonly (readonly [string, string])[] = [
+    ["/admin/*", 'allow("/admin") lets everything below it'],
+    ["/admin*", 'allow("/admin") lets everything below it'],
+    ["/a/*/b", 'allow("/a") lets everything below it'],
+    ["*", 'allow("/") lets everything through'],
+  ];
+  for (const [path, cure] of patterns) {
+    it(`takes no patterns, ${JSON.stringify(path)}, and says what does it`, () => {
+      const error = errorOf(() => new Maintenance().allow(path));
+
+      expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_MAINTENANCE_PATH");
+      expect(error.message).to.contain(JSON.stringify(path)).and.to.contain(cure);
+    });
+  }
+
+  it("takes nothing but a text for a path", () => {
+    const error = errorOf(() => new Maintenance().allow(undefined as unknown as string));
+
+    expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_MAINTENANCE_PATH");
   });
 
   for (const seconds of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {

@@ -11,6 +11,7 @@ import { FrameworkError, NotFoundError } from "../../lib/kernel/errors.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
+import type { Cache } from "../../lib/subsystems/cache.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";
@@ -324,6 +325,14 @@ describe("RateLimit", () => {
       const error = errorOf(() => RateLimit.perMinute(1).onBackendError(choice as "allow"));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_BACKEND");
+    });
+  }
+
+  for (const cache of [undefined, null, "redis://127.0.0.1", { script: () => undefined }]) {
+    it(`refuses ${JSON.stringify(cache)} for a cache`, () => {
+      const error = errorOf(() => RateLimit.perMinute(1).redis(cache as unknown as Cache));
+
+      expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_CACHE");
     });
   }
 

@@ -311,6 +311,14 @@ describe("CorsLayer", () => {
       ["a host alone", { origins: ["app.example"] }, "E_CORS_ORIGINS", /scheme:\/\/host/],
       ["a line break", { origins: [`${APP}\r\n`] }, "E_CORS_ORIGINS", /write https:\/\/app\.example$/],
       ["everyone with credentials", { origins: "*", credentials: true }, "E_CORS_WILDCARD", /credentials/],
+      [
+        "everyone with some word for credentials",
+        { origins: "*", credentials: "yes" },
+        "E_CORS_WILDCARD",
+        /credentials/,
+      ],
+      ["a bare method", { origins: [APP], methods: "GET" }, "E_CORS_METHOD", /methods: "GET"/],
+      ["a bare header", { origins: [APP], allowHeaders: "X-Total" }, "E_CORS_HEADER", /allowHeaders: "X-Total"/],
       ["any method with credentials", { origins: [APP], credentials: true, methods: ["*"] }, "E_CORS_WILDCARD", /name/],
       [
         "any header with credentials",

@@ -158,6 +158,14 @@ describe("SecurityHeaders", () => {
       ["a NUL in a policy", () => new SecurityHeaders().withCsp("a\0b"), "E_HEADER_VALUE"],
       ["a DEL in a policy", () => new SecurityHeaders().withCsp("a\x7fb"), "E_HEADER_VALUE"],
       ["what no header can hold", () => new SecurityHeaders().withCsp("img-src https://→"), "E_HEADER_VALUE"],
+      [
+        "a letter beyond ASCII",
+        () => new SecurityHeaders().withCsp("img-src https://caf\u00e9.example"),
+        "E_HEADER_VALUE",
+      ],
+      ["an empty policy", () => new SecurityHeaders().withCsp(""), "E_HEADER_VALUE"],
+      ["a blank policy", () => new SecurityHeaders().withCsp("  "), "E_HEADER_VALUE"],
+      ["a policy that is none", () => new SecurityHeaders().withCsp(undefined as unknown as string), "E_HEADER_VALUE"],
       ["a line feed in a template", () => new SecurityHeaders().withCspNonce("{nonce}\n"), "E_HEADER_VALUE"],
     ];
 
