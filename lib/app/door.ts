@@ -4,6 +4,7 @@
  */
 import http from "node:http";
 import net from "node:net";
+import { owesNothing } from "../kernel/connection.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { plain } from "../kernel/startup-error.js";
 import { attach, createServer, type Listener } from "./server.js";
@@ -79,9 +80,12 @@ export class Door {
     this.server.closeIdleConnections();
   }
 
-  /** Closes connections on which nothing has ever come, which Node does not take for idle. */
-  closeSilent(): void {
-    for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
+  /**
+   * Closes connections on which nobody waits for an answer and which Node does not take for idle: nothing has come, or half a head, or
+   * not all of a body whose request is answered.
+   */
+  closeUnasked(): void {
+    for (const socket of this.sockets) if (socket.bytesRead === 0 || owesNothing(socket)) socket.destroy();
   }
 
   closeAll(): void {

@@ -15,8 +15,8 @@ const log = tracing.target("framework::lifecycle");
 /** Between the abort of the signals and the end of the connections. */
 const LAST_CHANCE_MS = 1000;
 const SWEEP_MS = 50;
-/** What a client has sent when the listener stops is here by then; connections kept ready for later are not waited for. */
-const FIRST_BYTE_MS = 1000;
+/** What a client has sent when the listener stops is here by then; what it may send some day is not waited for. */
+const REQUEST_MS = 1000;
 /** Under a load that never ends the listener is stopped all the same. */
 const MOST_TURNS = 100;
 
@@ -56,7 +56,7 @@ export async function drain({ door, connections, clock, delayMs, deadlineMs }: D
   if (await emptied({ door, connections, clock }, deadline)) return IN_TIME;
 
   log.warn("drain deadline reached", { in_flight: connections.inFlight });
-  door.closeSilent();
+  door.closeUnasked();
   for (const flight of connections.flights()) flight.abort(new DrainDeadlineError());
   if (await emptied({ door, connections, clock }, clock.monotonic() + LAST_CHANCE_MS)) return IN_TIME;
 
@@ -82,10 +82,10 @@ async function acceptWaiting(door: Door): Promise<void> {
 
 /** Closes connections as they become idle; whether none was left in time. */
 async function emptied({ door, connections, clock }: Emptying, deadline: number): Promise<boolean> {
-  const silentUntil = clock.monotonic() + FIRST_BYTE_MS;
+  const patientUntil = clock.monotonic() + REQUEST_MS;
   while (!door.isClosed && clock.monotonic() < deadline) {
     connections.sparing(() => door.closeIdle());
-    if (clock.monotonic() >= silentUntil) door.closeSilent();
+    if (clock.monotonic() >= patientUntil) door.closeUnasked();
     await Promise.race([door.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
   }
   return door.isClosed;

@@ -17,6 +17,14 @@ export interface Flight {
   abort(reason: Error): void;
 }
 
+const connectionOf = Symbol("connection");
+
+interface ConnectedSocket extends Socket {
+  [connectionOf]?: Connection;
+  /** Node's; gone where the connection was upgraded. */
+  readonly parser?: unknown;
+}
+
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly open = new Set<Connection>();
@@ -70,15 +78,16 @@ export function messageOn(socket: Duplex): ServerResponse | undefined {
   return message ?? undefined;
 }
 
+/** Whether a client waits for nothing on a socket that Node parses: no request is in flight, and no answer is on its way. @internal */
+export function owesNothing(socket: Socket): boolean {
+  const { [connectionOf]: connection, parser }: ConnectedSocket = socket;
+  if (connection !== undefined && connection.inFlight > 0) return false;
+  return parser !== undefined && parser !== null && messageOn(socket) === undefined && !socket.writableEnded;
+}
+
 // `writableEnded` and its kin are derived from `finished`; that is the one Node's sweep looks at.
 function isLeaving(message: ServerResponse): boolean {
   return message.writableEnded && !message.writableFinished;
-}
-
-const connectionOf = Symbol("connection");
-
-interface ConnectedSocket extends Socket {
-  [connectionOf]?: Connection;
 }
 
 export class Connection {

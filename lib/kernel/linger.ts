@@ -1,7 +1,7 @@
 /**
  * Answering before the request's body was read. Closing at once would make the kernel reset the connection and take the answer
  * with it, so the rest is read and thrown away for a while first: at most 1 MiB, and until 2 seconds after the answer (RFC 9112
- * section 9.6). A small rest that was announced is thrown away as well, and the connection kept.
+ * section 9.6). A small rest that was announced is thrown away as well, and the connection kept where it comes in that time.
  */
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "./exchange.js";
@@ -17,10 +17,17 @@ export function restIsSmall(incoming: IncomingMessage): boolean {
   return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= SMALL_REST;
 }
 
-/** To be called when the answer is handed over: sees to it that the next request on the connection can be read. */
-export function keepAfter({ incoming, connection }: Exchange): void {
+/** To be called when the answer is out: sees to it that the next request on the connection can be read, or that it ends. */
+export function keepAfter({ incoming, connection: { socket }, clock, sealed }: Exchange): void {
+  const isStanding = incoming.destroyed || incoming.readableFlowing === false;
   // Who reads on to the end may do so, and what nobody has touched Node throws away itself.
-  if (incoming.destroyed || incoming.readableFlowing === false) discardRest(incoming, connection.socket);
+  if (isStanding) discardRest(incoming, socket);
+  if (incoming.complete || (!isStanding && !sealed && isListenedTo(incoming))) return;
+  clock.setTimeout(() => void (incoming.complete || socket.destroy()), LINGER_MS, { background: true });
+}
+
+function isListenedTo(incoming: IncomingMessage): boolean {
+  return incoming.listenerCount("data") > 0 || incoming.listenerCount("readable") > 0;
 }
 
 /** To be called before the answer is ended; the answer must carry `Connection: close`. */

@@ -1,8 +1,12 @@
 import { once } from "node:events";
+import http from "node:http";
 import net, { type AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { expect } from "chai";
 import { Application, Clock, provide, Route, Routes, SystemClock } from "../../lib/index.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { Conversation } from "../support/conversation.js";
+import { Gate } from "../support/gate.js";
 import { until } from "../support/until.js";
 
 const serving = (handler: () => unknown, clock: Clock = new SystemClock()) =>
@@ -11,6 +15,8 @@ const serving = (handler: () => unknown, clock: Clock = new SystemClock()) =>
     .routes(new Routes([Route.get("/", handler)]))
     .build()
     .start();
+
+const POST = "POST / HTTP/1.1\r\nHost: x\r\n";
 
 async function connected(address: unknown): Promise<net.Socket> {
   // The application listens on TCP.
@@ -172,3 +178,81 @@ describe("a connection on which nothing came", () => {
     expect(await stopping).to.deep.include({ forced: 0, cut: [] });
   });
 });
+
+describe("a connection on which nobody waits for an answer", () => {
+  const rows: readonly (readonly [string, string, RegExp])[] = [
+    ["half a request line", "POST / HT", /^$/],
+    ["half a head, behind an answer", "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo", /^HTTP\/1\.1 200 /],
+    ["the rest of a body whose request is answered", `${POST}Content-Length: 1000\r\n\r\nx`, /^HTTP\/1\.1 405 /],
+  ];
+  for (const [title, sent, answered] of rows) {
+    it(`is closed a second after the listener stopped, and counts as no failure of the drain: ${title}`, async () => {
+      const clock = new FakeClock();
+      const app = await serving(() => "", clock);
+      await using client = await Conversation.with(portOf(app.address));
+      client.say(sent);
+      await client.hear(answered);
+      await client.quiet(20);
+
+      const before = clock.pending;
+      const stopping = app.stopWithin(30_000);
+      await until(() => clock.pending > before);
+      await clock.advanceAsync(999);
+      await client.quiet(20);
+      const wasClosedEarly = client.isClosed;
+      await clock.advanceAsync(51);
+
+      expect(wasClosedEarly).to.equal(false);
+      expect(await stopping).to.deep.include({ forced: 0, cut: [] });
+    });
+  }
+
+  it("is left open while an answer is on its way, or in the making", async () => {
+    const clock = new FakeClock();
+    const gate = new Gate<string>();
+    const app = await serving(() => gate.passed, clock);
+    await using client = await Conversation.with(portOf(app.address));
+    client.say("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo");
+    await client.quiet(20);
+
+    const stopping = app.stopWithin(30_000);
+    await until(() => clock.pending > 0);
+    for (let step = 0; step < 40; step++) await clock.advanceAsync(50);
+    gate.open("in time");
+
+    expect(await client.end()).to.match(/in time$/);
+    for (let step = 0; step < 3; step++) await clock.advanceAsync(50);
+    expect(await stopping).to.deep.include({ forced: 0, cut: [] });
+  });
+
+  it("is left to whom it was handed over: an upgraded one", async () => {
+    const server = http.createServer();
+    server.on("upgrade", (_request, socket: Duplex) => {
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
+      socket.on("data", (chunk) => socket.write(chunk));
+      socket.on("end", () => socket.end());
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const clock = new FakeClock();
+    const running = await Application.create().provide(provide(Clock).useValue(clock)).build().serve(server);
+    await using client = await Conversation.with(portOf(server.address()));
+    client.say("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
+    await client.hear(/101/);
+
+    const stopping = running.stop();
+    await until(() => clock.pending > 0);
+    for (let step = 0; step < 50; step++) await clock.advanceAsync(50);
+    client.say("still there");
+    await client.hear(/still there$/);
+    client.socket.end();
+    await until(() => client.isClosed);
+    for (let step = 0; step < 3; step++) await clock.advanceAsync(50);
+
+    await stopping;
+  });
+});
+
+function portOf(address: unknown): number {
+  // The application listens on TCP.
+  return (address as AddressInfo).port;
+}

@@ -1,10 +1,18 @@
 import { expect } from "chai";
+import { TimeoutLayer } from "../../lib/admission/timeout.js";
+import type { Context } from "../../lib/kernel/context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";
 import { Stack } from "../support/stack.js";
+import { until } from "../support/until.js";
 
 const POST = "POST / HTTP/1.1\r\nHost: x\r\n";
 const GET = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n";
+
+async function readOneChunk(ctx: Context): Promise<unknown> {
+  for await (const chunk of ctx.req) return chunk;
+  return undefined;
+}
 
 describe("an answer while the request's body is unread", () => {
   it("keeps the connection where a small announced rest follows", async () => {
@@ -33,8 +41,54 @@ describe("an answer while the request's body is unread", () => {
     expect(client.wasReset).to.equal(false);
   });
 
-  it("destroys the connection of a client that goes on sending", async () => {
-    await using stack = await Stack.of([], () => "no");
+  const readers: readonly (readonly [string, (ctx: Context) => unknown])[] = [
+    ["nobody reads", () => "no"],
+    ["a reader stops in the middle", readOneChunk],
+    ["a reader goes on after the time is over", (ctx) => ctx.text()],
+  ];
+  for (const [title, handler] of readers) {
+    it(`waits two seconds for a small announced rest, then ends the connection: ${title}`, async () => {
+      const clock = new FakeClock();
+      await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+      await using client = await Conversation.with(stack.port);
+
+      client.say(`${POST}Content-Length: 1000\r\n\r\nx`);
+      await client.quiet(20);
+      if (client.received === "") clock.advance(5000);
+      await client.hear(/^HTTP\/1\.1 (?:200|408) [^]*keep-alive/);
+      await client.quiet(20);
+      clock.advance(1999);
+      await client.quiet(20);
+      const wasClosedEarly = client.isClosed || client.socket.readableEnded;
+      clock.advance(1);
+      await client.end();
+
+      expect(wasClosedEarly).to.equal(false);
+    });
+  }
+
+  it("leaves the time to whoever reads on", async () => {
+    const clock = new FakeClock();
+    let read = "";
+    const handler = (ctx: Context): string => {
+      ctx.req.on("data", (chunk: Buffer) => (read += String(chunk)));
+      return "accepted";
+    };
+    await using stack = await Stack.of([], handler, clock);
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${POST}Content-Length: 6\r\n\r\none`);
+    await client.hear(/accepted$/);
+    clock.advance(60_000);
+    client.say("two");
+
+    await until(() => read === "onetwo");
+  });
+
+  it("destroys the connection of a client that goes on sending, after a megabyte", async () => {
+    // No time passes on it.
+    const clock = new FakeClock();
+    await using stack = await Stack.of([], () => "no", clock);
     await using client = await Conversation.with(stack.port);
 
     client.say(`${POST}Transfer-Encoding: chunked\r\n\r\n`);

@@ -242,13 +242,13 @@ describe("app.stop", () => {
     const socket = net.connect(Number(new URL(app.url).port), "127.0.0.1");
     socket.on("error", () => {});
     await once(socket, "connect");
-    socket.write("GET / HTT");
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await app.get("/up");
 
     const stopping = rejectionOf(app.stop());
     await clock.advanceAsync(4000);
 
-    expect((await stopping).message).to.include("no request");
+    expect((await stopping).message).to.include("GET /");
     await app[Symbol.asyncDispose]();
   });
 });
