@@ -22,8 +22,26 @@ export interface Representation {
   readonly varies: boolean;
 }
 
+type Read = (section: Section) => Body | undefined | Promise<Body | undefined>;
+
 /** Answers, or returns false where the file is not the one that was found any more, and nothing has been said. */
-export async function answerFile(ctx: Context, place: Place, chosen: Representation): Promise<boolean> {
+export function answerFile(ctx: Context, place: Place, chosen: Representation): Promise<boolean> {
+  const { path, file } = chosen;
+  return answer(ctx, place, chosen, (section) => place.library.read(path, file, section, ctx.clock));
+}
+
+/** The same for a file that changes all the time: it is taken as it is when it is opened. */
+export async function answerChangingFile(ctx: Context, place: Place, chosen: Representation): Promise<boolean> {
+  const open = await place.library.openNow(chosen.path, chosen.file);
+  if (open === undefined) return false;
+  try {
+    return await answer(ctx, place, { ...chosen, file: open.file }, (section) => open.read(section));
+  } finally {
+    await open.release();
+  }
+}
+
+async function answer(ctx: Context, place: Place, chosen: Representation, read: Read): Promise<boolean> {
   const { method, headers } = ctx.incoming;
   if (method !== "GET" && method !== "HEAD") return refuse(ctx, 405, "Allow", "GET, HEAD");
   const { file } = chosen;
@@ -33,7 +51,7 @@ export async function answerFile(ctx: Context, place: Place, chosen: Representat
   if (method === "HEAD") return answerHead(ctx, 200, place, chosen);
   const range = isRangeCurrent(headers, file) ? readRange(headers.range, file.size) : undefined;
   if (range === "unsatisfiable") return refuse(ctx, 416, "Content-Range", `bytes */${file.size}`);
-  const body = await place.library.read(chosen.path, file, range ?? { first: 0, length: file.size }, ctx.clock);
+  const body = await read(range ?? { first: 0, length: file.size });
   if (body === undefined) return false;
   if (ctx.sealed || ctx.gone) discard(body);
   else answerBody(ctx, place, chosen, body, range);

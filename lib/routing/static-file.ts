@@ -19,7 +19,10 @@ export class StaticFile implements Validators {
   private readonly device: number;
   private readonly ctimeMs: number;
 
-  constructor(stats: Stats, suffix: Suffix) {
+  constructor(
+    stats: Stats,
+    readonly suffix: Suffix,
+  ) {
     this.size = stats.size;
     this.inode = stats.ino;
     this.device = stats.dev;
@@ -39,6 +42,11 @@ export class StaticFile implements Validators {
       ino === this.inode &&
       dev === this.device
     );
+  }
+
+  /** Whether `stats` are of the same file, in whatever state: where a path leads is known of it. */
+  isNode({ ino, dev }: Stats): boolean {
+    return ino === this.inode && dev === this.device;
   }
 
   /**

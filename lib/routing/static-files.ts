@@ -11,13 +11,13 @@ import { pickCoding, readAcceptEncoding, type Acceptance } from "../edge/accept-
 import { BoundedMemo } from "../edge/bounded-memo.js";
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { answerFile, type Representation } from "./static-answer.js";
+import { answerChangingFile, answerFile, type Representation } from "./static-answer.js";
 import type { StaticFile } from "./static-file.js";
 import { staticSettings, type StaticFilesOptions } from "./static-options.js";
 import { StaticShelf, type Place } from "./static-shelf.js";
 
-/** A file that changes all the time is given up on after as many tries. */
-const TRIES = 5;
+/** How often a file is looked for and found changed when it is opened, before it is taken as it is. */
+const TRIES = 4;
 const NO_CODING = readAcceptEncoding(undefined);
 
 export class StaticFiles extends Layer {
@@ -52,7 +52,14 @@ export class StaticFiles extends Layer {
       if (ctx.sealed || ctx.gone || (await answerFile(ctx, place, chosen))) return true;
       if (!(await place.library.canOpen(chosen.path))) return false;
     }
-    throw new Error("a static file changed each time it was about to be sent");
+    return this.serveAsItIs(ctx, place);
+  }
+
+  private async serveAsItIs(ctx: Context, place: Place): Promise<boolean> {
+    const chosen = await this.choose(ctx, place);
+    if (chosen === undefined) return false;
+    if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, place, chosen))) return true;
+    throw new Error("a static file was replaced each time it was about to be sent");
   }
 
   private async choose({ incoming, clock }: Context, place: Place): Promise<Representation | undefined> {

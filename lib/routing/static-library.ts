@@ -8,6 +8,7 @@ import type { Clock } from "../kernel/clock.js";
 import { closeFile, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./static-disk.js";
 import { StaticFile, type Suffix } from "./static-file.js";
 import { KeptBytes } from "./static-kept.js";
+import { OpenFile } from "./static-open-file.js";
 import { FileStream, type Section } from "./static-stream.js";
 
 /** Files up to this size are read at once, larger ones chunk by chunk unless their bytes are kept. */
@@ -53,6 +54,16 @@ export class StaticLibrary {
     if (file.size > SMALL_BYTES) return new FileStream(descriptor, section);
     const bytes = await readAndClose(descriptor, file.size);
     return bytes.length === file.size ? part(bytes, section) : undefined;
+  }
+
+  /** The file that was found, in the state in which it is now; `undefined` where another one lies there. The caller releases it. */
+  async openNow(path: string, found: StaticFile): Promise<OpenFile | undefined> {
+    const descriptor = await openFile(this.root + path);
+    if (descriptor === undefined) return undefined;
+    const stats = await statOfOpen(descriptor);
+    if (found.isNode(stats)) return new OpenFile(descriptor, new StaticFile(stats, found.suffix));
+    await closeFile(descriptor);
+    return undefined;
   }
 
   /** Whether there is a file that the process may read: one that it may not is found all the same. */

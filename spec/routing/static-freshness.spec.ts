@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, renameSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, renameSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
@@ -111,6 +111,59 @@ describe("StaticFiles, over time and inside the stages", () => {
         writeFileSync(join(site.root, "a.txt"), `version ${version}`);
         expect((await stack.ask("/a.txt")).text).to.equal(`version ${version}`);
       }
+    });
+
+    describe("from one turn to the next", () => {
+      const LINE = "a line of a log\n";
+
+      for (const [title, size] of [
+        ["small", 1000],
+        ["large", 20_000],
+      ] as const) {
+        it(`is sent as it is in one of them: ${title}`, async () => {
+          const path = site.put("grows.txt", LINE.repeat(size));
+          await using stack = await site.serve();
+          using _growing = onEveryTurn(() => appendFileSync(path, LINE));
+
+          const answers = await Promise.all(Array.from({ length: 10 }, () => stack.ask("/grows.txt")));
+
+          for (const { status, headers, body, text } of answers) {
+            expect([status, text.slice(0, LINE.length)]).to.deep.equal([200, LINE]);
+            expect(text.replaceAll(LINE, "")).to.equal("");
+            expect(body.length).to.be.greaterThan(LINE.length * size);
+            expect(headers.etag).to.contain(`"${body.length.toString(16)}-`);
+          }
+          if (canCountDescriptors) await untilOpen(path, 0);
+        });
+      }
+
+      it("is sent as it is where that is empty", async () => {
+        const path = site.put("turns.txt", "");
+        await using stack = await site.serve();
+        let turn = 0;
+        using _turning = onEveryTurn(() => utimesSync(path, MODIFIED, ++turn));
+
+        const answer = await stack.ask("/turns.txt");
+
+        expect([answer.status, answer.text]).to.deep.equal([200, ""]);
+        if (canCountDescriptors) await untilOpen(path, 0);
+      });
+
+      it("is known to HEAD, to conditions and in part", async () => {
+        const path = site.put("grows.txt", LINE.repeat(1000));
+        await using stack = await site.serve();
+        using _growing = onEveryTurn(() => appendFileSync(path, LINE));
+
+        const answers = [
+          await stack.ask("/grows.txt", { method: "HEAD" }),
+          await stack.ask("/grows.txt", { headers: { "if-none-match": "*" } }),
+          await stack.ask("/grows.txt", { headers: { range: `bytes=0-${LINE.length - 1}` } }),
+        ];
+
+        expect(answers.map(({ status }) => status)).to.deep.equal([200, 304, 206]);
+        expect(answers[2]?.text).to.equal(LINE);
+        if (canCountDescriptors) await untilOpen(path, 0);
+      });
     });
 
     it("is gone when it is gone", async () => {
@@ -291,4 +344,16 @@ async function begin(stack: Stack, path: string): Promise<http.IncomingMessage> 
   // The event's one argument, by Node's documentation.
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   return response;
+}
+
+/** Has the file be another between any two looks at it. */
+function onEveryTurn(change: () => void): Disposable {
+  let isOver = false;
+  const step = (): void => {
+    if (isOver) return;
+    change();
+    setImmediate(step);
+  };
+  step();
+  return { [Symbol.dispose]: () => void (isOver = true) };
 }
