@@ -94,10 +94,11 @@ describe("an answer while the request's body is unread", () => {
     client.say(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
     await client.hear(/no$/);
     const flood = setInterval(() => client.say(`10000\r\n${"x".repeat(65_536)}\r\n`), 1);
-    await client.end();
+    await until(() => client.isClosed);
     clearInterval(flood);
 
     expect(client.received).to.match(/^HTTP\/1\.1 200 OK[^]*Connection: close[^]*no$/i);
+    expect(client.wasReset).to.equal(true);
   });
 
   it("reads on for two seconds, then ends the connection for good", async () => {
