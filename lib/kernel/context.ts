@@ -194,7 +194,7 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   get body(): unknown {
-    return this.payload;
+    return this.ownPayload();
   }
 
   /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */

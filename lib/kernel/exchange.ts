@@ -41,6 +41,8 @@ export abstract class Exchange {
   extensions: unknown[] | undefined = undefined;
   /** What is to be sent, before it is bytes. @internal */
   payload: unknown = undefined;
+  /** A body whose bytes others are answered with as well: whoever asks for it may change it, and gets a copy. @internal */
+  sharedBytes: Uint8Array | undefined = undefined;
   /** The media type that follows from the body, used where none was set. @internal */
   naturalType: string | undefined = undefined;
   /** @internal */
@@ -123,6 +125,13 @@ export abstract class Exchange {
   private typeBehind(value: unknown): string | undefined {
     const type = naturalTypeOf(value);
     return this.naturalType === undefined || type === JSON_TYPE ? type : this.naturalType;
+  }
+
+  /** The body for someone who may do with it what they like. @internal */
+  ownPayload(): unknown {
+    const { sharedBytes } = this;
+    if (sharedBytes !== undefined && this.payload === sharedBytes) this.payload = Buffer.from(sharedBytes);
+    return this.payload;
   }
 
   /** No body and no type. The status is left alone. @internal */

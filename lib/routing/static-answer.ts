@@ -75,6 +75,7 @@ function answerBody(ctx: Context, place: Place, chosen: Representation, body: Bo
   const { size } = chosen.file;
   ctx.answerStatus(range === undefined ? 200 : 206);
   ctx.answerBody(body);
+  if (body instanceof Uint8Array) ctx.sharedBytes = body;
   describe(ctx, place, chosen);
   describeBody(ctx, chosen, range?.length ?? size);
   if (range === undefined) return;

@@ -7,6 +7,8 @@ import { expect } from "chai";
 import { Compression } from "../../lib/edge/compression.js";
 import { CorsLayer } from "../../lib/edge/cors.js";
 import { SecurityHeaders } from "../../lib/edge/security-headers.js";
+import type { Context } from "../../lib/kernel/context.js";
+import type { Next } from "../../lib/kernel/middleware.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";
 import type { Stack } from "../support/stack.js";
 import { MODIFIED, muchLater, StaticSite } from "./static-site.js";
@@ -300,6 +302,36 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect(headers).to.include({ "content-type": "text/plain; charset=utf-8", vary: "Accept-Encoding" });
       expect(headers).not.to.have.any.keys("content-length", "accept-ranges");
     });
+
+    for (const [title, bodyOf] of [
+      ["the context", (ctx: Context): unknown => ctx.body],
+      ["Koa's response", (ctx: Context): unknown => ctx.response.body],
+    ] as const) {
+      for (const [what, range, text] of [
+        ["", undefined, "the same for all"],
+        [", in part too", "bytes=4-7", "same"],
+      ] as const) {
+        it(`is not changed for others by a layer that changes the bytes it gets of ${title}${what}`, async () => {
+          site.put("a.txt", "the same for all");
+          const changing = {
+            async handle(ctx: Context, next: Next): Promise<void> {
+              await next();
+              if (ctx.get("x-change") === "1") (bodyOf(ctx) as Buffer).fill("X");
+            },
+          };
+          await using stack = await site.serve({}, [changing], muchLater());
+          const asking = range === undefined ? {} : { range };
+
+          const texts: string[] = [];
+          for (const change of ["1", "0", "1", "0"]) {
+            texts.push((await stack.ask("/a.txt", { headers: { ...asking, "x-change": change } })).text);
+          }
+
+          const changed = "X".repeat(text.length);
+          expect(texts).to.deep.equal([changed, text, changed, text]);
+        });
+      }
+    }
 
     it("is not compressed twice", async () => {
       site.put("a.txt", "plain, ".repeat(1000));
