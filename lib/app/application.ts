@@ -64,11 +64,14 @@ export class Application {
     return running(this.parts, service);
   }
 
-  /** For a server of the caller's own. The lifecycle stays `booting` for the health endpoints; other requests are served. */
+  /**
+   * For a server of the caller's own. The lifecycle stays `booting` for the health endpoints; other requests are served. To be
+   * given for `checkContinue` too: without that the server says `100 Continue` before a body can be refused.
+   */
   callback(): RequestListener {
     const { entrance } = this.parts;
     entrance.lead(this.parts.entry("ready"));
-    return (incoming, response) => entrance.request(incoming, response);
+    return (incoming, response) => entrance.requestOrContinue(incoming, response);
   }
 
   routes(): Routes {

@@ -48,11 +48,26 @@ export class Entrance implements Listener {
     else if (!connection.isClosing) this.entry(new this.ContextClass(incoming, response, connection));
   }
 
+  /** For a server that may have sent `100 Continue`, or leave that to its listener. */
+  requestOrContinue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
+    const { headers, httpVersion } = incoming;
+    const isAsked = headers.expect !== undefined && httpVersion === "1.1" && CONTINUE.test(headers.expect);
+    if (isAsked && response._sent100 === false) this.continue(incoming, response);
+    else this.request(incoming, response);
+  }
+
   continue(incoming: IncomingMessage, response: ServerResponse): void {
     owe100Continue(incoming, response);
     this.request(incoming, response);
   }
 }
+
+/** Node's own note of whether it has sent the `100`; there is no public one. Where it is missing, nothing is owed. */
+interface Noted {
+  readonly _sent100?: boolean;
+}
+
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /** Until an entry is there nothing is served. */
 function refuseAll(ctx: Context): void {

@@ -29,6 +29,7 @@ import {
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Metrics } from "@stagecraft/framework/observe";
 import { testApp } from "@stagecraft/framework/testing";
+import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";
 import { ScriptedCache } from "../support/scripted-cache.js";
@@ -89,6 +90,9 @@ function nothing(): void {}
 function active(): number {
   return process.getActiveResourcesInfo().length;
 }
+
+const expecting = (length: number): string =>
+  `POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("Application", () => {
   describe("served on a listener that exists", () => {
@@ -152,6 +156,40 @@ describe("Application", () => {
 
     expect(await live.json()).to.deep.equal({ state: "booting" });
     expect(await count.text()).to.equal("1");
+  });
+
+  describe("where a server of the caller's own is asked for 100 Continue", () => {
+    const routes = new Routes([Route.post("/", (ctx) => ctx.text())]);
+
+    async function served(checks: boolean): Promise<http.Server> {
+      const listener = Application.create().bodyLimit(10).routes(routes).build().callback();
+      const server = http.createServer(listener);
+      if (checks) server.on("checkContinue", listener);
+      return listening(server);
+    }
+
+    for (const [title, checks, refused] of [
+      ["leaves it to the server that has no other listener", false, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 413 /],
+      ["refuses a body without it, given as a listener for that too", true, /^HTTP\/1\.1 413 /],
+    ] as const) {
+      it(title, async () => {
+        const server = await served(checks);
+        const { port } = server.address() as net.AddressInfo;
+
+        await using large = await Conversation.with(port);
+        large.say(expecting(1000));
+        const refusal = await large.hear(/ 413 /);
+        await using small = await Conversation.with(port);
+        small.say(expecting(5));
+        await small.hear(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+        small.say("hello");
+        const answer = await small.hear(/hello$/);
+        server.close();
+
+        expect(refusal).to.match(refused);
+        expect(answer.match(/100 Continue/g)).to.have.length(1);
+      });
+    }
   });
 
   it("reads no body in a transfer coding that a server of the caller's own has let pass", async () => {
