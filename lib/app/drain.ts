@@ -17,6 +17,8 @@ const LAST_CHANCE_MS = 1000;
 const SWEEP_MS = 50;
 /** What a client has sent when the listener stops is here by then; what it may send some day is not waited for. */
 const REQUEST_MS = 1000;
+/** A destroyed socket closes with the next turn of the loop; nothing that keeps one from it keeps the process. */
+const CLOSING_MS = 1000;
 /** Under a load that never ends the listener is stopped all the same. */
 const MOST_TURNS = 100;
 
@@ -65,6 +67,7 @@ export async function drain({ door, connections, clock, delayMs, deadlineMs }: D
   door.closeAll();
   connections.destroyAll();
   await door.closed;
+  await allTold(connections, clock);
   log.warn("connections destroyed", { forced });
   return { forced, cut };
 }
@@ -88,12 +91,19 @@ async function emptied({ door, connections, clock }: Emptying, deadline: number)
     if (clock.monotonic() >= patientUntil) door.closeUnasked();
     await Promise.race([door.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
   }
+  if (door.isClosed) await allTold(connections, clock);
   return door.isClosed;
 }
 
-function pause(clock: Clock, ms: number): Promise<void> {
+/** A listener is closed a moment before its last sockets say so; what became of requests on them is told then, and not after the end. */
+async function allTold(connections: Connections, clock: Clock): Promise<void> {
+  if (connections.size === 0) return;
+  await Promise.race([connections.closed(), pause(clock, CLOSING_MS, { background: true })]);
+}
+
+function pause(clock: Clock, ms: number, options?: { readonly background: boolean }): Promise<void> {
   if (ms <= 0) return Promise.resolve();
   return new Promise((resolve) => {
-    clock.setTimeout(resolve, ms);
+    clock.setTimeout(resolve, ms, options);
   });
 }

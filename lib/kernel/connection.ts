@@ -64,11 +64,14 @@ export class Connections {
     for (const message of leaving) message.finished = true;
   }
 
-  /** Destroys whatever is still open and says how many that were. */
-  destroyAll(): number {
-    const { size } = this.open;
-    for (const connection of this.open) connection.socket.destroy();
-    return size;
+  /** Destroys whatever is still open. */
+  destroyAll(): void {
+    for (const { socket } of this.open) socket.destroy();
+  }
+
+  /** Resolves when the sockets that are open now have closed, and everyone in flight on them has been told. */
+  async closed(): Promise<void> {
+    await Promise.all([...this.open].map(({ socket }) => new Promise((resolve) => socket.once("close", resolve))));
   }
 }
 

@@ -18,6 +18,7 @@ import {
   Subsystem,
   type ApplicationBuilder,
   type Binding,
+  type Context,
 } from "@stagecraft/framework";
 import { CaptureSink, Filter, LogSink, StderrSink, tracing } from "@stagecraft/framework/observe";
 import { expectLogLine, testApp } from "@stagecraft/framework/testing";
@@ -207,6 +208,42 @@ describe("an application that provides a LogSink", () => {
 
     const ending = ["draining", "listener stopped", "parting", "stopped"];
     expect(lines).to.deep.equal([...ending, "closed", ...ending]);
+  });
+
+  it("closes it after the lines of requests that the drain has ended, however these are answered", async () => {
+    const lines: string[] = [];
+    class Closing extends LogSink {
+      override writeLine(line: string): void {
+        lines.push(expectLogLine(line).message?.replace(/ \d+ms$/, "") ?? "");
+      }
+      dispose(): void {
+        lines.push("closed");
+      }
+    }
+    const hanging = [
+      Route.get("/never", () => new Promise(() => {})),
+      Route.get("/by-hand", (ctx: Context) => void (ctx.respond = false)),
+    ];
+    const application = Application.create()
+      .routes(new Routes(hanging))
+      .requestId()
+      .accessLog()
+      .provide(provide(LogSink).useClass(Closing))
+      .lifecycle({ drainDelayMs: 0, drainDeadlineMs: 50 })
+      .build();
+    const listener = net.createServer().listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const running = await application.serve(listener);
+    const answers = ["/never", "/by-hand"].map((path) => fetch(running.url + path).catch(() => "cut"));
+    await pause(50);
+
+    await running.stop();
+
+    expect(await Promise.all(answers)).to.deep.equal(["cut", "cut"]);
+    const ended = ["GET /never 499", "GET /by-hand 499"];
+    const ending = ["draining", "listener stopped", "drain deadline reached", ...ended];
+    expect(lines).to.have.members([...ending, "connections destroyed", "stopped", "closed"]);
+    expect(lines.slice(-3)).to.deep.equal(["connections destroyed", "stopped", "closed"]);
   });
 });
 
