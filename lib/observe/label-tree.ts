@@ -21,6 +21,9 @@ export class LabelTree<S> {
     // oxlint-disable-next-line typescript/no-this-alias, unicorn/no-this-assignment -- the walk starts here
     let node: LabelTree<S> | undefined = this;
     for (const name in labels) {
+      // Twice as fast here as `Object.hasOwn`; what is inherited is no label.
+      // oxlint-disable-next-line prefer-object-has-own
+      if (!Object.prototype.hasOwnProperty.call(labels, name)) continue;
       const place: LabelTree<S> | undefined = name === node.name ? node : node.others?.get(name);
       // The key comes from the loop over the same object.
       node = place?.next(labels[name] as LabelValue);

@@ -25,8 +25,13 @@ export class MetricFamily<S extends Series> {
     return this.tree.find(labels);
   }
 
-  /** The series of these labels in whatever order; it is not made where it is missing. */
+  /**
+   * The series of these labels in whatever order; it is not made where it is missing.
+   *
+   * @throws MetricsError `E_METRIC_LABEL`
+   */
   peek(labels: Labels): S | undefined {
+    checkLabels(this.name, labels, undefined);
     return this.tree.find(labels) ?? this.byText.get(labelText(labels));
   }
 

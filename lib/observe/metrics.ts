@@ -106,8 +106,12 @@ export class Metrics {
 
   /** What a counter stands at; `undefined` where there is no such counter or no such series. Never throws, makes nothing. */
   counterValue(name: string, labels: Labels = NO_LABELS): number | undefined {
-    const series = name === OVERFLOW ? this.#overflow.peek(labels) : this.#counters.peek(name, labels);
-    return series?.value;
+    try {
+      return (name === OVERFLOW ? this.#overflow.peek(labels) : this.#counters.peek(name, labels))?.value;
+    } catch {
+      // What are no labels belong to no series.
+      return undefined;
+    }
   }
 
   /**

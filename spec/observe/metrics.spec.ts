@@ -11,6 +11,10 @@ import {
 import { expectExposition } from "../../lib/testing/expect-exposition.js";
 import { errorOf } from "../support/error-of.js";
 
+function fail(): never {
+  expect.fail("asked");
+}
+
 describe("Metrics", () => {
   it("names what every application counts", () => {
     expect(HTTP_REQUESTS_TOTAL).to.equal("http_requests_total");
@@ -143,6 +147,19 @@ describe("Metrics", () => {
       metrics.increment("a_total", { x: "\ufffd" });
 
       expect(metrics.render()).to.equal('# TYPE a_total counter\na_total{x="\ufffd"} 2\n');
+    });
+
+    it("are the own members of what is given, whatever these inherit", () => {
+      const metrics = new Metrics();
+      // What the compiler takes for labels may inherit more.
+      const inheriting = Object.create({ x: "1" }) as Record<string, string>;
+
+      metrics.increment("a_total", inheriting);
+      metrics.increment("a_total", { x: "1" }, 10);
+      metrics.increment("a_total", inheriting);
+
+      expect(metrics.render()).to.equal('# TYPE a_total counter\na_total 2\na_total{x="1"} 10\n');
+      expect(metrics.counterValue("a_total", inheriting)).to.equal(2);
     });
 
     it("take names that objects are born with", () => {
@@ -423,6 +440,20 @@ describe("Metrics", () => {
       expect(metrics.counterValue("level")).to.equal(undefined);
       expect(metrics.counterValue("a", { "b-c": 1 })).to.equal(undefined);
       expect(metrics.render()).to.equal(before);
+    });
+
+    it("is undefined for what are no labels", () => {
+      const metrics = new Metrics();
+      metrics.increment("a", { x: "1", y: "2" });
+      const hostile: readonly unknown[] = [
+        { 'x="1",y': "2" },
+        { x: { toString: fail } },
+        Object.defineProperty({}, "x", { enumerable: true, get: fail }),
+        { x: Symbol("x") },
+        null,
+      ];
+
+      for (const labels of hostile) expect(metrics.counterValue("a", labels as Labels)).to.equal(undefined);
     });
 
     it("finds a series by an order no one has counted with", () => {
