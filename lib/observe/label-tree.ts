@@ -3,6 +3,7 @@
  * Every order a program uses has its own path to the same series, so a caller that keeps to one order pays for a comparison and a
  * lookup a label, and allocates nothing.
  */
+import { ownText } from "../kernel/own-text.js";
 import type { Labels, LabelValue } from "./labels.js";
 
 /** Up to here a row of values is compared one by one, which takes half the time of a map; beyond, a map. */
@@ -32,13 +33,13 @@ export class LabelTree<S> {
     return node.series;
   }
 
-  /** Lays the path of these labels, in their order, to `series`. */
+  /** Lays the path of these labels, in their order, to `series`. Their values are well-formed. */
   add(labels: Labels, series: S): void {
     // oxlint-disable-next-line typescript/no-this-alias, unicorn/no-this-assignment -- the walk starts here
     let node: LabelTree<S> = this;
     for (const [name, value] of Object.entries(labels)) {
       const place = node.place(name);
-      node = place.next(value) ?? place.grow(value);
+      node = place.next(value) ?? place.grow(typeof value === "string" ? ownText(value) : value);
     }
     node.series = series;
   }

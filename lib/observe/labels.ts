@@ -5,6 +5,7 @@
  * @example
  * labelText({ status: 200, method: "GET" }); // 'method="GET",status="200"'
  */
+import { toUSVString } from "node:util";
 import { escapeLabelValue } from "./exposition.js";
 import { MetricsError } from "./metrics-error.js";
 
@@ -18,6 +19,11 @@ export type Labels = Readonly<Record<string, LabelValue>>;
 export function labelText(labels: Labels): string {
   const names = Object.keys(labels).toSorted();
   return names.map((name) => `${name}="${escapeLabelValue(String(labels[name]))}"`).join(",");
+}
+
+/** Whether the values are what their text says: lone surrogates, of which there is no end, all become the one U+FFFD. */
+export function areWellFormed(labels: Labels): boolean {
+  return Object.values(labels).every((value) => typeof value !== "string" || toUSVString(value) === value);
 }
 
 /** @throws MetricsError `E_METRIC_LABEL`, naming metric, label and rule. */

@@ -2,9 +2,10 @@
  * Everything under one metric name: its kind, its help, and its series, at most `maxSeries` of them.
  * Finding a known series allocates nothing; the sorted order is made anew only after a series was added.
  */
+import { ownText } from "../kernel/own-text.js";
 import { type MetricKind, openMetric } from "./exposition.js";
 import { LabelTree } from "./label-tree.js";
-import { checkLabels, type Labels, labelText } from "./labels.js";
+import { areWellFormed, checkLabels, type Labels, labelText } from "./labels.js";
 import type { Series } from "./series.js";
 
 export class MetricFamily<S extends Series> {
@@ -44,7 +45,7 @@ export class MetricFamily<S extends Series> {
     checkLabels(this.name, labels, this.kind === "histogram" ? "le" : undefined);
     const text = labelText(labels);
     const series = this.byText.get(text) ?? this.add(text);
-    if (series !== undefined) this.tree.add(labels, series);
+    if (series !== undefined && areWellFormed(labels)) this.tree.add(labels, series);
     return series;
   }
 
@@ -56,8 +57,9 @@ export class MetricFamily<S extends Series> {
 
   private add(text: string): S | undefined {
     if (this.byText.size >= this.maxSeries) return undefined;
-    const series = this.make(text);
-    this.byText.set(text, series);
+    const labels = ownText(text);
+    const series = this.make(labels);
+    this.byText.set(labels, series);
     this.sorted = undefined;
     return series;
   }

@@ -3,6 +3,7 @@
  * else is folded, and a needle may stand anywhere in the name. Verdicts are remembered, because a program logs the same
  * few hundred names over and over; the memory is bounded, because names may come from outside.
  */
+import { ownText } from "../kernel/own-text.js";
 
 const REMEMBERED_NAMES = 2048;
 const REMEMBERED_LENGTH = 128;
@@ -24,7 +25,9 @@ export class Needles {
     const verdict = this.#pattern.test(name);
     if (name.length > REMEMBERED_LENGTH) return verdict;
     if (this.#verdicts.size >= REMEMBERED_NAMES) this.#verdicts.clear();
-    this.#verdicts.set(name, verdict);
+    const kept = ownText(name);
+    // A name that is not well-formed would be remembered as another one.
+    if (kept === name) this.#verdicts.set(kept, verdict);
     return verdict;
   }
 }

@@ -5,6 +5,7 @@
  * A line is put together from pieces, and every piece costs once more when the line is written out. So a prefix holds
  * all punctuation between two values, quotation marks included, and a value that comes again is one piece with it.
  */
+import { ownText } from "../../kernel/own-text.js";
 import { REDACTED } from "../redact.js";
 import { oneText } from "./text.js";
 
@@ -75,9 +76,9 @@ export class Slot {
   #keep(value: unknown, before: Before, text: string): void {
     this.#disappointments++;
     if (this.#disappointments === DISAPPOINTMENTS) this.#giveUp();
-    this.#value = value;
+    this.#text = ownText(text);
+    this.#value = typeof value === "string" ? this.#text : value;
     this.#before = before;
-    this.#text = text;
     this.#piece = undefined;
   }
 
