@@ -10,6 +10,7 @@
 import { pickCoding, readAcceptEncoding, type Acceptance } from "../edge/accept-encoding.js";
 import { BoundedMemo } from "../edge/bounded-memo.js";
 import type { Context } from "../kernel/context.js";
+import type { HeadCompleter } from "../kernel/head.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { answerChangingFile, answerFile, type Representation } from "./static-answer.js";
 import type { StaticFile } from "./static-file.js";
@@ -18,6 +19,15 @@ import { StaticShelf, type Place } from "./static-shelf.js";
 
 /** How often a file is looked for and found changed when it is opened, before it is taken as it is. */
 const TRIES = 4;
+/**
+ * A cache may keep a 404 that says nothing of it (RFC 9110 section 15.1): a file that was asked for a moment before it was deployed
+ * would stay away.
+ */
+const ABSENT: HeadCompleter = {
+  complete({ raw }, head) {
+    if (raw.statusCode === 404 && !head.has("Cache-Control")) head.set("Cache-Control", "no-store");
+  },
+};
 const NO_CODING = readAcceptEncoding(undefined);
 
 export class StaticFiles extends Layer {
@@ -32,10 +42,14 @@ export class StaticFiles extends Layer {
 
   /** What is no file goes on inwards. */
   override wrap(inner: Run): Run {
+    const pass: Run = (ctx) => {
+      ctx.completeHeadWith(ABSENT);
+      return inner(ctx);
+    };
     return (ctx) => {
       const served = this.tryServe(ctx);
-      if (typeof served === "boolean") return served ? undefined : inner(ctx);
-      return served.then((isServed) => (isServed ? undefined : inner(ctx)));
+      if (typeof served === "boolean") return served ? undefined : pass(ctx);
+      return served.then((isServed) => (isServed ? undefined : pass(ctx)));
     };
   }
 

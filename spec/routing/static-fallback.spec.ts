@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import { Application } from "../../lib/app/application.js";
 import type { ApplicationBuilder } from "../../lib/app/builder.js";
+import { ErrorMapping } from "../../lib/admission/error-mapping.js";
+import type { Context } from "../../lib/kernel/context.js";
+import type { Next } from "../../lib/kernel/middleware.js";
+import { Reply } from "../../lib/kernel/reply.js";
 import { StartupError } from "../../lib/kernel/startup-error.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
@@ -62,18 +66,53 @@ describe("Static files as the router's fallback", () => {
     ]);
   });
 
+  it("have the 404 of what is no file kept by no cache, whoever gives it a body", async () => {
+    for (const builder of [
+      application(),
+      application().errorMapping(),
+      application().errorMapping(new ErrorMapping().using(page)),
+    ]) {
+      await using app = await testApp(builder);
+
+      for (const path of ["/build/app-BX3kd9aZ.js", "/.env", "/"]) {
+        const { status, headers } = await app.get(path);
+        expect([status, headers.get("cache-control")]).to.deep.equal([404, "no-store"]);
+      }
+    }
+  });
+
+  it("say nothing of a 404 that says itself how long it may be kept, of a route's, or of another answer in its place", async () => {
+    const routes = new Routes([Route.get("/gone", (ctx) => void (ctx.status = 404))]);
+    const builder = Application.create()
+      .routes(routes)
+      .staticFiles({ root: site.root })
+      .layer(async (ctx: Context, next: Next) => {
+        await next();
+        if (ctx.path === "/page") ctx.body = "the page for every path";
+        if (ctx.path === "/kept") ctx.set("Cache-Control", "max-age=5");
+      });
+    await using app = await testApp(builder);
+
+    const responses = [await app.get("/gone"), await app.get("/page"), await app.get("/kept")];
+
+    expect(responses.map(({ status, headers }) => [status, headers.get("cache-control")])).to.deep.equal([
+      [404, null],
+      [200, null],
+      [404, "max-age=5"],
+    ]);
+  });
+
   it("get a problem where errors are mapped, without any of the file's headers", async () => {
     site.put("a.txt", "0123456789");
     await using app = await testApp(application().errorMapping());
 
     const responses = [
-      await app.get("/b.txt"),
       await app.post("/a.txt"),
       await app.get("/a.txt", { headers: { "if-match": '"x"' } }),
       await app.get("/a.txt", { headers: { range: "bytes=10-" } }),
     ];
 
-    expect(responses.map(({ status }) => status)).to.deep.equal([404, 405, 412, 416]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([405, 412, 416]);
     for (const { headers } of responses) {
       expect(headers.get("content-type")).to.equal("application/problem+json");
       expect([headers.get("cache-control"), headers.get("etag")]).to.deep.equal([null, null]);
@@ -109,6 +148,10 @@ describe("Static files as the router's fallback", () => {
     expect(String(error)).to.contain("E_STATIC_MANIFEST");
   });
 });
+
+function page(status: number): Reply | undefined {
+  return status === 404 ? Reply.html("nothing here") : undefined;
+}
 
 function isOn(builder: ApplicationBuilder): boolean | undefined {
   const rows = builder.build().pipeline();

@@ -109,7 +109,7 @@ describe("StaticFiles", () => {
     }
   });
 
-  describe("what is not a file to be served is a 404 that says nothing", () => {
+  describe("what is not a file to be served is a 404 that says nothing, and that no cache keeps", () => {
     const paths = [
       "/",
       "/missing.txt",
@@ -172,7 +172,8 @@ describe("StaticFiles", () => {
         const text = await stack.raw(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
 
         expect(text).to.match(/^HTTP\/1\.1 404 /);
-        expect(text).not.to.match(/cache-control|etag|last-modified|nobody may|inner|hello/i);
+        expect(text).to.contain("Cache-Control: no-store\r\n");
+        expect(text).not.to.match(/etag|last-modified|nobody may|inner|hello/i);
       });
     }
 
