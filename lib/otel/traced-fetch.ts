@@ -15,13 +15,21 @@ type Call = Parameters<Fetch>;
 const log = tracing.target(CLIENT_TARGET);
 const SAMPLED = 1;
 
+/** All that `fetch` reads of an `init`, of which a `Request` has most as accessors that a spread does not see. */
+const MEMBERS = [
+  ...["method", "headers", "body", "referrer", "referrerPolicy", "mode", "credentials", "cache", "redirect"],
+  ...["integrity", "keepalive", "signal", "window", "duplex", "dispatcher", "priority"],
+];
+
 export function traceFetch(layer: SpanExportLayer, fetch: Fetch): Fetch {
   // Asynchronous as `fetch` is: what is wrong with a call is a rejection.
   return async (input, init) => {
-    const url = addressOf(input);
+    const target = targetOf(input);
+    const url = addressOf(target);
     if (url === undefined) return fetch(input, init);
-    const span = log.span("fetch", { method: methodOf(input, init), url });
-    return span.run(() => call(layer, fetch, span, [input, init]));
+    const read = membersOf(init);
+    const span = log.span("fetch", { method: methodOf(target, read), url });
+    return span.run(() => call(layer, fetch, span, [target, read]));
   };
 }
 
@@ -38,14 +46,29 @@ async function call(layer: SpanExportLayer, fetch: Fetch, span: Span, [input, in
   return response;
 }
 
+/** What the call is of, read once: the second time it may be something else. */
+function targetOf(input: Call[0]): Call[0] {
+  return input instanceof Request || input instanceof URL ? input : String(input);
+}
+
+/** As an object with nothing but values, which are read once, too. */
+function membersOf(init: Call[1]): Call[1] {
+  // `fetch` takes `null` for none, whatever the compiler says.
+  if (init === undefined || init === null) return undefined;
+  const read: Record<string, unknown> = { ...init };
+  for (const name of MEMBERS) if (!(name in read)) read[name] = Reflect.get(init, name);
+  return read;
+}
+
 /** As `fetch` reads them: those of `init`, where it has any, instead of those of the request. */
 function headersOf(input: Call[0], init: Call[1]): Headers {
-  return new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+  if (init?.headers !== undefined) return new Headers(init.headers);
+  return new Headers(input instanceof Request ? input.headers : undefined);
 }
 
 /** As it is sent: `fetch` writes some methods in capitals, and those alone. */
 function methodOf(input: Call[0], init: Call[1]): string {
-  const method = init?.method ?? (input instanceof Request ? input.method : "GET");
+  const method = String(init?.method ?? (input instanceof Request ? input.method : "GET"));
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method;
 }
 

@@ -107,6 +107,58 @@ describe("tracedFetch", () => {
     ]);
   });
 
+  it("takes a request in place of options, as fetch does: to send one on elsewhere", async () => {
+    server.removeAllListeners("request").on("request", async (request, response) => {
+      seen = request.headers;
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      response.end(`${request.method} ${body}`);
+    });
+    const arrived = new Request("http://elsewhere/", { method: "POST", headers: { "x-mine": "1" }, body: "hello" });
+    let sent = "";
+
+    const collector = await exported(async (telemetry) => {
+      sent = await (await telemetry.tracedFetch()(base, arrived)).text();
+    });
+
+    expect(sent).to.equal("POST hello");
+    expect(seen).to.include({ "x-mine": "1" });
+    expect(attributesOf(collector.span("fetch"))).to.include({ method: "POST", url: `${base}/` });
+  });
+
+  it("heeds the signal and the redirect of a request in place of options", async () => {
+    status = 302;
+    const stopped = new Request(base, { signal: AbortSignal.abort() });
+    let shown: Response | undefined;
+
+    await exported(async (telemetry) => {
+      const fetch = telemetry.tracedFetch();
+      expect(await rejectionOf(fetch(base, stopped))).to.have.property("name", "AbortError");
+      shown = await fetch(base, new Request(base, { redirect: "manual" }));
+    });
+
+    expect(shown?.status).to.equal(302);
+  });
+
+  it("reads address and options once, and refuses the headers that fetch refuses", async () => {
+    let read = 0;
+    // Neither is of a type that `fetch` declares.
+    const address = { toString: () => `${base}/${read++}` } as unknown as URL;
+    const none = { headers: null } as unknown as RequestInit;
+
+    const collector = await exported(async (telemetry) => {
+      await telemetry.tracedFetch()(address, {
+        get method() {
+          return read++ === 1 ? "PUT" : "DELETE";
+        },
+      });
+      expect(await rejectionOf(telemetry.tracedFetch()(base, none))).to.be.instanceOf(TypeError);
+    });
+
+    expect(read).to.equal(2);
+    expect(attributesOf(collector.spans[0] ?? {})).to.include({ method: "PUT", url: `${base}/0` });
+  });
+
   it("records neither query, fragment nor credentials", async () => {
     const url = base.replace("//", "//user:hunter2@");
     const collector = await exported(async (telemetry) => {
@@ -202,6 +254,16 @@ describe("tracedFetch", () => {
 
     expect(response.status).to.equal(200);
     expect(seen).to.include({ "x-mine": "1" }).and.not.have.property("traceparent");
+  });
+
+  it("leaves a call as it is after the telemetry was shut down", async () => {
+    const collector = await exported(async (telemetry) => {
+      await telemetry.shutdown();
+      await telemetry.tracedFetch()(base, { headers: { traceparent: "mine" } });
+    });
+
+    expect(seen).to.include({ traceparent: "mine" });
+    expect(collector.spans).to.deep.equal([]);
   });
 
   it("does not touch the global fetch", async () => {
