@@ -19,7 +19,8 @@ export interface Loss {
 export class Delivery {
   readonly #exporter: SpanExporter;
   readonly #dropped: DroppedSpans;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new Map<Promise<void>, number>();
+  #isAbandoned = false;
   #loss: Loss | undefined;
 
   constructor(exporter: SpanExporter, dropped: DroppedSpans) {
@@ -36,17 +37,24 @@ export class Delivery {
     const before = this.#loss;
     const sent = this.#export(batch).then((failure) => {
       this.#underWay.delete(sent);
+      if (this.#isAbandoned) return;
       if (failure !== undefined) this.#lose(batch.length, failure.cause);
       // What arrives ends the outage it was sent in; of one that began meanwhile it knows nothing.
       else if (this.#loss === before) this.#loss = undefined;
     });
-    this.#underWay.add(sent);
+    this.#underWay.set(sent, batch.length);
     return sent;
   }
 
   /** Resolves when nothing is under way any more. */
   async settled(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#underWay.keys());
+  }
+
+  /** Counts what is under way as lost, now: nobody waits for it any longer, and what becomes of it is no matter. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    for (const spans of this.#underWay.values()) this.#dropped.add(spans);
   }
 
   #export(batch: ReadableSpan[]): Promise<{ readonly cause: unknown } | undefined> {

@@ -85,6 +85,7 @@ export class Telemetry extends ShutdownLast {
   private async end(): Promise<void> {
     this.layer.close();
     const overdue = (await this.flush()) === OVERDUE;
+    if (overdue) this.delivery.abandon();
     const closed = this.exporter.shutdown().catch(() => undefined);
     if (overdue) throw this.undelivered(new Error(`no answer within ${this.settings.timeoutMs} ms`));
     await closed;

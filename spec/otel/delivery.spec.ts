@@ -38,6 +38,22 @@ describe("Delivery", () => {
     expect(delivery.loss).to.equal(undefined);
   });
 
+  it("counts what is abandoned at once, and once only, whatever becomes of it", async () => {
+    let dropped = 0;
+    delivery = new Delivery(exporter, new DroppedSpans({ increment: (_name, _labels, by) => void (dropped += by) }));
+    const sent = [delivery.send(batch(2)), delivery.send(batch(3)), delivery.send(batch(4))];
+    exporter.settle();
+    await sent[0];
+
+    delivery.abandon();
+    const atOnce = dropped;
+    exporter.settle(gone);
+    exporter.settle();
+    await Promise.all(sent);
+
+    expect([atOnce, dropped]).to.deep.equal([7, 7]);
+  });
+
   for (const [order, outcomes] of Object.entries({
     "before it": [gone, undefined],
     "after it": [undefined, gone],

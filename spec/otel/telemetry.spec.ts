@@ -359,6 +359,21 @@ describe("Telemetry", () => {
       expect(SPANS_DROPPED_TOTAL).to.equal("framework_spans_dropped_total");
     });
 
+    it("is counted when shutdown rejects, also where no answer has come", async () => {
+      const hole = await BlackHole.open();
+      const metrics = new Metrics();
+      const telemetry = Telemetry.builder("shop").endpoint(hole.endpoint).timeout(50).metrics(metrics).build();
+      await under(telemetry, () => {
+        for (let i = 0; i < 5; i++) log.span("import").run(() => {});
+      });
+
+      await rejectionOf(telemetry.shutdown());
+      const counted = metrics.counterValue(SPANS_DROPPED_TOTAL);
+      hole.close();
+
+      expect(counted).to.equal(5);
+    });
+
     it("fails at build() where it cannot be counted at all, and nowhere later", async () => {
       const metrics = new Metrics();
       metrics.describeGauge(SPANS_DROPPED_TOTAL, "Something else.");
