@@ -62,6 +62,7 @@ export class Service {
       this.door.closeAll();
       await this.parts.startup.stop();
       await this.dispose();
+      await this.shutDownLast();
       await this.closeLog();
       throw error;
     }

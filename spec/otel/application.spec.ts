@@ -8,6 +8,7 @@ import {
   Module,
   NotFoundError,
   provide,
+  Subsystem,
   type ApplicationBuilder,
   type Context,
 } from "@stagecraft/framework";
@@ -15,6 +16,8 @@ import { CaptureSink, JsonLog, Metrics, TraceContext } from "@stagecraft/framewo
 import { Telemetry } from "@stagecraft/framework/observe/otel";
 import { tracing } from "@stagecraft/framework/observe/tracing";
 import { expect } from "chai";
+import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
+import { rejectionOf } from "../support/rejection-of.js";
 import { attributesOf, Collector, hex, type ExportedSpan } from "./collector.js";
 
 const log = tracing.target("shop::links");
@@ -301,6 +304,68 @@ describe("an application with a Telemetry", () => {
 
     expect(collector.spans.map(({ name }) => name)).to.deep.equal([REQUEST]);
     expect(metrics.render()).to.include("framework_spans_dropped_total 0");
+  });
+
+  it("has it there for the subsystems that stop, and sends the spans of their stop", async () => {
+    class Imports extends Subsystem {
+      override readonly name = "imports";
+      override readonly kind = "jobs";
+      override async start(): Promise<void> {}
+      override async stop(): Promise<void> {
+        log.span("stop imports").run(() => {});
+      }
+    }
+
+    const told = await Told.of(
+      async () => {},
+      (builder) => builder.provide(provide(Imports).useClass(Imports)),
+    );
+
+    expect(told.collector.spans.map(({ name }) => name)).to.deep.equal(["stop imports"]);
+  });
+
+  it("sends the spans of a start that fails, too", async () => {
+    class Imports extends Subsystem {
+      override readonly name = "imports";
+      override readonly kind = "jobs";
+      override start(): Promise<void> {
+        return log.span("start imports").run(() => Promise.reject(new Error("no queue")));
+      }
+      override async stop(): Promise<void> {}
+    }
+    const collector = await Collector.start();
+    const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(5000).build();
+
+    const error = await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), () =>
+      rejectionOf(
+        Application.create()
+          .provide(provide(Telemetry).useValue(telemetry), provide(Imports).useClass(Imports))
+          .build()
+          .start(),
+      ),
+    );
+    const arrived = collector.spans.map(({ name }) => name);
+    collector.stop();
+
+    expect(error).to.have.property("name", "StartupError");
+    expect(arrived).to.deep.equal(["start imports"]);
+  });
+
+  it("collects it where a module provides the class of it and nobody asks for it", async () => {
+    let closed = 0;
+    @Injectable()
+    class Sent extends ShutdownLast {
+      override async shutdown(): Promise<void> {
+        closed++;
+      }
+    }
+    @Module({ providers: [Sent] })
+    class SentModule {}
+
+    const running = await Application.create(SentModule).lifecycle({ drainDelayMs: 0 }).build().start();
+    await running.stop();
+
+    expect(closed).to.equal(1);
   });
 
   it("shuts it down last, so that the spans of the last request arrive before the application has stopped", async () => {
