@@ -11,6 +11,8 @@ export const MAX_WAITING_TEXT = 32 * 2 ** 20;
 export const BATCH = 512;
 /** A collector takes 4 MiB at once unless told otherwise; these are 3 MiB at most, and no span has more attributes than go into it. */
 export const BATCH_TEXT = 2 ** 20;
+/** What a value takes on the wire, and in memory, beside its text. */
+const VALUE = 8;
 
 export class WaitingSpans {
   #spans: ReadableSpan[] = [];
@@ -64,8 +66,7 @@ function textOf({ name, status, attributes }: ReadableSpan): number {
 }
 
 function lengthOf(value: AttributeValue | undefined): number {
-  if (typeof value === "string") return value.length;
-  return Array.isArray(value)
-    ? value.reduce<number>((length, element) => length + lengthOf(element ?? undefined), 0)
-    : 0;
+  if (typeof value === "string") return VALUE + value.length;
+  if (!Array.isArray(value)) return VALUE;
+  return value.reduce<number>((length, element) => length + lengthOf(element ?? undefined), VALUE);
 }

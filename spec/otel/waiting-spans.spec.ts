@@ -2,6 +2,9 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
 import { BATCH, BATCH_TEXT, MAX_WAITING, MAX_WAITING_TEXT, WaitingSpans } from "../../lib/otel/waiting-spans.js";
 
+/** What a value counts as, beside its text. */
+const VALUE = 8;
+
 describe("WaitingSpans", () => {
   let waiting: WaitingSpans;
 
@@ -24,11 +27,22 @@ describe("WaitingSpans", () => {
     const quarter = "x".repeat(MAX_WAITING_TEXT / 4);
     waiting.add(spanOf({ name: quarter }));
     waiting.add(spanOf({ status: { code: 2, message: quarter } }));
-    waiting.add(spanOf({ attributes: { [quarter]: true } }));
-    waiting.add(spanOf({ attributes: { "": [quarter.slice(1), "x"] } }));
+    waiting.add(spanOf({ attributes: { [quarter.slice(VALUE)]: true } }));
+    waiting.add(spanOf({ attributes: { "": [quarter.slice(3 * VALUE + 1), "x"] } }));
 
     expect(waiting.add(spanOf({ name: "x" }))).to.equal(false);
     expect(waiting.add(spanOf())).to.equal(true);
+  });
+
+  it("go in batches that a collector takes also where there is no text but much else", () => {
+    const numbers = Array.from({ length: 128 }, () => Math.PI);
+    const fields = Object.fromEntries(numbers.map((_, at) => [`list ${at}`, numbers]));
+    addAll(BATCH, spanOf({ attributes: fields }));
+
+    const batch = waiting.take();
+
+    // 9 bytes a number.
+    expect(batch.length * 128 * 128 * 9).to.be.below(2 * 2 ** 20);
   });
 
   it("have room again when some are taken", () => {
