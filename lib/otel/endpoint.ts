@@ -4,7 +4,9 @@ import { FrameworkError } from "../kernel/errors.js";
 const SHOWN_CHARACTERS = 100;
 
 /** @throws FrameworkError `E_TELEMETRY_ENDPOINT` */
-export function readEndpoint(endpoint: string): string {
+export function readEndpoint(given: unknown): string {
+  // Where there is no compiler it may be anything.
+  const endpoint = String(given);
   const url = parse(endpoint);
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw refusal(endpoint, "is no http or https URL");
   if (url.username !== "" || url.password !== "") throw refusal(endpoint, "carries credentials, which are never sent");

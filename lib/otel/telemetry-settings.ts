@@ -16,15 +16,23 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** @throws FrameworkError `E_TELEMETRY_NAME`, `E_TELEMETRY_ENDPOINT`, `E_TELEMETRY_TIMEOUT` */
 export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
   if (typeof serviceName !== "string" || serviceName.trim() === "") {
+    const given = typeof serviceName === "string" ? JSON.stringify(serviceName) : String(serviceName);
     throw new FrameworkError(
-      `the service name is ${JSON.stringify(serviceName)}: give Telemetry.builder() the name its spans are to be found under`,
+      `the service name is ${given}: give Telemetry.builder() the name its spans are to be found under`,
       { code: "E_TELEMETRY_NAME" },
     );
   }
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw new FrameworkError(`the timeout is ${timeoutMs}: give milliseconds, above 0 and at most ${MAX_TIMEOUT_MS}`, {
-      code: "E_TELEMETRY_TIMEOUT",
-    });
+  if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
+    throw new FrameworkError(
+      `the timeout is ${String(timeoutMs)}: give milliseconds, above 0 and at most ${MAX_TIMEOUT_MS}`,
+      {
+        code: "E_TELEMETRY_TIMEOUT",
+      },
+    );
   }
   return { serviceName, endpoint: endpoint === undefined ? undefined : readEndpoint(endpoint), timeoutMs };
+}
+
+function isTimeout(ms: unknown): boolean {
+  return typeof ms === "number" && ms > 0 && ms <= MAX_TIMEOUT_MS;
 }

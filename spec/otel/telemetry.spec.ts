@@ -81,6 +81,22 @@ describe("Telemetry", () => {
       });
     }
 
+    it("refuses what the compiler would refuse with the same codes", () => {
+      // Where there is no compiler, or a value came from elsewhere.
+      const named = (value: unknown) => Telemetry.builder(value as string);
+      const faults = [
+        ...[1n, {}, null, undefined, Symbol("name")].map((name) => () => named(name)),
+        ...[null, 5, {}, Symbol("a")].map((url: unknown) => () => named("shop").endpoint(url as string)),
+        ...["500", 5n, null, Symbol("ms")].map((ms: unknown) => () => named("shop").timeout(ms as number)),
+      ].map((make) => errorOf(() => make().build()));
+
+      expect(faults.map((fault) => (fault as FrameworkError).code)).to.deep.equal([
+        ...Array.from({ length: 5 }, () => "E_TELEMETRY_NAME"),
+        ...Array.from({ length: 4 }, () => "E_TELEMETRY_ENDPOINT"),
+        ...Array.from({ length: 4 }, () => "E_TELEMETRY_TIMEOUT"),
+      ]);
+    });
+
     it("refuses an endpoint that the environment names and the exporter cannot use", () =>
       withEnvironment({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://a b" }, () => {
         const error = errorOf(() => Telemetry.builder("shop").build());
