@@ -11,8 +11,8 @@ await linksApplication(process.env, cache)
   .run();
 
 /** Spans go to the collector that the environment names; without one, no OpenTelemetry package is loaded. */
-async function telemetryFrom(endpoint: string | undefined) {
-  if (endpoint === undefined) return { layers: [], bindings: [] };
+async function telemetryFrom(endpoint = "") {
+  if (endpoint.trim() === "") return { layers: [], bindings: [] };
   const { collectSpans } = await import("./telemetry.js");
   return collectSpans(endpoint);
 }

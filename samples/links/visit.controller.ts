@@ -1,6 +1,9 @@
 import { Context, Controller, NotFoundError } from "@stagecraft/framework";
+import { tracing } from "@stagecraft/framework/observe";
 import { LinkStore } from "./link-store.js";
 import { visit } from "./links.routes.js";
+
+const log = tracing.target("links::visits");
 
 /** Follows a short link. The target was checked when it was stored, so it may leave the site. */
 @Controller("/")
@@ -9,9 +12,10 @@ export class VisitController {
 
   @visit
   async visit(ctx: Context<"slug">) {
-    const link = await this.store.find(ctx.params.slug);
+    const { slug } = ctx.params;
+    const link = await log.span("find link", { slug }).run(() => this.store.find(slug));
     if (link === undefined) throw new NotFoundError(`no link ${ctx.params.slug}`);
-    await this.store.countVisit(link.slug);
+    await log.span("count visit", { slug }).run(() => this.store.countVisit(slug));
     ctx.redirect(link.target);
   }
 }
