@@ -16,10 +16,10 @@ const log = tracing.target(CLIENT_TARGET);
 const SAMPLED = 1;
 
 /** All that `fetch` reads of an `init`, of which a `Request` has most as accessors that a spread does not see. */
-const MEMBERS = [
-  ...["method", "headers", "body", "referrer", "referrerPolicy", "mode", "credentials", "cache", "redirect"],
-  ...["integrity", "keepalive", "signal", "window", "duplex", "dispatcher", "priority"],
-];
+const MEMBERS =
+  "method headers body referrer referrerPolicy mode credentials cache redirect integrity keepalive signal window duplex dispatcher priority".split(
+    " ",
+  );
 
 export function traceFetch(layer: SpanExportLayer, fetch: Fetch): Fetch {
   // Asynchronous as `fetch` is: what is wrong with a call is a rejection.
@@ -47,7 +47,7 @@ async function call(layer: SpanExportLayer, fetch: Fetch, span: Span, [input, in
 }
 
 /** What the call is of, read once: the second time it may be something else. */
-function targetOf(input: Call[0]): Call[0] {
+function targetOf(input: unknown): Call[0] {
   return input instanceof Request || input instanceof URL ? input : String(input);
 }
 
@@ -68,7 +68,7 @@ function headersOf(input: Call[0], init: Call[1]): Headers {
 
 /** As it is sent: `fetch` writes some methods in capitals, and those alone. */
 function methodOf(input: Call[0], init: Call[1]): string {
-  const method = String(init?.method ?? (input instanceof Request ? input.method : "GET"));
+  const method = init?.method ?? (input instanceof Request ? input.method : "GET");
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method;
 }
 
