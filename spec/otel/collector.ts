@@ -52,7 +52,10 @@ const codec = trace.v1["ExportTraceServiceRequest"] as Codec;
 const PATH = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 const EMPTY_RESPONSE = Buffer.alloc(0);
 
-type Behaviour = "accept" | "refuse" | "ignore";
+/** `ExportTraceServiceResponse { partial_success { rejected_spans: 1, error_message: "no" } }` */
+const ALL_BUT_ONE = Buffer.from([0x0a, 6, 0x08, 1, 0x12, 2, 0x6e, 0x6f]);
+
+type Behaviour = "accept" | "keep all but one" | "refuse" | "ignore";
 
 export class Collector {
   behaviour: Behaviour = "accept";
@@ -114,6 +117,7 @@ export class Collector {
   private take(bytes: Buffer, answer: sendUnaryData<Buffer>): void {
     if (this.behaviour === "accept") this.requests.push(decode(bytes));
     if (this.behaviour === "accept") answer(null, EMPTY_RESPONSE);
+    if (this.behaviour === "keep all but one") answer(null, ALL_BUT_ONE);
     if (this.behaviour === "refuse") answer({ code: status.INTERNAL, details: "the disk is full" });
     for (const resolve of this.waiting.splice(0)) resolve();
   }

@@ -17,6 +17,8 @@ const log = tracing.target("shop::links");
 /** Milliseconds; far more than a loopback connection takes, far less than the exporter's own. */
 const TIMEOUT = 400;
 
+const named = (value: unknown) => Telemetry.builder(value as string);
+
 describe("Telemetry", () => {
   describe("build()", () => {
     for (const name of ["", " ", "\t\n"]) {
@@ -83,7 +85,6 @@ describe("Telemetry", () => {
 
     it("refuses what the compiler would refuse with the same codes", () => {
       // Where there is no compiler, or a value came from elsewhere.
-      const named = (value: unknown) => Telemetry.builder(value as string);
       const faults = [
         ...[1n, {}, null, undefined, Symbol("name")].map((name) => () => named(name)),
         ...[null, 5, {}, Symbol("a")].map((url: unknown) => () => named("shop").endpoint(url as string)),
@@ -372,6 +373,7 @@ describe("Telemetry", () => {
       await rejectionOf(telemetry.shutdown());
 
       expect([before, metrics.counterValue(SPANS_DROPPED_TOTAL)]).to.deep.equal([0, 5]);
+      expect(metrics.render()).to.include(`# HELP ${SPANS_DROPPED_TOTAL} Spans that were not exported.`);
       expect(SPANS_DROPPED_TOTAL).to.equal("framework_spans_dropped_total");
     });
 
@@ -388,6 +390,21 @@ describe("Telemetry", () => {
       hole.close();
 
       expect(counted).to.equal(5);
+    });
+
+    it("is not what a collector takes and then keeps in part only, which the exporter does not tell", async () => {
+      const collector = await Collector.start();
+      collector.behaviour = "keep all but one";
+      const metrics = new Metrics();
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).metrics(metrics).build();
+      const arrived = collector.nextRequest();
+
+      await under(telemetry, () => log.span("import").run(() => {}));
+      await telemetry.shutdown();
+      await arrived;
+      collector.stop();
+
+      expect(metrics.counterValue(SPANS_DROPPED_TOTAL)).to.equal(0);
     });
 
     it("fails at build() where it cannot be counted at all, and nowhere later", async () => {
@@ -411,6 +428,26 @@ describe("Telemetry", () => {
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
       expect(counted).to.equal(2);
     });
+  });
+
+  it("gives up an export within the timeout, long before its shutdown", async () => {
+    const clock = new FakeClock();
+    const lost = new Gate();
+    const hole = await BlackHole.open();
+    const telemetry = Telemetry.builder("shop")
+      .endpoint(hole.endpoint)
+      .timeout(TIMEOUT)
+      .clock(clock)
+      .metrics({ increment: (_name, _labels, by) => by > 0 && lost.open() })
+      .build();
+    await under(telemetry, () => log.span("import").run(() => {}));
+
+    clock.advance(1000);
+    const [, took] = await timed(() => lost.passed);
+    hole.close();
+    await rejectionOf(telemetry.shutdown());
+
+    expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
   });
 
   it("is timed by the machine unless told otherwise", async () => {
