@@ -95,6 +95,29 @@ describe("RateLimit.redis", function () {
       expect(await redis.pttl("shop:ratelimit:127.0.0.1")).to.be.within(900, 1000);
     }));
 
+  it("counts large buckets to the token", () =>
+    withRedis(async (_server, cache) => {
+      const capacity = 123_456_789;
+      await using stack = await Stack.of([RateLimit.perHour(1).burst(capacity).redis(cache)]);
+
+      const answers = [await stack.ask(), await stack.ask(), await stack.ask()];
+
+      const left = answers.map(({ headers }) => Number(headers["ratelimit-remaining"]));
+      expect(left).to.deep.equal([capacity - 1, capacity - 2, capacity - 3]);
+    }));
+
+  it("keeps every fraction of a token", () =>
+    withRedis(async (_server, cache, redis) => {
+      await using stack = await Stack.of([RateLimit.perHour(10).redis(cache)]);
+      const [key, tokens] = ["shop:ratelimit:127.0.0.1", 4.123456789012345];
+      // Counted at a moment that has not come yet, nothing is added to them.
+      await redis.hset(key, "t", tokens, "u", Date.now() + HOUR_MS);
+
+      await stack.ask();
+
+      expect(Number(await redis.hget(key, "t"))).to.equal(tokens - 1);
+    }));
+
   it("takes one round trip a check", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(100).redis(cache)]);

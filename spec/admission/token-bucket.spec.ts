@@ -245,6 +245,17 @@ describe("TokenBuckets", () => {
     });
   });
 
+  it("ends at 1 048 576 buckets, which is as much memory as it may take", () => {
+    const most = 1_048_576;
+    const buckets = new TokenBuckets(Quota.of(10, HOUR));
+    for (let count = 0; count < most; count++) buckets.take(String(count), 0);
+
+    const full = buckets.size;
+    buckets.take("one more", 0);
+
+    expect([full, buckets.size]).to.deep.equal([most, most]);
+  }).slow(6000);
+
   it("makes room for a new key at the end of the table by the bucket that is nearest to full", () => {
     const buckets = new TokenBuckets(Quota.of(3, HOUR), 4);
     for (const key of ["deep", "deep", "shallow", "deep", "middle", "middle", "late"]) buckets.take(key, 0);

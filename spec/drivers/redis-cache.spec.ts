@@ -207,6 +207,17 @@ describe("RedisCache", function () {
       expect(ms).to.be.below(100);
     });
 
+    it("for a connection that is not there: nothing is kept until it is", async () => {
+      await using rig = await Rig.start({ client: { retryStrategy: () => 60_000 } });
+      await rig.server.kill();
+      await until(async () => String((await failureOf(rig.cache.get("x"))).error).includes("cannot be reached"));
+
+      const { error, ms } = await failureOf(rig.cache.set("x", 1, 60_000));
+
+      expect(error).to.be.instanceOf(CacheUnavailableError);
+      expect(ms).to.be.below(100);
+    });
+
     it("and never sends again what may have been done already", async () => {
       await using rig = await Rig.start();
       const count = rig.cache.script("return redis.call('INCR', KEYS[1])");
@@ -222,6 +233,24 @@ describe("RedisCache", function () {
       // Sent once before the halt; the three were on the wire, so each may count once and no more.
       expect(Number(await rig.redis.get("shop:n"))).to.be.within(1, 4);
     });
+  });
+
+  it("connects anew where the server has become one that only reads, as after a failover", async () => {
+    await using rig = await Rig.start();
+    const connections = async (): Promise<number> =>
+      Number(/total_connections_received:(\d+)/.exec(await rig.redis.info("stats"))?.[1]);
+    // Of a primary that is not there, so that nobody but its clients connects to it.
+    await rig.redis.replicaof("127.0.0.1", "1");
+    const before = await connections();
+
+    const { error } = await failureOf(rig.cache.set("x", 1, 60_000));
+    await until(async () => (await connections()) > before);
+    await rig.redis.replicaof("NO", "ONE");
+    await until(() => rig.works());
+    await rig.cache.set("x", 2, 60_000);
+
+    expect(error).to.be.instanceOf(CacheUnavailableError);
+    expect(await rig.cache.get("x")).to.equal(2);
   });
 
   it("says once that the connection is lost, and once that it is back", async () => {

@@ -6,13 +6,22 @@ import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync 
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { Compression } from "../../lib/edge/compression.js";
+import type { CompressionOptions } from "../../lib/edge/compression-options.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { errorOf } from "../support/error-of.js";
 import { type Answer, Stack } from "../support/stack.js";
 
+/** Not too regular, and the same every time: each effort makes something else of it. */
+const PROSE = Array.from({ length: 4000 }, (_, at) => `${(at * at * 7919) % 1009} of ${(at * 31) % 97}`).join(", ");
 const LONG = "the same again, ".repeat(200);
+
+/** The bytes of an answer, as the stage with these settings sends it. */
+async function sent(settings: CompressionOptions, coding: string, handler: () => unknown): Promise<string> {
+  await using stack = await Stack.of([new Compression(settings)], handler);
+  return (await stack.ask("/", { headers: { "accept-encoding": coding } })).body.toString("base64");
+}
 
 describe("Compression", () => {
   describe("a body of known length", () => {
@@ -66,6 +75,28 @@ describe("Compression", () => {
       expect(answer.headers).to.include({ "content-length": "2000", vary: "Accept-Encoding" });
       expect(answer.headers).not.to.have.property("content-encoding");
     });
+  });
+
+  describe("the effort", () => {
+    const bodies: readonly (readonly [string, () => unknown])[] = [
+      ["a whole body", () => PROSE],
+      ["a stream", () => Reply.of(Readable.from([PROSE]), "text/plain")],
+    ];
+    const efforts: readonly (readonly [string, number, (effort: number) => CompressionOptions])[] = [
+      ["br", 4, (brotliQuality) => ({ brotliQuality })],
+      ["gzip", 6, (gzipLevel) => ({ gzipLevel })],
+    ];
+    for (const [what, handler] of bodies) {
+      for (const [coding, effort, options] of efforts) {
+        it(`for ${what} is one that a server can afford for every answer: ${effort} for ${coding}`, async () => {
+          const unset = await sent({}, coding, handler);
+
+          expect(unset).to.equal(await sent(options(effort), coding, handler));
+          for (const other of [1, effort - 1, effort + 1, 9])
+            expect(unset).not.to.equal(await sent(options(other), coding, handler));
+        });
+      }
+    }
   });
 
   describe("the size", () => {

@@ -1,3 +1,5 @@
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
 import { NonceSource } from "../../lib/edge/nonce-source.js";
 
@@ -29,6 +31,28 @@ describe("NonceSource", () => {
     }
 
     expect([...union]).to.deep.equal(Array.from({ length: 18 }, () => 255));
+  });
+
+  it("takes its bytes from Node's CSPRNG, and from nowhere else", () => {
+    const { randomBytes } = crypto;
+    const given: Buffer[] = [];
+    crypto.randomBytes = (size: number) => {
+      const bytes = randomBytes(size);
+      given.push(bytes);
+      return bytes;
+    };
+    // Whoever imported the function by its name sees the change, and the change back.
+    syncBuiltinESMExports();
+    try {
+      const source = new NonceSource();
+
+      const nonces = Array.from({ length: 600 }, () => source.next()).join("");
+
+      expect(Buffer.concat(given).toString("base64").slice(0, nonces.length)).to.equal(nonces);
+    } finally {
+      crypto.randomBytes = randomBytes;
+      syncBuiltinESMExports();
+    }
   });
 
   it("shares nothing with another source", () => {

@@ -23,6 +23,7 @@ import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import type { AnyRequestOptions } from "../../lib/testing/test-client.js";
+import { ScriptedCache } from "../support/scripted-cache.js";
 
 const ORIGIN = "https://shop.example";
 const LIMIT_MS = 5000;
@@ -62,10 +63,14 @@ class Rig {
   readonly maintenance = new Maintenance();
   readonly metrics = new Metrics();
 
+  constructor(
+    private readonly quota = RateLimit.perHour(1).by((ctx) => ctx.get("x-client") || String(Math.random())),
+  ) {}
+
   start(): Promise<TestApp> {
     const builder = Application.create()
       .routes(routes)
-      .rateLimit(RateLimit.perHour(1).by((ctx) => ctx.get("x-client") || String(Math.random())))
+      .rateLimit(this.quota)
       .maintenance(this.maintenance)
       .timeout(LIMIT_MS)
       .bodyLimit(BYTES)
@@ -90,6 +95,8 @@ interface Refusal extends Omit<AnyRequestOptions, "headers"> {
   readonly before?: (rig: Rig, app: TestApp) => unknown;
   readonly during?: (rig: Rig, app: TestApp) => unknown;
   readonly carries?: Readonly<Record<string, string>>;
+  readonly quota?: RateLimit;
+  readonly detail?: string;
 }
 
 const oversized = "x".repeat(BYTES + 1);
@@ -118,8 +125,16 @@ const refusals: readonly Refusal[] = [
     status: 503,
     path: "/fine",
     type: "unavailable",
+    detail: "The application is down for maintenance. Please try again shortly.",
     before: ({ maintenance }) => maintenance.engage(),
     carries: { "retry-after": "60" },
+  },
+  {
+    status: 503,
+    path: "/fine",
+    type: "unavailable",
+    quota: RateLimit.perHour(1).redis(new ScriptedCache(() => Promise.reject(new Error("a secret of the inside")))),
+    detail: "The rate limiter is unavailable. Please try again shortly.",
   },
 ];
 
@@ -146,10 +161,11 @@ function accessLines(app: TestApp): AccessLine["fields"][] {
 }
 
 describe("a refusal on its way out", () => {
-  for (const { status, path, type, before, during, carries = {}, ...request } of refusals) {
+  for (const { status, path, type, before, during, quota, detail, carries = {}, ...request } of refusals) {
     const method = request.method ?? "GET";
-    it(`${status} of ${method} ${path} has the whole envelope, one line and one count`, async () => {
-      const rig = new Rig();
+    const about = detail === undefined ? "" : `: ${detail}`;
+    it(`${status} of ${method} ${path} has the whole envelope, one line and one count${about}`, async () => {
+      const rig = new Rig(quota);
       await using app = await rig.start();
       await before?.(rig, app);
       const linesBefore = accessLines(app).length;
@@ -172,6 +188,7 @@ describe("a refusal on its way out", () => {
       });
       expect(response.headers.get("content-security-policy")).to.match(/^script-src 'nonce-[\w+/]{24}'$/);
       expect(body).to.include({ type: `urn:framework:problem:${type}`, status });
+      if (detail !== undefined) expect(body).to.include({ detail });
       expect(JSON.stringify(body)).not.to.contain("secret of the inside");
 
       const [line, ...others] = accessLines(app).slice(linesBefore);
