@@ -1,6 +1,6 @@
 /**
  * Everything under one metric name: its kind, its help, and its series, at most `maxSeries` of them.
- * Finding a known series allocates nothing; the sorted order is made anew only after a series was added.
+ * Finding a known series allocates nothing; the order is made only of what was added since.
  */
 import { ownText } from "../kernel/own-text.js";
 import { type MetricKind, openMetric } from "./exposition.js";
@@ -12,7 +12,8 @@ export class MetricFamily<S extends Series> {
   help = "";
   private readonly tree = new LabelTree<S>();
   private readonly byText = new Map<string, S>();
-  private sorted: readonly S[] | undefined = undefined;
+  private sorted: readonly S[] = [];
+  private added: S[] = [];
 
   constructor(
     readonly name: string,
@@ -49,10 +50,19 @@ export class MetricFamily<S extends Series> {
     return series;
   }
 
-  render(): string {
-    this.sorted ??= [...this.byText.values()].toSorted(byLabels);
-    const lines = this.sorted.map((series) => series.render());
-    return openMetric(this.name, this.kind, this.help) + lines.join("");
+  /** What stands before its samples. */
+  open(): string {
+    return openMetric(this.name, this.kind, this.help);
+  }
+
+  /** In the order of the exposition. What is added later makes another list. */
+  series(): readonly S[] {
+    if (this.added.length > 0) {
+      // What is in order already costs a comparison each.
+      this.sorted = [...this.sorted, ...this.added].toSorted(byLabels);
+      this.added = [];
+    }
+    return this.sorted;
   }
 
   private add(text: string): S | undefined {
@@ -60,7 +70,7 @@ export class MetricFamily<S extends Series> {
     const labels = ownText(text);
     const series = this.make(labels);
     this.byText.set(labels, series);
-    this.sorted = undefined;
+    this.added.push(series);
     return series;
   }
 }
