@@ -2,6 +2,7 @@
  * The application as the process: binds, starts, announces itself, waits for a signal, drains, and leaves the exit code.
  */
 import { inspect } from "node:util";
+import { FrameworkError } from "../kernel/errors.js";
 import { currentSubscriber } from "../kernel/tracing-flow.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";
@@ -18,8 +19,23 @@ const CRASH_DEADLINE_MS = 5000;
 /** For what the caller still does after a run that ended badly. */
 const LAST_WORDS_MS = 1000;
 
-export function runProcess(parts: Assembly): Promise<void> {
-  return parts.log.run(() => serveUntilTold(parts));
+export async function runProcess(parts: Assembly): Promise<void> {
+  try {
+    await parts.log.run(() => serveUntilTold(parts));
+  } catch (error) {
+    if (error instanceof FrameworkError) sayWhereNobodyCatches(error);
+    throw error;
+  }
+}
+
+/** Node would put the one clear line into a frame of its own. It looks for who catches within this turn. */
+function sayWhereNobodyCatches(error: FrameworkError): void {
+  const say = (uncaught: unknown): void => {
+    process.stderr.write(`${uncaught === error ? error.message : shown(uncaught)}\n`);
+    process.exit(1);
+  };
+  process.once("uncaughtException", say);
+  setImmediate(() => process.off("uncaughtException", say));
 }
 
 async function serveUntilTold(parts: Assembly): Promise<void> {
