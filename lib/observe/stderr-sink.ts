@@ -13,14 +13,16 @@ const STANDARD_ERROR = 2;
 const PATIENCE_MS = 1000;
 const NAP_MS = 5;
 const NOTHING = new Uint8Array();
+const NEWLINE = 0x0a;
+const LINE_END = Uint8Array.of(NEWLINE);
 /** Lines of at most so many characters, which take at most three bytes each, share a buffer. */
 const SMALL = 5000;
 const MOST_BYTES = 3;
-const NEWLINE = 0x0a;
 
 export class StderrSink extends LogSink {
   readonly #fd: number;
-  // What of a line is left when patience ran out in the middle of it. It goes first, so that no line is ever torn.
+  // What of a line is left when patience ran out in the middle of it. It goes first, so that no line is ever torn. Of one that
+  // could not be finished, for a disk is full, it is the end, so that no other is lost with it.
   #rest: Uint8Array = NOTHING;
   #buffer: Buffer | undefined;
 
@@ -36,7 +38,6 @@ export class StderrSink extends LogSink {
       else this.#writeAtOnce(line);
     } catch {
       // Standard error is closed or broken: there is nobody left to tell.
-      this.#rest = NOTHING;
     }
   }
 
@@ -60,12 +61,17 @@ export class StderrSink extends LogSink {
   #keepWriting(bytes: Uint8Array, from: number, deadline: number, begun = from > 0): void {
     let position = from;
     let intime = true;
-    while (position < bytes.length && intime) {
-      const written = write(this.#fd, bytes, position, bytes.length - position);
-      position += written;
-      intime = written > 0 || nap(deadline);
+    try {
+      while (position < bytes.length && intime) {
+        const written = write(this.#fd, bytes, position, bytes.length - position);
+        position += written;
+        intime = written > 0 || nap(deadline);
+      }
+      this.#rest = begun || position > 0 ? bytes.subarray(position) : NOTHING;
+    } catch (error) {
+      this.#rest = begun || position > 0 ? LINE_END : NOTHING;
+      throw error;
     }
-    this.#rest = begun || position > 0 ? bytes.subarray(position) : NOTHING;
   }
 }
 

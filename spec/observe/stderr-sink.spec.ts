@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -127,6 +127,28 @@ describe("the sink at standard error", () => {
 
       expect(waited).to.be.within(900, 5000);
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${short}\n`.repeat(16) + "kept\n");
+    });
+
+    it("ends a line that it cannot finish, and leaves out its rest, before it begins another", () => {
+      const path = join(folder, "pipe");
+      const end = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      // Another process is the only reader for a moment, and then nobody is: the line fails in the middle.
+      spawn("sleep", ["0.3"], { stdio: [pipe, "ignore", "ignore"] });
+      closeSync(pipe);
+      const sink = new StderrSink(end);
+
+      const waited = timeOf(() => sink.writeLine("x".repeat(100_000)));
+      for (let turn = 0; turn < 3; turn++) sink.writeLine("to nobody");
+      pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      const begun = drain(pipe);
+      sink.writeLine("next");
+      sink.writeLine("last");
+
+      const lines = Buffer.concat([begun, drain(pipe)]).toString().split("\n");
+      closeSync(end);
+      expect(waited).to.be.below(900);
+      expect(lines[0]).to.match(/^x{60000,99999}$/);
+      expect(lines.slice(1)).to.deep.equal(["next", "last", ""]);
     });
 
     it("finishes a line that it has begun before it begins another", () => {
