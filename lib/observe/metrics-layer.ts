@@ -25,12 +25,14 @@ interface MethodSeries {
 export class MetricsLayer extends Layer {
   private readonly methods = new Map<string, MethodSeries>();
 
+  /** @throws MetricsError `E_METRIC_LABEL` for a route that is no template; see `labelled`. */
   constructor(
     private readonly metrics: Metrics,
     private readonly route?: string,
   ) {
     super();
     if (!(metrics instanceof Metrics)) throw new TypeError(`${String(metrics)} is no registry of metrics`);
+    if (route !== undefined && !route.startsWith("/")) throw noTemplate(route);
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");
   }
@@ -41,14 +43,6 @@ export class MetricsLayer extends Layer {
    * @throws MetricsError `E_METRIC_LABEL` for one that does not begin with a slash.
    */
   static labelled(metrics: Metrics, route: string): MetricsLayer {
-    if (!route.startsWith("/")) {
-      throw new MetricsError(
-        "E_METRIC_LABEL",
-        HTTP_REQUESTS_TOTAL,
-        `the route ${JSON.stringify(route)} is no template: it does not begin with a slash`,
-        "route",
-      );
-    }
     return new MetricsLayer(metrics, route);
   }
 
@@ -81,6 +75,11 @@ export class MetricsLayer extends Layer {
   private routeLabel(): Readonly<Record<string, string>> {
     return this.route === undefined ? {} : { route: this.route };
   }
+}
+
+function noTemplate(route: string): MetricsError {
+  const rule = `the route ${JSON.stringify(route)} is no template: it does not begin with a slash`;
+  return new MetricsError("E_METRIC_LABEL", HTTP_REQUESTS_TOTAL, rule, "route");
 }
 
 class CountedRequest extends Observation {

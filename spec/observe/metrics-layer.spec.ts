@@ -184,11 +184,16 @@ describe("the metrics layer", () => {
 
     it("refuses what is no template", () => {
       for (const route of ["links", "", "*", "http://example.com/"]) {
-        const error = errorOf(() => MetricsLayer.labelled(new Metrics(), route));
+        for (const make of [
+          () => MetricsLayer.labelled(new Metrics(), route),
+          () => new MetricsLayer(new Metrics(), route),
+        ]) {
+          const error = errorOf(make);
 
-        expect(error).to.be.instanceOf(MetricsError);
-        expect(error).to.include({ code: "E_METRIC_LABEL" });
-        expect(error.message).to.contain(JSON.stringify(route));
+          expect(error).to.be.instanceOf(MetricsError);
+          expect(error).to.include({ code: "E_METRIC_LABEL" });
+          expect(error.message).to.contain(JSON.stringify(route));
+        }
       }
     });
 
