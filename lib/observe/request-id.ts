@@ -27,9 +27,9 @@ export class RequestId {
     return new RequestId(randomUUID());
   }
 
-  /** The id of a header value, or a fresh one where there is none or it is not valid as it stands; never throws. */
+  /** The id of a header value, or a fresh one where there is none or it is not valid as it stands. Never throws, whatever it is given. */
   static fromHeader(value: string | undefined): RequestId {
-    return value !== undefined && isValid(value) ? new RequestId(value) : RequestId.fresh();
+    return typeof value === "string" && isValid(value) ? new RequestId(value) : RequestId.fresh();
   }
 
   /** The id a request came with, of a repeated header the first value, or a fresh one. */

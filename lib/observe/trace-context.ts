@@ -40,11 +40,11 @@ export class TraceContext {
 
   /**
    * The trace of these header values; `undefined` where `traceparent` is not exactly what the standard says, blanks included.
-   * A `tracestate` that is not valid is dropped alone. Never throws.
+   * A `tracestate` that is not valid is dropped alone. Never throws, whatever it is given.
    */
   static parse(traceparent: string | undefined, tracestate?: string): TraceContext | undefined {
-    if (traceparent === undefined || !isTraceparent(traceparent)) return undefined;
-    const state = tracestate === undefined ? undefined : readTracestate(tracestate);
+    if (typeof traceparent !== "string" || !isTraceparent(traceparent)) return undefined;
+    const state = typeof tracestate === "string" ? readTracestate(tracestate) : undefined;
     const flags = Number.parseInt(traceparent.slice(53), 16);
     return new TraceContext(traceparent.slice(3, 35), traceparent.slice(36, 52), flags, true, state);
   }

@@ -75,6 +75,12 @@ describe("RequestId", () => {
     expect(RequestId.fromHeader(undefined).value).to.match(UUID_V4);
   });
 
+  it("makes a fresh id where an untyped program hands in what is no text", () => {
+    for (const value of [null, ["abc"], 7, {}, Symbol("abc"), { length: 3, charCodeAt: () => 65 }]) {
+      expect(RequestId.fromHeader(value as unknown as string).value).to.match(UUID_V4);
+    }
+  });
+
   it("makes a different fresh id every time", () => {
     const ids = Array.from({ length: 1000 }, () => RequestId.fresh().value);
 

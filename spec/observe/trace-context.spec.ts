@@ -55,6 +55,13 @@ describe("TraceContext", () => {
       });
     }
 
+    it("is discarded where an untyped program hands in what is no text", () => {
+      for (const value of [null, [PARENT], 7, {}, Symbol(PARENT)] as unknown[] as string[]) {
+        expect(TraceContext.parse(value)).to.equal(undefined);
+        expect(TraceContext.parse(PARENT, value)).to.include({ traceId: TRACE, tracestate: undefined });
+      }
+    });
+
     it("gives the caller's ids", () => {
       expect(TraceContext.parse(PARENT)).to.include({
         traceId: TRACE,
