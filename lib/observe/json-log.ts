@@ -3,6 +3,8 @@
  * itself, and what it serialises is withheld where its name says so (section 2.5): a secret has no way past it but under
  * a harmless name or inside a message.
  *
+ * A field is written to a depth of 64, and up to 2^20 objects: of one that unfolds to more, what is beyond reads `[unreadable]`.
+ *
  * @example
  * const subscriber = tracing.registry().with(new JsonLog(new StderrSink()));
  */
@@ -36,7 +38,8 @@ export class JsonLog implements Layer<SpanFields> {
   }
 
   /**
-   * Withholds more than `DENY_LIST` does: every field with one of these in its name, folded alike.
+   * Withholds more than `DENY_LIST` does: every field with one of these in its name, folded alike. To be called before anything is
+   * logged: objects among the fields of a span that is open have been written already, and names inside them stay as they are.
    * @throws ObserveError `E_REDACT_NEEDLE` for an empty one, which would be in every name.
    */
   alsoRedact(...needles: readonly string[]): this {

@@ -20,7 +20,8 @@
 export abstract class LogSink {
   /**
    * Takes one whole line, without a terminator; lines arrive in order, one call at a time. A sink that throws loses the
-   * line, and nothing else happens.
+   * line, and nothing else happens. What it logs itself meanwhile is dropped; what it logs later, from a timer or a microtask, is a line
+   * like any other and comes back to it, so a sink that logs of every line never ends.
    */
   abstract writeLine(line: string): void;
 }

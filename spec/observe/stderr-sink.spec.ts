@@ -144,7 +144,9 @@ describe("the sink at standard error", () => {
       sink.writeLine("next");
       sink.writeLine("last");
 
-      const lines = Buffer.concat([begun, drain(pipe)]).toString().split("\n");
+      const lines = Buffer.concat([begun, drain(pipe)])
+        .toString()
+        .split("\n");
       closeSync(end);
       expect(waited).to.be.below(900);
       expect(lines[0]).to.match(/^x{60000,99999}$/);
