@@ -89,6 +89,27 @@ describe("tracing", () => {
       expect(few.messages).to.deep.equal(["warning"]);
     });
 
+    it("keeps each of two registries that are put together under the filters it has been under", () => {
+      const [one, other, quiet] = [new Recorder(), new Recorder(), new Recorder()];
+      const left = tracing.registry().with(one).filter(only("shop::links", "INFO"));
+      const right = tracing
+        .registry()
+        .with(other)
+        .with(quiet, only("elsewhere", "INFO"))
+        .filter(only("shop::links", "WARN"));
+
+      tracing.withSubscriber(left.and(right), () => {
+        log.debug("detail");
+        log.info("information");
+        log.warn("warning");
+        tracing.target("elsewhere").error("elsewhere");
+      });
+
+      expect(one.messages).to.deep.equal(["information", "warning"]);
+      expect(other.messages).to.deep.equal(["warning"]);
+      expect(quiet.messages).to.deep.equal([]);
+    });
+
     it("asks the subscriber of the flow, though another one wants more", () => {
       const [chatty, terse] = [new Recorder(), new Recorder()];
 
@@ -174,6 +195,23 @@ describe("tracing", () => {
       expect(recorder.opened).to.deep.equal(["again"]);
       expect(recorder.closed).to.deep.equal(["again ok"]);
       expect(recorder.paths).to.deep.equal(["again"]);
+    });
+
+    it("closes a span that is run twice at once when the last run ends, as that one ended", async () => {
+      const recorder = new Recorder();
+      const [first, last] = [new Gate(), new Gate()];
+
+      await recorder.collect(async () => {
+        const span = log.span("shared");
+        const runs = [span.run(() => first.opened), span.run(() => last.opened.then(() => fail()))];
+        first.open();
+        await runs[0];
+        expect(recorder.closed).to.deep.equal([]);
+        last.open();
+        await caught(Promise.all(runs));
+      });
+
+      expect(recorder.closed).to.deep.equal(["shared misbehaves"]);
     });
 
     it("records fields before, during and after the run, later ones winning", () => {

@@ -146,6 +146,16 @@ describe("the access-log layer", () => {
     expect(failure?.inherited).to.include({ method: "GET", path: "/" });
   });
 
+  it("counts the duration from the outermost stage that measures", async () => {
+    const slow = { handle: (_ctx: Context, next: () => Promise<void>) => (app.clock.advance(100), next()) };
+    const layers = [new TraceContextLayer(), slow, ...logged] as RequestIdLayer[];
+    await using app = await listening(layers, () => (app.clock.advance(11), "hello"));
+
+    await app.stack.ask();
+
+    expect(app.lines()[0]?.fields).to.include({ duration_ms: 111 });
+  });
+
   it("writes HEAD as it came", async () => {
     await using app = await listening(logged, () => "hello");
 
@@ -170,6 +180,25 @@ describe("the access-log layer", () => {
       expect(app.lines().map(({ message }) => message)).to.deep.equal(["GET /slow 499 0ms"]);
       expect(app.lines()[0]?.fields).to.include({ request_id: "abc", status: 499 });
       expect(app.lines()[0]).to.deep.include({ spans: [], inherited: {} });
+    });
+
+    it("where the client leaves, and what hears of it inside a span of the handler's still belongs to the request", async () => {
+      await using app = await listening(logged, (ctx) =>
+        log.span("work").run(() => {
+          ctx.signal.addEventListener("abort", () => log.info("left"));
+          return new Promise(() => {});
+        }),
+      );
+      await using client = await Conversation.with(app.stack.port);
+      client.say("GET /slow HTTP/1.1\r\nHost: spec\r\nx-request-id: abc\r\n\r\n");
+      await until(() => app.witness.spans.length > 1);
+
+      client.socket.destroy();
+      await until(() => app.lines().length > 0);
+
+      expect(
+        app.witness.from("spec").map(({ message, inherited }) => [message, inherited["request_id"]]),
+      ).to.deep.equal([["left", "abc"]]);
     });
 
     it("where the client has left before the request came to the log", async () => {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { tracing, type Fields, type LogEvent } from "../../lib/kernel/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
+import { FieldWriter } from "../../lib/observe/json/field-writer.js";
 import { JsonLog } from "../../lib/observe/json-log.js";
 import { DENY_LIST, isSensitive } from "../../lib/observe/redact.js";
 import { LogSink } from "../../lib/observe/sink.js";
@@ -406,6 +407,37 @@ describe("the JSON log", () => {
       expect(fieldsOf(Object.fromEntries(entries))).to.have.property("k4999", 4999);
     });
 
+    it("folds the span's fields also into those of which nothing is remembered", () => {
+      const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, index]));
+      const heir = Object.assign(Object.create({ above: 1 }) as Record<string, number>, { own: 2, kept: 3 });
+      const unreadable = Object.defineProperty({ own: 2 }, "bad", { enumerable: true, get: fail });
+
+      const lines = linesOf(() =>
+        log.span("s", { kept: 1, secret: 2 }).run(() => {
+          log.info("m", many);
+          log.info("m", heir);
+          log.info("m", unreadable);
+        }),
+      );
+
+      expect(lines.map((line) => (JSON.parse(line) as { fields: unknown }).fields)).to.deep.equal([
+        { ...many, kept: 1, secret: "[redacted]" },
+        { own: 2, kept: 3, secret: "[redacted]" },
+        { own: 2, bad: "[unreadable]", kept: 1, secret: "[redacted]" },
+      ]);
+    });
+
+    it("forgets no other keys for those of a dictionary, which come once", () => {
+      const writer = new FieldWriter(() => false);
+      const { root } = writer.shapes;
+
+      for (let turn = 0; turn < 200; turn++) {
+        writer.line({ dictionary: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${turn}-${at}`, at])) });
+      }
+
+      expect(writer.shapes.root).to.equal(root);
+    });
+
     it("keeps no more than a bounded memory of the keys it has seen", async () => {
       const { stdout } = await runProgram(`
         import { setFlagsFromString } from "node:v8";
@@ -431,6 +463,23 @@ describe("the JSON log", () => {
   });
 
   describe("redaction", () => {
+    it("finds more with alsoRedact also in lines whose like was written before, inherited fields included", () => {
+      const sink = new CaptureSink();
+      const layer = new JsonLog(sink);
+      tracing.withSubscriber(tracing.registry().with(layer), () =>
+        log.span("span", { ssn: 1 }).run(() => {
+          for (let turn = 0; turn < 3; turn++) {
+            log.info("m", { iban: "DE1" });
+            if (turn === 1) layer.alsoRedact("iban", "ssn");
+          }
+        }),
+      );
+
+      const [first, second, third] = sink.lines().map((line) => (JSON.parse(line) as { fields: unknown }).fields);
+      expect([first, second]).to.deep.equal([first, { iban: "DE1", ssn: 1 }]);
+      expect(third).to.deep.equal({ iban: "[redacted]", ssn: "[redacted]" });
+    });
+
     it("finds more with alsoRedact, in any of the layer's later lines, and no less", () => {
       const sink = new CaptureSink();
       const layer = new JsonLog(sink);
