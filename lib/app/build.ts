@@ -66,7 +66,6 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
   const reading = new RouteReading(plan.routes);
   const settings = checkSettings(plan);
   const inspected = inspectModules(plan, lifecycle, reading);
-  const healthPaths = plan.health ? [plan.healthPrefix, `${plan.healthPrefix}/live`, `${plan.healthPrefix}/ready`] : [];
   // Most stages ask the container for nothing, so their faults are found together with all others.
   const [asking, plain] = partition(plan.stages, ({ asks }) => asks.length > 0);
   const early = makeStages(plain, nothingToAsk);
@@ -74,7 +73,7 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
   refuse([
     ...settings.findings,
     ...inspected.findings,
-    ...reading.findings(healthPaths),
+    ...reading.findings(settings.healthPaths),
     ...early.findings,
     ...limits.findings(),
   ]);

@@ -10,7 +10,7 @@ import { CatchPanicLayer } from "../admission/catch-panic.js";
 import { ErrorMapping } from "../admission/error-mapping.js";
 import { MaintenanceLayer } from "../admission/maintenance-layer.js";
 import { Maintenance } from "../admission/maintenance.js";
-import type { RateLimit } from "../admission/rate-limit.js";
+import { RateLimit } from "../admission/rate-limit.js";
 import { TimeoutLayer } from "../admission/timeout.js";
 import type { Class } from "../di/class.js";
 import type { Binding } from "../di/provide.js";
@@ -31,6 +31,7 @@ import type { Routes } from "../routing/routes.js";
 import { StaticFiles } from "../routing/static-files.js";
 import type { StaticFilesOptions } from "../routing/static-options.js";
 import type { Application } from "./application.js";
+import { instanceOf, optionsOf } from "./argument.js";
 import { assemble, type Assembly } from "./build.js";
 import type { AppConfig } from "./config.js";
 import { Plan } from "./plan.js";
@@ -113,17 +114,17 @@ export class ApplicationBuilder {
   }
 
   lifecycle(options: LifecycleOptions): this {
-    this.plan.lifecycle = { ...this.plan.lifecycle, ...options };
+    this.plan.times(options);
     return this;
   }
 
   compression(options?: CompressionOptions): this {
-    this.plan.stage("compression", ".compression(…)", () => new Compression(options));
+    this.plan.stage("compression", ".compression(…)", () => new Compression(optionsOf(options)));
     return this;
   }
 
   securityHeaders(headers: SecurityHeaders = new SecurityHeaders()): this {
-    this.plan.stage("securityHeaders", ".securityHeaders(…)", () => headers);
+    this.plan.stage("securityHeaders", ".securityHeaders(…)", () => instanceOf(SecurityHeaders, headers));
     return this;
   }
 
@@ -160,14 +161,14 @@ export class ApplicationBuilder {
   }
 
   errorMapping(mapping: ErrorMapping = new ErrorMapping()): this {
-    this.plan.stage("errorMapping", ".errorMapping(…)", () => mapping);
+    this.plan.stage("errorMapping", ".errorMapping(…)", () => instanceOf(ErrorMapping, mapping));
     this.plan.errorMapping = mapping;
     return this;
   }
 
   /** Bytes a request's body may have; routes may ask for less, and up to `cap` for more. */
   bodyLimit(bytes: number, options?: BodyLimitOptions): this {
-    this.plan.stage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, options));
+    this.plan.stage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, optionsOf(options)));
     return this;
   }
 
@@ -185,7 +186,7 @@ export class ApplicationBuilder {
   }
 
   rateLimit(limit: RateLimit): this {
-    this.plan.stage("rateLimit", ".rateLimit(…)", () => limit);
+    this.plan.stage("rateLimit", ".rateLimit(…)", () => instanceOf(RateLimit, limit));
     return this;
   }
 
@@ -202,7 +203,7 @@ export class ApplicationBuilder {
 
   /** Files of a directory, for what no route matches. */
   staticFiles(options?: StaticFilesOptions): this {
-    this.plan.stage("staticFiles", ".staticFiles(…)", () => new StaticFiles(options));
+    this.plan.stage("staticFiles", ".staticFiles(…)", () => new StaticFiles(optionsOf(options)));
     return this;
   }
 

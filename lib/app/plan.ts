@@ -4,15 +4,16 @@
 import type { ErrorMapping } from "../admission/error-mapping.js";
 import type { Class } from "../di/class.js";
 import { provide, type Binding } from "../di/provide.js";
-import type { InjectionToken } from "../di/token.js";
+import { nameOf, type InjectionToken } from "../di/token.js";
 import type { Context } from "../kernel/context.js";
-import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
+import type { Layer } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { HEALTH_PREFIX } from "../lifecycle/health.js";
 import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Slot } from "../pipeline/table.js";
 import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware-input.js";
 import { Routes } from "../routing/routes.js";
+import { isOptions } from "./argument.js";
 import type { AppConfig } from "./config.js";
 
 /** What a stage may ask while it is made. */
@@ -24,7 +25,7 @@ export interface Ask {
 export interface StagePlan {
   readonly slot: Slot;
   readonly call: string;
-  readonly make: (ask: Ask) => Middleware | KoaMiddleware;
+  readonly make: (ask: Ask) => Layer;
   /** What it will ask the container for. */
   readonly asks: readonly InjectionToken[];
 }
@@ -71,6 +72,12 @@ export class Plan {
     }
   }
 
+  /** What a later call says of the same time counts. */
+  times(options: LifecycleOptions): void {
+    if (isOptions(options)) this.lifecycle = { ...this.lifecycle, ...options };
+    else this.findings.push(noTimes(options));
+  }
+
   route(routes: Routes): void {
     if (routes instanceof Routes) this.routes.push(routes);
     else this.findings.push(noRoutes(routes));
@@ -99,10 +106,19 @@ function twice(call: string): Finding {
   };
 }
 
+function noTimes(options: unknown): Finding {
+  return {
+    code: "E_LIFECYCLE_OPTION",
+    what: `${nameOf(options)} is no object of times`,
+    where: "Application.create().lifecycle({ … })",
+    cure: "give milliseconds by name: { drainDeadlineMs: 60_000 }",
+  };
+}
+
 function noRoutes(routes: unknown): Finding {
   return {
     code: "E_ROUTES_INVALID",
-    what: `${String(routes)} is no collection of routes`,
+    what: `${nameOf(routes)} is no collection of routes`,
     where: ".routes(…)",
     cure: "give a Routes: new Routes([…])",
   };

@@ -1,13 +1,15 @@
 /**
- * What `build()` checks before it looks at modules and routes: port, prefix, times, trusted proxies, configuration.
+ * What `build()` checks before it looks at modules and routes: configuration, port, address, health, times, trusted proxies.
  */
 import { isIPv6 } from "node:net";
 import { nameOf } from "../di/token.js";
 import { TrustedProxies } from "../kernel/client-ip.js";
 import { FrameworkError } from "../kernel/errors.js";
 import type { Finding } from "../kernel/startup-error.js";
+import { Health } from "../lifecycle/health.js";
 import { checkHealthPrefix } from "../lifecycle/health-prefix.js";
 import { checkLifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import { checkSwitch } from "./argument.js";
 import { AppConfig } from "./config.js";
 import type { Plan } from "./plan.js";
 import { checkPort } from "./port.js";
@@ -15,15 +17,27 @@ import { checkPort } from "./port.js";
 export interface Settings {
   readonly findings: readonly Finding[];
   readonly proxies: TrustedProxies;
+  /** Where the health endpoints stand: no route may. */
+  readonly healthPaths: readonly string[];
 }
 
 export function checkSettings(plan: Plan): Settings {
-  const findings: Finding[] = [...plan.findings, ...checkLifecycleOptions(plan.lifecycle)];
-  const config = plan.config instanceof AppConfig ? plan.config.check() : checkConfig(plan.config);
-  const port = plan.port === undefined ? undefined : checkPort(plan.port, ".port(n)");
   const prefix = plan.health ? checkHealthPrefix(plan.healthPrefix) : undefined;
-  findings.push(...config, ...[port, checkHost(plan.host), prefix].filter((finding) => finding !== undefined));
-  return { findings, proxies: readProxies(plan, findings) };
+  const single = [
+    plan.port === undefined ? undefined : checkPort(plan.port, ".port(n)"),
+    checkHost(plan.host),
+    checkSwitch(plan.health, ".health(on)"),
+    prefix,
+    checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
+  ];
+  const findings = [
+    ...plan.findings,
+    ...checkLifecycleOptions(plan.lifecycle),
+    ...(plan.config instanceof AppConfig ? plan.config.check() : checkConfig(plan.config)),
+    ...single.filter((finding) => finding !== undefined),
+  ];
+  const healthPaths = plan.health && prefix === undefined ? Health.pathsBelow(plan.healthPrefix) : [];
+  return { findings, proxies: readProxies(plan, findings), healthPaths };
 }
 
 function checkConfig(config: unknown): readonly Finding[] {
@@ -35,7 +49,7 @@ function checkConfig(config: unknown): readonly Finding[] {
 /** Without an address Node would listen on all of them; a URL, brackets and a port are not part of one. */
 function checkHost(host: unknown): Finding | undefined {
   if (typeof host === "string" && (isIPv6(host) || /^[^\s/:[\]]+$/.test(host))) return undefined;
-  const what = `${JSON.stringify(host)} is no address to listen on`;
+  const what = `${typeof host === "string" ? JSON.stringify(host) : nameOf(host)} is no address to listen on`;
   return {
     code: "E_BIND",
     what,

@@ -6,7 +6,7 @@ import type { Deferred } from "../kernel/answer.js";
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
-import type { KoaMiddleware, Middleware, Run } from "../kernel/middleware.js";
+import type { Layer, Run } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { enterRequest } from "../kernel/tracing-flow.js";
 import type { Health } from "../lifecycle/health.js";
@@ -16,7 +16,7 @@ import { boundary } from "../pipeline/boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
 import { dispatch, type Unmatched } from "../routing/dispatch.js";
-import { isMiddleware, isMiddlewareClass } from "../routing/middleware-input.js";
+import { isMiddlewareClass } from "../routing/middleware-input.js";
 import { Redirect } from "../routing/redirect.js";
 import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "../routing/redirect-mapper.js";
 import type { Routes } from "../routing/routes.js";
@@ -29,19 +29,17 @@ import { findingOf } from "./settings.js";
 
 /** Stages that were made, and why others could not be. */
 export interface MadeStages {
-  readonly made: readonly (readonly [Slot, Middleware | KoaMiddleware])[];
+  readonly made: readonly (readonly [Slot, Layer])[];
   readonly findings: readonly Finding[];
 }
 
 /** Makes stages; what one throws is a finding under the name of its call. */
 export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
-  const made: [Slot, Middleware | KoaMiddleware][] = [];
+  const made: [Slot, Layer][] = [];
   const findings: Finding[] = [];
   for (const { slot, call, make } of plans) {
     try {
-      const layer = make(ask);
-      if (!isMiddleware(layer)) throw new TypeError(`${String(layer)} is no layer`);
-      made.push([slot, layer]);
+      made.push([slot, make(ask)]);
     } catch (error) {
       findings.push(findingOf(error, call));
     }

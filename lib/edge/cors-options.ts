@@ -43,7 +43,7 @@ export function checkCorsOptions(options: CorsOptions): void {
   }
 }
 
-function checkOrigins({ origins }: Partial<CorsOptions>): void {
+function checkOrigins({ origins }: Partial<CorsOptions> = {}): void {
   if (origins === "*" || typeof origins === "function") return;
   if (!Array.isArray(origins) || origins.length === 0) {
     throw fault(

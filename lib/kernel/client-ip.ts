@@ -42,6 +42,8 @@ export class TrustedProxies {
    * @throws FrameworkError `E_TRUSTED_PROXIES`, naming every entry that is neither; at `build()` it is a start-up finding.
    */
   static parse(list: string | undefined): TrustedProxies {
+    // JavaScript callers may pass a list of them.
+    if (typeof list !== "string" && list !== undefined) throw refuse([String(list)]);
     const entries = (list ?? "").split(/[\s,]/u).filter((entry) => entry !== "");
     const blocks: AddressBlock[] = [];
     const junk: string[] = [];

@@ -27,8 +27,7 @@ const METHOD_NOT_ALLOWED: HealthAnswer = {
 };
 
 export class Health {
-  /** The three paths; the router must not have a route on any of them. */
-  readonly paths: readonly string[];
+  private readonly paths: readonly string[];
   private readonly live: string;
   private readonly ready: string;
 
@@ -37,9 +36,14 @@ export class Health {
     private readonly readiness: Readiness,
     private readonly prefix: string = HEALTH_PREFIX,
   ) {
-    this.live = `${prefix}/live`;
-    this.ready = `${prefix}/ready`;
-    this.paths = [prefix, this.live, this.ready];
+    const paths = Health.pathsBelow(prefix);
+    [, this.live, this.ready] = paths;
+    this.paths = paths;
+  }
+
+  /** The three paths; the router must not have a route on any of them. */
+  static pathsBelow(prefix: string): readonly [both: string, live: string, ready: string] {
+    return [prefix, `${prefix}/live`, `${prefix}/ready`];
   }
 
   /** The answer to a path without its query; a promise only where a probe has to be asked. Never rejects. */

@@ -1,5 +1,6 @@
 /** Where an application's files lie, and below which path the ones of its front end's build are served. */
 import { resolve } from "node:path";
+import { nameOf } from "../di/token.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { staticPath } from "./static-path.js";
 
@@ -22,15 +23,12 @@ export interface StaticSettings {
   readonly manifest: string;
 }
 
-/** Throws `E_STATIC_PREFIX` for a prefix that no file could be served below, `E_STATIC_ROOT` for an empty directory name. */
+/** Throws `E_STATIC_PREFIX` for a prefix that no file could be served below, `E_STATIC_ROOT` for an empty directory name, or none. */
 export function staticSettings(options: StaticFilesOptions): StaticSettings {
   const { root = "public", prefix = "/build" } = options;
   const buildDirectory = options.buildDirectory ?? `${root}/build`;
-  if (root === "" || buildDirectory === "") {
-    throw new FrameworkError('staticFiles: the name of a directory is empty; write "." for the working directory', {
-      code: "E_STATIC_ROOT",
-    });
-  }
+  checkDirectory(root);
+  checkDirectory(buildDirectory);
   return {
     root: resolve(root),
     buildDirectory: resolve(buildDirectory),
@@ -39,9 +37,16 @@ export function staticSettings(options: StaticFilesOptions): StaticSettings {
   };
 }
 
-function checkedPrefix(prefix: string): string {
-  const path = staticPath(prefix.endsWith("/") ? prefix.slice(0, -1) : prefix);
-  if (path !== undefined && path === prefix.replace(/\/$/, "")) return path;
+// JavaScript callers may pass anything for any of them.
+function checkDirectory(name: unknown): void {
+  if (typeof name === "string" && name !== "") return;
+  const what = name === "" ? "the name of a directory is empty" : `${nameOf(name)} is no name of a directory`;
+  throw new FrameworkError(`staticFiles: ${what}; write "." for the working directory`, { code: "E_STATIC_ROOT" });
+}
+
+function checkedPrefix(prefix: unknown): string {
+  const asked = typeof prefix === "string" ? prefix.replace(/\/$/, "") : "";
+  if (staticPath(asked) === asked) return asked;
   throw new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is no path; write one like "/build"`, {
     code: "E_STATIC_PREFIX",
   });

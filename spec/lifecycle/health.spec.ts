@@ -111,7 +111,11 @@ describe("Health", () => {
     const answer = await ask(health, "/internal/health/live");
 
     expect(answer.status).to.equal(200);
-    expect(health.paths).to.deep.equal(["/internal/health", "/internal/health/live", "/internal/health/ready"]);
+    expect(Health.pathsBelow("/internal/health")).to.deep.equal([
+      "/internal/health",
+      "/internal/health/live",
+      "/internal/health/ready",
+    ]);
     expect(health.answer("GET", "/up")).to.equal(undefined);
   });
 
