@@ -17,7 +17,7 @@ export const CLIENT_TARGET = "framework::otel::client";
 
 const FIRST_FAILED_STATUS = 400;
 /** Targets come from code; should they not, the rest share a scope. */
-const MAX_SCOPES = 256;
+export const MAX_SCOPES = 256;
 const SHARED_SCOPE = "framework";
 
 /** What a span of the facade is exported as. */

@@ -170,6 +170,47 @@ describe("the spans of a request", () => {
     expect(statuses(collector)).to.deep.equal([UNSET, UNSET]);
   });
 
+  for (const [what, end, answer, message, status] of [
+    [
+      "ends at its signal",
+      ({ signal }: Context) => Promise.reject(signal.reason),
+      503,
+      "DrainDeadlineError: The server is shutting down.",
+      { code: "STATUS_CODE_ERROR", message: "HTTP 503" },
+    ],
+    ["is deaf to it", () => new Promise<never>(() => {}), undefined, undefined, UNSET],
+  ] as const) {
+    it(`arrive of a request that the drain cuts at its deadline, where its handler ${what}`, async () => {
+      const reached = new Gate();
+
+      const collector = await served(
+        (ctx) =>
+          log.span("find").run(async () => {
+            log.span("look").run(() => {});
+            reached.open();
+            await once(ctx.signal, "abort");
+            return end(ctx);
+          }),
+        async (url, stop) => {
+          const answered = fetch(url).then(
+            (response) => response.status,
+            () => undefined,
+          );
+          await reached.passed;
+          await stop();
+          expect(await answered).to.equal(answer);
+        },
+        (builder) => builder.catchPanic().lifecycle({ drainDeadlineMs: 50 }),
+      );
+
+      expect(statuses(collector)).to.deep.equal([status, status]);
+      expect(collector.span("look").traceId).to.equal(requestSpans(collector)[0]?.traceId);
+      // What never ends has nothing to say of its end.
+      const finds = collector.spans.filter(({ name }) => name === "find");
+      expect(finds.map((find) => find.status?.message)).to.deep.equal(message === undefined ? [] : [message]);
+    });
+  }
+
   it("are not made for health checks", async () => {
     const collector = await served(
       () => "answered",

@@ -5,6 +5,7 @@ import { enterRequest } from "../../lib/kernel/tracing-flow.js";
 import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
 import type { RemoteParent } from "../../lib/kernel/tracing.js";
 import { MAX_TEXT } from "../../lib/otel/shown-text.js";
+import { MAX_SCOPES } from "../../lib/otel/span-export-layer.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";
 
@@ -86,6 +87,20 @@ describe("SpanExportLayer", () => {
 
       expect(attributesOf(collector.span(cut))).to.deep.equal({ [cut]: cut });
       expect(collector.requests[0]?.resourceSpans[0]?.scopeSpans[0]?.scope.name).to.equal(cut);
+    });
+
+    it("shares its scope with others where there are more targets than scopes are kept for", async () => {
+      const targets = Array.from({ length: MAX_SCOPES + 50 }, (_, i) => tracing.target(`shop::${i}`));
+
+      const collector = await exported(() => {
+        for (const [i, target] of [...targets, ...targets].entries()) target.span(`import ${i}`).run(() => {});
+      });
+
+      const scopes = collector.requests.flatMap(({ resourceSpans }) => resourceSpans[0]?.scopeSpans ?? []);
+      const placed = scopes.flatMap(({ scope, spans }) => spans.map(({ name }) => `${name} in ${scope.name}`));
+      const place = (i: number) => (i < MAX_SCOPES ? `shop::${i}` : "framework");
+      const twice = [0, targets.length].flatMap((from) => targets.map((_, i) => `import ${from + i} in ${place(i)}`));
+      expect(placed).to.have.members(twice);
     });
 
     it("is nothing where it has no name, and the other spans are exported", async () => {

@@ -4,6 +4,7 @@ import { FrameworkError } from "../../lib/kernel/errors.js";
 import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
 import { tracing } from "../../lib/kernel/tracing.js";
 import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/otel/index.js";
+import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
 import { Metrics } from "../../lib/observe/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
@@ -11,7 +12,9 @@ import { Gate } from "../support/gate.js";
 import { BlackHole } from "./black-hole.js";
 import { Collector } from "./collector.js";
 import { under } from "./export.js";
+import { Relay } from "./relay.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
 
 const log = tracing.target("shop::links");
 /** Milliseconds; far more than a loopback connection takes, far less than the exporter's own. */
@@ -189,6 +192,41 @@ describe("Telemetry", () => {
       expect(collector.spans).to.have.length(1);
     });
 
+    it("sends as many as can wait, and has counted the others", async () => {
+      const metrics = new Metrics();
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).metrics(metrics).build();
+
+      await under(telemetry, () => {
+        for (let i = 0; i < MAX_WAITING + 7; i++) log.span(`import ${i}`).run(() => {});
+      });
+      await telemetry.shutdown();
+
+      const names = new Set(collector.spans.map(({ name }) => name));
+      expect([names.size, collector.spans.length]).to.deep.equal([MAX_WAITING, MAX_WAITING]);
+      expect(names.has(`import ${MAX_WAITING - 1}`)).to.equal(true);
+      expect(collector.requests).to.have.length(MAX_WAITING / BATCH);
+      expect(metrics.counterValue(SPANS_DROPPED_TOTAL)).to.equal(7);
+    });
+
+    for (const [behaviour, outcome] of [
+      ["accept", "all of it was taken"],
+      ["refuse", "it was refused"],
+      ["ignore", "no answer has come"],
+    ] as const) {
+      it(`closes the connection where ${outcome}`, async () => {
+        collector.behaviour = behaviour;
+        const relay = await Relay.to(collector.endpoint);
+        const telemetry = build(relay.endpoint, TIMEOUT);
+        await under(telemetry, () => log.span("import").run(() => {}));
+
+        await telemetry.shutdown().catch(() => {});
+        await until(() => relay.left === 0);
+        relay.close();
+
+        expect(relay.made).to.equal(1);
+      });
+    }
+
     it("resolves where nothing was to be sent, collector or not", async () => {
       await build("http://127.0.0.1:9").shutdown();
     });
@@ -276,6 +314,24 @@ describe("Telemetry", () => {
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
       expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
     });
+
+    it("rejects within the exporter's own timeout, which its standard variable sets, where none is given", () =>
+      withEnvironment({ OTEL_EXPORTER_OTLP_TIMEOUT: String(TIMEOUT) }, async () => {
+        collector.behaviour = "ignore";
+        const hole = await BlackHole.open();
+        const endpoints = [collector.endpoint, hole.endpoint];
+        const telemetries = endpoints.map((endpoint) => Telemetry.builder("shop").endpoint(endpoint).build());
+        for (const telemetry of telemetries) await under(telemetry, () => log.span("import").run(() => {}));
+
+        const rejections = telemetries.map((telemetry) => timed(() => rejectionOf(telemetry.shutdown())));
+        const ends = await Promise.all(rejections);
+        hole.close();
+
+        for (const [error, took] of ends) {
+          expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
+          expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
+        }
+      }));
 
     it("rejects when the collector dies in the middle", async () => {
       collector.behaviour = "ignore";
