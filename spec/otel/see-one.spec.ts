@@ -1,0 +1,63 @@
+/** The guide's way to see a trace, command by command, and what it says one looks like. */
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { freePort } from "../support/child.js";
+import { needs } from "../support/machine.js";
+import { ROOT, textOf } from "../support/sources.js";
+import { until } from "../support/until.js";
+
+const PART = /^## See one\n[^]*?^```sh\n([^]*?)^```\n[^]*?^```\n([^]*?)^```/m;
+
+/** A command of the guide's that goes on until it is stopped, in the folder that the guide is read in. */
+class Terminal implements AsyncDisposable {
+  said = "";
+  private readonly process: ChildProcess;
+
+  constructor(command: string, environment: NodeJS.ProcessEnv = {}) {
+    const env = { ...process.env, ...environment };
+    this.process = spawn("sh", ["-c", command], { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [this.process.stdout, this.process.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => (this.said += text));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.process, "close");
+    this.process.kill("SIGKILL");
+    await closed;
+  }
+}
+
+/** Without what is another every time: ids, bars and durations. */
+function shapesOf(drawing: string): readonly string[] {
+  const shapes = drawing.replaceAll(/^trace [\da-f]{32}$/gm, "trace").replaceAll(/ {2,}█.*| {2,}\d.*| +█.*$/gm, "");
+  return shapes.split(/\n(?=trace$)/m).map((shape) => shape.trim());
+}
+
+describe("the guide's way to see a trace", function () {
+  this.timeout(20_000);
+  this.slow(5000);
+  before(needs("curl"));
+
+  it("leads to the trace that it shows", async () => {
+    const [, commands = "", drawing = ""] = PART.exec(textOf("docs/guide/span-export.md") ?? "") ?? [];
+    const [, collect = "", serve = "", ...asks] = commands.split("\n").map((line) => line.replace(/ +#.*/, ""));
+    const [collectorPort, port] = [await freePort(), await freePort()];
+    // The scripts of the package's own description.
+    const { scripts } = JSON.parse(textOf("package.json") ?? "") as { readonly scripts: { readonly start: string } };
+    const here = (command: string) => command.replace(":4317", `:${collectorPort}`).replace(":3000", `:${port}`);
+    const start = here(serve).replace("npm start", `exec ${scripts.start}`);
+
+    await using collector = new Terminal(`exec ${collect} ${collectorPort}`);
+    await until(() => collector.said.includes("collecting on"));
+    await using sample = new Terminal(start, { PORT: String(port) });
+    await until(() => sample.said.includes("listening"));
+    for (const ask of asks.filter((line) => line !== "")) await promisify(execFile)("sh", ["-c", here(ask)]);
+    await until(() => collector.said.includes("count visit"));
+
+    expect(asks.join("\n").match(/curl/g)).to.have.length(2);
+    expect(shapesOf(collector.said)).to.include(shapesOf(drawing)[0]);
+  });
+});
