@@ -1,6 +1,6 @@
 /**
  * A built application. It can run as the process (`run`), serve on a listener that exists already (`serve`), or be one request
- * listener among others (`callback`). Each application runs or serves once.
+ * listener among others (`callback`). Each application runs or serves once; request listeners it may give any number of.
  */
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo, Server as NetServer } from "node:net";
@@ -65,12 +65,17 @@ export class Application {
   }
 
   /**
-   * For a server of the caller's own. The lifecycle stays `booting` for the health endpoints; other requests are served. To be
-   * given for `checkContinue` too: without that the server says `100 Continue` before a body can be refused.
+   * For a server of the caller's own, as often as there are servers; it does not count as a use. Alone, the lifecycle stays `booting`
+   * for the health endpoints, and other requests are served. Beside `run()` and `serve()` it is the same application: requests are
+   * refused while it starts, and their answers close connections from its drain on, but the server is the caller's to close, and what
+   * it still takes in after that finds stopped subsystems.
+   *
+   * To be given for `checkContinue` too: without that the server says `100 Continue` before a body can be refused.
    */
   callback(): RequestListener {
     const { entrance } = this.parts;
-    entrance.lead(this.parts.entry("ready"));
+    // Where it runs or serves, that says when requests are let in.
+    if (this.use === undefined) entrance.lead(this.parts.entry("ready"));
     return (incoming, response) => entrance.requestOrContinue(incoming, response);
   }
 

@@ -29,16 +29,10 @@ import {
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Metrics } from "@stagecraft/framework/observe";
 import { testApp } from "@stagecraft/framework/testing";
-import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";
+import { listening } from "../support/listening.js";
 import { ScriptedCache } from "../support/scripted-cache.js";
-
-async function listening<T extends net.Server>(server: T): Promise<T> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server;
-}
 
 function findingsOf(build: () => unknown): readonly Finding[] {
   const error = errorOf(build);
@@ -91,9 +85,6 @@ function active(): number {
   return process.getActiveResourcesInfo().length;
 }
 
-const expecting = (length: number): string =>
-  `POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
-
 describe("Application", () => {
   describe("served on a listener that exists", () => {
     const servers: readonly (readonly [string, () => net.Server])[] = [
@@ -102,7 +93,7 @@ describe("Application", () => {
     ];
     for (const [what, make] of servers) {
       it(`serves on ${what}, says where, and stops`, async () => {
-        const server = await listening(make());
+        const { server } = await listening(make());
         const running: Running = await Application.create(CountModule).lifecycle(PROMPT).build().serve(server);
 
         const answer = await fetch(`${running.url}/count`);
@@ -116,13 +107,12 @@ describe("Application", () => {
     }
 
     it("refuses an http.Server that has a request listener already", async () => {
-      const server = await listening(http.createServer(() => {}));
+      using taken = await listening(http.createServer(() => {}));
 
       const refusal = await Application.create()
         .build()
-        .serve(server)
+        .serve(taken.server)
         .catch((error: unknown) => error);
-      server.close();
 
       expect(refusal).to.include({ code: "E_SERVER_TAKEN" });
     });
@@ -142,68 +132,6 @@ describe("Application", () => {
       expect(running.url).to.equal(path);
       expect(JSON.parse(body)).to.deep.equal({ ip: "", ips: [] });
     });
-  });
-
-  it("is a request listener for a server of the caller's own, where health says booting", async () => {
-    const application = Application.create(CountModule).build();
-    const server = await listening(http.createServer(application.callback()));
-    const { port } = server.address() as net.AddressInfo;
-
-    const live = await fetch(`http://127.0.0.1:${port}/up/live`);
-    const count = await fetch(`http://127.0.0.1:${port}/count`);
-    server.close();
-    server.closeAllConnections();
-
-    expect(await live.json()).to.deep.equal({ state: "booting" });
-    expect(await count.text()).to.equal("1");
-  });
-
-  describe("where a server of the caller's own is asked for 100 Continue", () => {
-    const routes = new Routes([Route.post("/", (ctx) => ctx.text())]);
-
-    async function served(checks: boolean): Promise<http.Server> {
-      const listener = Application.create().bodyLimit(10).routes(routes).build().callback();
-      const server = http.createServer(listener);
-      if (checks) server.on("checkContinue", listener);
-      return listening(server);
-    }
-
-    for (const [title, checks, refused] of [
-      ["leaves it to the server that has no other listener", false, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 413 /],
-      ["refuses a body without it, given as a listener for that too", true, /^HTTP\/1\.1 413 /],
-    ] as const) {
-      it(title, async () => {
-        const server = await served(checks);
-        const { port } = server.address() as net.AddressInfo;
-
-        await using large = await Conversation.with(port);
-        large.say(expecting(1000));
-        const refusal = await large.hear(/ 413 /);
-        await using small = await Conversation.with(port);
-        small.say(expecting(5));
-        await small.hear(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
-        small.say("hello");
-        const answer = await small.hear(/hello$/);
-        server.close();
-
-        expect(refusal).to.match(refused);
-        expect(answer.match(/100 Continue/g)).to.have.length(1);
-      });
-    }
-  });
-
-  it("reads no body in a transfer coding that a server of the caller's own has let pass", async () => {
-    const routes = new Routes([Route.post("/", (ctx) => ctx.text())]);
-    const server = await listening(http.createServer(Application.create().routes(routes).build().callback()));
-    const { port } = server.address() as net.AddressInfo;
-
-    const request = http.request({ port, host: "127.0.0.1", method: "POST", agent: false });
-    request.setHeader("Transfer-Encoding", "gzip, chunked").end("bytes of gzip");
-    const [response] = (await once(request, "response")) as [http.IncomingMessage];
-    response.resume();
-    server.close();
-
-    expect(response.statusCode).to.equal(400);
   });
 
   it("shares nothing with another application of the same modules", async () => {

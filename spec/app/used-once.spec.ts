@@ -1,9 +1,9 @@
 /** An application runs or serves once: what comes after is refused before anything is bound or attached. */
-import { once } from "node:events";
 import net from "node:net";
 import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
 import { Gate } from "../support/gate.js";
+import { listening } from "../support/listening.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { until } from "../support/until.js";
 
@@ -27,11 +27,7 @@ function built(database: Database): Application {
   return Application.create(Root).port(0).lifecycle({ drainDelayMs: 0 }).build();
 }
 
-async function bound(): Promise<net.Server> {
-  const listener = net.createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  return listener;
-}
+const bound = () => listening(net.createServer());
 
 function listeners(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
@@ -60,25 +56,26 @@ describe("An application that was used", () => {
 
   it("does not serve again, neither while it serves nor afterwards, and leaves the other listener alone", async () => {
     const application = built(new Database());
-    const [first, second] = [await bound(), await bound()];
-    const serving = await application.serve(first);
+    using first = await bound();
+    using second = await bound();
+    const serving = await application.serve(first.server);
 
-    const meanwhile = await rejectionOf(application.serve(second));
+    const meanwhile = await rejectionOf(application.serve(second.server));
     await serving.stop();
-    const afterwards = await rejectionOf(application.serve(second));
+    const afterwards = await rejectionOf(application.serve(second.server));
 
     expect([meanwhile, afterwards].map(({ message }) => message)).to.deep.equal(
       Array(2).fill(
         "serve() was called on an application that was used by serve(): its subsystems start and stop once; build another",
       ),
     );
-    expect(second.listenerCount("connection")).to.equal(0);
-    second.close();
+    expect(second.server.listenerCount("connection")).to.equal(0);
   });
 
   it("does not run after it served", async () => {
     const application = built(new Database());
-    const serving = await application.serve(await bound());
+    using listener = await bound();
+    const serving = await application.serve(listener.server);
     await serving.stop();
 
     expect(await rejectionOf(application.run())).to.include({ code: "E_APPLICATION_USED" });
