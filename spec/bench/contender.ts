@@ -32,11 +32,14 @@ export const KOA_CONDITIONAL: Contender = { ...KOA, name: "koa-conditional", var
 
 export const EXPRESS = peer("express");
 
-/** Fastify with the two lines a request that its own logger writes, where the others write one. */
-export const FASTIFY_OWN_LOG: Contender = { ...FASTIFY, name: "fastify-own-log", variant: "observe-own-log" };
+/** Hooks by hand in place of plugins that observe: one line a request where Fastify's own log writes two, and nothing carried along. */
+export const FASTIFY_BY_HAND = peer("fastify-by-hand");
 
-/** The same with the request at hand wherever something is logged (@fastify/request-context), as our spans have it. */
-export const FASTIFY_CONTEXT: Contender = { ...FASTIFY, name: "fastify-context", variant: "observe-context" };
+/** With spans by Fastify's own plugin for OpenTelemetry. */
+export const FASTIFY_OTEL = peer("fastify-otel");
+
+/** Fastify's plugins and hooks by hand in place of NestJS's modules. */
+export const NEST_FASTIFY_BY_HAND = peer("nest-fastify-by-hand");
 
 export const ALL_PEERS: readonly Contender[] = [
   BASELINE,

@@ -8,7 +8,7 @@ export interface Probe {
   readonly status: number;
   /** The whole body, byte for byte; left out where an answer's body is each contender's own. */
   readonly body?: string;
-  /** Lower-case names; a text must be equal, a pattern must match. */
+  /** Lower-case names, `a|b` where contenders name it differently; a text must be equal, a pattern must match. */
   readonly headers?: Readonly<Record<string, string | RegExp>>;
 }
 
@@ -29,13 +29,19 @@ export async function assertAnswers(name: string, port: number, probes: readonly
 
 function compare(probe: Probe, answer: Answer): readonly string[] {
   const wrongHeaders = Object.entries(probe.headers ?? {})
-    .filter(([header, wanted]) => !fits(answer.headers[header], wanted))
-    .map(([header, wanted]) => `${header}: ${String(answer.headers[header])} instead of ${String(wanted)}`);
+    .map(([names, wanted]) => ({ names, wanted, value: valueOf(names, answer.headers) }))
+    .filter(({ value, wanted }) => !fits(value, wanted))
+    .map(({ names, value, wanted }) => `${names}: ${String(value)} instead of ${String(wanted)}`);
   return [
     ...(answer.status === probe.status ? [] : [`status ${answer.status} instead of ${probe.status}`]),
     ...(probe.body === undefined || answer.body === probe.body ? [] : [`body ${answer.body} instead of ${probe.body}`]),
     ...wrongHeaders,
   ];
+}
+
+function valueOf(names: string, headers: IncomingHttpHeaders): string | readonly string[] | undefined {
+  const present = names.split("|").find((name) => headers[name] !== undefined);
+  return present === undefined ? undefined : headers[present];
 }
 
 function fits(value: string | readonly string[] | undefined, wanted: string | RegExp): boolean {

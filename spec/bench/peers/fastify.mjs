@@ -1,21 +1,7 @@
-/** Fastify; no logger but where the scenario asks for lines. */
-import createFastify from "fastify";
-import { areaAnswer, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/bench/fixtures.js";
+/** Fastify; no logger but where the scenario asks for lines, then its own. */
+import { areaAnswer, areaPath, BODY_LIMIT, HELLO } from "../../../dist/spec/bench/fixtures.js";
+import { application, links } from "./support/fastify.mjs";
 import { serve } from "./support/serve.mjs";
-
-async function application(on, declare, options = {}, ...plugins) {
-  const app = createFastify(options);
-  for (const plugin of plugins) await plugin(app);
-  declare(app);
-  await app.listen({ port: on.port, host: on.host });
-  return app.server.address();
-}
-
-const store = new LinkStore();
-
-function links(app) {
-  app.get("/links/:id", (request) => store.find(request.params.id));
-}
 
 await serve({
   hello: (on) => application(on, (app) => app.get("/", () => HELLO)),
@@ -32,18 +18,8 @@ await serve({
   echo: (on) => application(on, (app) => app.post("/echo", (request) => request.body), { bodyLimit: BODY_LIMIT }),
 
   observe: async (on) => {
-    const { observed, OBSERVED } = await import("./support/fastify-production.mjs");
+    const { observed, OBSERVED } = await import("./support/fastify-observed.mjs");
     return application(on, links, OBSERVED, observed);
-  },
-
-  "observe-own-log": async (on) => {
-    const { observed, OWN_LOG } = await import("./support/fastify-production.mjs");
-    return application(on, links, OWN_LOG, (app) => observed(app, { line: false }));
-  },
-
-  "observe-context": async (on) => {
-    const { context, observed, OWN_LOG } = await import("./support/fastify-production.mjs");
-    return application(on, links, OWN_LOG, context, (app) => observed(app, { line: false }));
   },
 
   static: async (on) => {
@@ -52,7 +28,11 @@ await serve({
   },
 
   full: async (on) => {
-    const { observed, production, PRODUCTION } = await import("./support/fastify-production.mjs");
-    return application(on, links, PRODUCTION, observed, production);
+    const { observed, OBSERVED } = await import("./support/fastify-observed.mjs");
+    const { LIMITS, production } = await import("./support/fastify-production.mjs");
+    return application(on, links, { ...OBSERVED, ...LIMITS }, async (app) => {
+      await observed(app);
+      await production(app);
+    });
   },
 });

@@ -20,11 +20,11 @@ await serve({
   routes: (on) => application(on, areasModule(on.count)),
   echo: (on) => application(on, echoModule(), (app) => app.useBodyParser("json", { limit: BODY_LIMIT })),
   full: async (on) => {
-    const { production } = await import("./support/express-production.mjs");
-    const { nestProduction } = await import("./support/nest-production.mjs");
-    return application(on, linksModule(), (app) => {
-      for (const middleware of production()) app.use(middleware);
+    const { productionBelowNest } = await import("./support/express-production.mjs");
+    const { nestProduction, productionModules } = await import("./support/nest-production.mjs");
+    return application(on, linksModule(productionModules()), (app) => {
       nestProduction(app);
+      for (const middleware of productionBelowNest()) app.use(middleware);
     });
   },
 });

@@ -1,29 +1,28 @@
 /** NestJS on its Fastify adapter. */
-import { NestFactory } from "@nestjs/core";
-import { FastifyAdapter } from "@nestjs/platform-fastify";
 import { BODY_LIMIT } from "../../../dist/spec/bench/fixtures.js";
 import { areasModule, echoModule, helloModule, linksModule } from "./support/nest-app.mjs";
+import { fastifyApplication } from "./support/nest-fastify.mjs";
 import { serve } from "./support/serve.mjs";
 
-async function application(on, module, options = {}, prepare = () => undefined) {
-  const app = await NestFactory.create(module, new FastifyAdapter(options), { logger: false });
-  await prepare(app);
-  await app.listen(on.port, on.host);
-  return app.getHttpServer().address();
-}
-
 await serve({
-  hello: (on) => application(on, helloModule()),
-  param: (on) => application(on, linksModule()),
-  routes: (on) => application(on, areasModule(on.count)),
-  echo: (on) => application(on, echoModule(), { bodyLimit: BODY_LIMIT }),
+  hello: (on) => fastifyApplication(on, helloModule()),
+  param: (on) => fastifyApplication(on, linksModule()),
+  routes: (on) => fastifyApplication(on, areasModule(on.count)),
+  echo: (on) => fastifyApplication(on, echoModule(), { bodyLimit: BODY_LIMIT }),
   full: async (on) => {
-    const { observed, production, PRODUCTION } = await import("./support/fastify-production.mjs");
-    const { nestProduction } = await import("./support/nest-production.mjs");
-    return application(on, linksModule(), PRODUCTION, async (app) => {
-      const fastify = app.getHttpAdapter().getInstance();
-      observed(fastify);
-      await production(fastify, { notFound: false });
+    const { default: compress } = await import("@fastify/compress");
+    const { default: helmet } = await import("@fastify/helmet");
+    const { echoed, genReqId, traced } = await import("./support/fastify-hooks.mjs");
+    const { requestMetrics } = await import("./support/fastify-observed.mjs");
+    const { LIMITS } = await import("./support/fastify-production.mjs");
+    const { helmetOptionsWithOwnNonces } = await import("./support/helmet-options.mjs");
+    const { nestProduction, productionModules } = await import("./support/nest-production.mjs");
+    return fastifyApplication(on, linksModule(productionModules()), { genReqId, ...LIMITS }, async (app) => {
+      traced(app.getHttpAdapter().getInstance());
+      echoed(app.getHttpAdapter().getInstance());
+      await requestMetrics(app);
+      await app.register(compress, { global: true, threshold: 1024 });
+      await app.register(helmet, helmetOptionsWithOwnNonces);
       nestProduction(app);
     });
   },

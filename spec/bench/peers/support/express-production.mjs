@@ -1,33 +1,29 @@
-/** The production set on Express from its usual middleware, in the order of our stages. Also used below NestJS. */
+/** The production set on Express from its usual middleware, in the order of our stages. Also used below NestJS, which brings some of it itself. */
 import compression from "compression";
 import cors from "cors";
 import express from "express";
+import prometheusBundle from "express-prom-bundle";
 import { rateLimit } from "express-rate-limit";
 import helmet from "helmet";
+import { pinoHttp } from "pino-http";
 import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/bench/fixtures.js";
 import { helmetOptions } from "./helmet-options.mjs";
-import { accessLine, count, log, nonce, problem, requestId, traceContext } from "./observability.mjs";
+import { BUCKETS, echoedRequestId, log, nonce, problem, traceContext } from "./observability.mjs";
 
 function mint(_request, response, next) {
   response.nonce = nonce();
   next();
 }
 
+/** Before NestJS reads a body and its modules see the request, so that a refused body's answer has an id as well; pino-http keeps it. */
 function identify(request, response, next) {
-  request.id = requestId(request.headers["x-request-id"]);
-  request.trace = traceContext(request.headers.traceparent);
-  response.setHeader("x-request-id", request.id);
+  request.id = echoedRequestId(request, response);
   next();
 }
 
-function observe(request, response, next) {
-  const started = performance.now();
-  const { method, path, ip, id, trace } = request;
-  response.on("finish", () => {
-    const milliseconds = performance.now() - started;
-    count(method, response.statusCode, milliseconds);
-    accessLine(log, { method, path, status: response.statusCode, milliseconds, id, ip, trace });
-  });
+/** No middleware only reads the trace context. */
+function trace(request, _response, next) {
+  request.trace = traceContext(request.headers.traceparent);
   next();
 }
 
@@ -51,17 +47,35 @@ function sendProblem(response, status, title) {
     .send(JSON.stringify(problem(status, title)));
 }
 
+/** By method and status, as we count. */
+const metrics = () => prometheusBundle({ includeMethod: true, includeUp: false, buckets: BUCKETS });
+
+const compressed = () => compression({ threshold: 1024 });
+
 export const production = () => [
-  compression({ threshold: 1024 }),
+  compressed(),
   mint,
   helmet(helmetOptions),
   cors({ origin: [ORIGIN] }),
-  identify,
-  observe,
+  pinoHttp({ logger: log, genReqId: echoedRequestId }),
+  trace,
+  metrics(),
   limitBody,
   limitTime,
   rateLimit({ windowMs: 60_000, limit: QUOTA, standardHeaders: "draft-6", legacyHeaders: false }),
   express.json({ limit: BODY_LIMIT }),
+];
+
+/** Without what NestJS and its modules do: CORS, the log, the rate limit, reading bodies. */
+export const productionBelowNest = () => [
+  compressed(),
+  mint,
+  helmet(helmetOptions),
+  identify,
+  trace,
+  metrics(),
+  limitBody,
+  limitTime,
 ];
 
 export function notFound(_request, response) {

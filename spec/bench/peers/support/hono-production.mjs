@@ -8,7 +8,8 @@ import { NONCE, secureHeaders } from "hono/secure-headers";
 import { timeout } from "hono/timeout";
 import { rateLimiter } from "hono-rate-limiter";
 import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/bench/fixtures.js";
-import { accessLine, count, log, problem, requestId, traceContext } from "./observability.mjs";
+import { count } from "./counters.mjs";
+import { accessLine, log, problem, requestId, traceContext } from "./observability.mjs";
 
 const off = false;
 

@@ -3,30 +3,29 @@ import cors from "@koa/cors";
 import { bodyParser } from "@koa/bodyparser";
 import compress from "koa-compress";
 import helmet from "koa-helmet";
+import pinoLogger from "koa-pino-logger";
 import rateLimit from "koa-ratelimit";
 import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/bench/fixtures.js";
+import { count } from "./counters.mjs";
 import { helmetOptions } from "./helmet-options.mjs";
-import { accessLine, count, log, nonce, problem, requestId, traceContext } from "./observability.mjs";
+import { echoedRequestId, log, nonce, problem, traceContext } from "./observability.mjs";
 
 async function mint(ctx, next) {
   ctx.res.nonce = nonce();
   return next();
 }
 
-async function identify(ctx, next) {
-  ctx.state.id = requestId(ctx.get("x-request-id") || undefined);
+/** No middleware only reads the trace context. */
+async function trace(ctx, next) {
   ctx.state.trace = traceContext(ctx.get("traceparent") || undefined);
-  ctx.set("x-request-id", ctx.state.id);
   return next();
 }
 
-async function observe(ctx, next) {
+/** prom-client has no middleware for Koa that is as well kept as itself. */
+async function measure(ctx, next) {
   const started = performance.now();
   await next();
-  const milliseconds = performance.now() - started;
-  const { id, trace } = ctx.state;
-  count(ctx.method, ctx.status, milliseconds);
-  accessLine(log, { method: ctx.method, path: ctx.path, status: ctx.status, milliseconds, id, ip: ctx.ip, trace });
+  count(ctx.method, ctx.status, performance.now() - started);
 }
 
 async function mapErrors(ctx, next) {
@@ -65,8 +64,9 @@ export const production = () => [
   mint,
   helmet(helmetOptions),
   cors({ origin: ({ headers }) => (headers.origin === ORIGIN ? ORIGIN : ""), keepHeadersOnError: true }),
-  identify,
-  observe,
+  pinoLogger({ logger: log, genReqId: echoedRequestId }),
+  trace,
+  measure,
   mapErrors,
   limitBody,
   limitTime,

@@ -1,37 +1,19 @@
 /**
- * What the peers share: pino to a file, one synchronous write a line as everywhere; prom-client with the two request metrics; request
- * ids and trace context read as our own stages read them.
+ * What the peers share: pino to a file, one synchronous write a line as everywhere; request ids and trace context read as our own stages
+ * read them.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import pino from "pino";
-import prometheus from "prom-client";
 
 export const log = pino(
   { base: null, messageKey: "message", timestamp: pino.stdTimeFunctions.isoTime },
   pino.destination({ dest: process.env.BENCH_LOG, sync: true }),
 );
 
+/** The bounds of our own histogram, in seconds. */
 export const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-const requests = new prometheus.Counter({
-  name: "http_requests_total",
-  help: "Total HTTP requests handled.",
-  labelNames: ["method", "status"],
-});
-
-const durations = new prometheus.Histogram({
-  name: "http_request_duration_seconds",
-  help: "HTTP request duration in seconds.",
-  labelNames: ["method"],
-  buckets: BUCKETS,
-});
-
-export function count(method, status, milliseconds) {
-  requests.inc({ method, status });
-  durations.observe({ method }, milliseconds / 1000);
-}
-
-/** One access line; `logger` may be a child that already carries the request's id. */
+/** One access line by hand; `logger` may be a child that already carries the request's id. */
 export function accessLine(logger, { method, path, status, milliseconds, id, ip, trace }) {
   const duration = Math.trunc(milliseconds);
   logger.info(
@@ -53,6 +35,13 @@ const ID = /^[A-Za-z0-9\-_.:@+/=]{1,128}$/;
 
 export function requestId(inbound) {
   return inbound !== undefined && ID.test(inbound) ? inbound : randomUUID();
+}
+
+/** Reads or mints the request's id and echoes it: what pino-http's own example does in `genReqId`. */
+export function echoedRequestId(request, response) {
+  const id = requestId(request.headers["x-request-id"]);
+  response.setHeader("x-request-id", id);
+  return id;
 }
 
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
