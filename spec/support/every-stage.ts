@@ -82,6 +82,7 @@ const thirdLayer: Middleware = { handle: (ctx, next) => visit(ctx, "third", next
 
 export class EveryStage {
   readonly clock = new FakeClock();
+  protected readonly time: Clock = this.clock;
   readonly maintenance = new Maintenance();
   readonly metrics = new Metrics();
 
@@ -98,7 +99,7 @@ export class EveryStage {
   /** One call of every other method, whose order must not matter. */
   readonly settings: Readonly<Record<Setting, Call>> = {
     routes: (builder) => builder.routes(this.routes()),
-    provide: (builder) => builder.provide(provide(Clock).useValue(this.clock), provide(Greeting).useValue("hello")),
+    provide: (builder) => builder.provide(provide(Clock).useValue(this.time), provide(Greeting).useValue("hello")),
     config: (builder) => builder.config(new AppConfig({ name: "every", url: "https://shop.example", port: 4001 })),
     port: (builder) => builder.port(4002),
     bind: (builder) => builder.bind("127.0.0.2"),

@@ -1,0 +1,100 @@
+/**
+ * Run by idle.spec.ts in a process of its own: serves an application with every stage on, or the barest of servers, has it answer a few
+ * requests, and says what is left of timers when it has nothing more to do, and how often anything ran in it then.
+ */
+import { createHook } from "node:async_hooks";
+import { once } from "node:events";
+import http from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+export interface Idleness {
+  readonly answers: readonly number[];
+  /** What is set to ring, whether it keeps the process or not. */
+  readonly timers: readonly { readonly afterMs: number; readonly everyMs: number | null }[];
+  readonly active: readonly string[];
+  /** Callbacks of any kind. */
+  readonly wakes: number;
+}
+
+/** Of Node's own timers, what is needed of them; the members are no public ones. */
+interface NodeTimer {
+  readonly _idleTimeout: number;
+  readonly _repeat: number | null;
+  readonly _destroyed: boolean;
+}
+
+const PATIENCE_MS = 6000;
+const LOOK_MS = 50;
+const WINDOW_MS = 500;
+
+const timers = new Map<number, NodeTimer>();
+let wakes = 0;
+createHook({
+  init(id, type, _trigger, resource) {
+    // A resource of this type is one of these.
+    if (type === "Timeout") timers.set(id, resource as NodeTimer);
+  },
+  before: () => void wakes++,
+  destroy: (id) => void timers.delete(id),
+}).enable();
+
+async function serveApplication(): Promise<number> {
+  // Loaded here, so that what it does on import is seen, and not in the process that it is compared to.
+  const { runApplication } = await import("./idle-application.js");
+  return runApplication();
+}
+
+async function serveBarely(): Promise<number> {
+  const server = http.createServer((_incoming, response) => response.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A listening TCP server has an address of this kind.
+  return (server.address() as AddressInfo).port;
+}
+
+async function ask(port: number, method: string, path: string, body = ""): Promise<number> {
+  const socket = connect(port, "127.0.0.1");
+  const head = `Host: shop\r\nContent-Type: text/plain\r\nAccept-Encoding: br\r\nContent-Length: ${body.length}\r\nConnection: close`;
+  socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+  return Number((await text(socket)).slice(9, 12));
+}
+
+function ringing(): readonly NodeTimer[] {
+  return [...timers.values()].filter(({ _destroyed }) => !_destroyed);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** Until nothing is left that rings once: what was set for the requests has done so. */
+async function calm(): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  do await pause(LOOK_MS);
+  while (ringing().some(({ _repeat }) => _repeat === null) && performance.now() < deadline);
+}
+
+const isBare = process.argv[2] === "bare";
+const port = await (isBare ? serveBarely() : serveApplication());
+while (!(await ask(port, "GET", "/health/ready").then((status) => status === 200, () => false))); // prettier-ignore
+const answers = [
+  await ask(port, "GET", "/long"),
+  await ask(port, "POST", "/echo", "hello"),
+  await ask(port, "GET", "/module"),
+  await ask(port, "GET", "/away"),
+  await ask(port, "GET", "/nowhere"),
+  await ask(port, "POST", "/echo", "x".repeat(1000)),
+  await ask(port, "GET", "/panic"),
+  await ask(port, "GET", "/slow"),
+];
+await calm();
+const left = ringing().map(({ _idleTimeout, _repeat }) => ({ afterMs: _idleTimeout, everyMs: _repeat }));
+const active = process.getActiveResourcesInfo();
+await pause(0);
+wakes = 0;
+await pause(WINDOW_MS);
+const idleness: Idleness = { answers, timers: left, active, wakes };
+console.log(JSON.stringify(idleness));
+process.exit();
