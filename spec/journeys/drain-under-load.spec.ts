@@ -1,7 +1,15 @@
 /** SIGTERM while requests keep coming: none that was accepted is lost, and readiness says 503 before the listener stops. */
+import { execFile } from "node:child_process";
 import http from "node:http";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { Child } from "../support/child.js";
+import { needs } from "../support/machine.js";
+
+const run = promisify(execFile);
+/** Far longer than wrk goes on after the signal. */
+const DELAY_MS = 2500;
+const CONNECTIONS = 64;
 
 /** `cut`: an answer began and did not end as it should. */
 type Outcome = "served" | "refused" | "cut";
@@ -65,5 +73,39 @@ describe("a drain under load", function () {
     expect(outcomes.filter((outcome) => outcome === "cut")).to.have.length(0);
     expect(readiness[0]).to.equal(200);
     expect(readiness.at(-1)).to.equal(503);
+  });
+
+  describe("from wrk, which is over before the listener stops", () => {
+    before(needs("wrk"));
+
+    it("has no socket error, shows 503 on readiness until the listener stops, and ends in time", async () => {
+      await using child = await Child.start("../journeys/process-application.js", { DELAY_MS: String(DELAY_MS) });
+      await child.says("listening on", "errors");
+      const readiness: number[] = [];
+      const watching = watchReadiness(child.port, readiness);
+      const wrk = run("wrk", ["-t1", `-c${CONNECTIONS}`, "-d2s", `${child.url}/quick`]);
+      await new Promise((resolve) => setTimeout(resolve, 700));
+
+      child.kill("SIGTERM");
+      const signalled = performance.now();
+      const { stdout } = await wrk;
+      const ready = readiness.length;
+      await watching;
+      const code = await child.exitCode();
+      const took = performance.now() - signalled;
+
+      const answers = Number(/(\d+) requests in/.exec(stdout)?.[1]);
+      const handled = Number(/quick requests: (\d+)/.exec(child.output)?.[1]);
+      expect(stdout).to.not.match(/Socket errors|Non-2xx/);
+      expect(answers).to.be.above(1000);
+      // What is on its way when wrk stops is handled, and nobody is there to count it.
+      expect(handled - answers).to.be.within(0, CONNECTIONS);
+      expect(readiness.lastIndexOf(200)).to.be.below(readiness.indexOf(503));
+      expect(readiness.slice(ready))
+        .to.have.length.above(10)
+        .and.satisfy((seen: readonly number[]) => seen.every((status) => status === 503));
+      expect(code).to.equal(0);
+      expect(took).to.be.within(DELAY_MS, DELAY_MS + 1500);
+    });
   });
 });

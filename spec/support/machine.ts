@@ -18,6 +18,7 @@ const PACKAGES = {
   chromium: "chromium",
   promtool: "prometheus",
   prometheus: "prometheus",
+  wrk: "wrk",
 } as const;
 
 export type Program = keyof typeof PACKAGES;
