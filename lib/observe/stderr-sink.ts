@@ -5,7 +5,7 @@
  * The price is that a reader who does not keep up is waited for, up to a second a line. Where nothing may ever wait,
  * write a sink that drops instead.
  */
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import { LogSink } from "./sink.js";
 
 const STANDARD_ERROR = 2;
@@ -30,6 +30,7 @@ export class StderrSink extends LogSink {
   constructor(fd: number = STANDARD_ERROR) {
     super();
     this.#fd = fd;
+    if (fd === STANDARD_ERROR && isPipe(fd)) neverBlock();
   }
 
   override writeLine(line: string): void {
@@ -73,6 +74,22 @@ export class StderrSink extends LogSink {
       throw error;
     }
   }
+}
+
+/** What a supervisor reads from, or does not. */
+function isPipe(fd: number): boolean {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isFIFO() || stats.isSocket();
+  } catch {
+    // It is closed.
+    return false;
+  }
+}
+
+/** A pipe that blocks would hold up the process for as long as its reader likes. Once it is looked at, Node's standard error does not. */
+function neverBlock(): void {
+  void process.stderr;
 }
 
 /** How many bytes were taken; 0 where the pipe is full. */

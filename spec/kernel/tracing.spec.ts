@@ -57,24 +57,34 @@ describe("tracing", () => {
       expect(enabled).to.deep.equal([false, true, false]);
     });
 
-    it("allocates nothing for an event below the level of everyone", async () => {
-      const { stdout } = await runProgram(`
-        const { tracing } = await load("kernel/tracing.js");
-        const log = tracing.target("shop::links");
-        const fields = { id: 7 };
-        const emit = () => { for (let i = 0; i < 1e6; i++) { log.debug("unheard", fields); log.trace("unheard"); } };
-        const layer = { onEvent() {} };
-        tracing.withSubscriber(tracing.registry().filter({ maxLevel: () => "INFO" }).with(layer), () => {
-          emit();
-          const before = process.memoryUsage().heapUsed;
-          emit();
-          console.log(process.memoryUsage().heapUsed - before);
-        });
-      `);
+    for (const [whose, surround] of [
+      [
+        "everyone",
+        'tracing.withSubscriber(tracing.registry().filter({ maxLevel: () => "INFO" }).with(layer), measure);',
+      ],
+      ["each target's own", 'installLogging("warn,shop=info", layer); measure();'],
+    ] as const) {
+      it(`allocates nothing for an event below the level of ${whose}`, async () => {
+        const { stdout } = await runProgram(`
+          const { tracing } = await load("kernel/tracing.js");
+          const { installLogging } = await load("observe/install.js");
+          const [one, other] = [tracing.target("shop::links"), tracing.target("elsewhere")];
+          const layer = { onEvent() {} };
+          const fields = { id: 7 };
+          const emit = () => { for (let i = 0; i < 1e6; i++) { one.debug("unheard", fields); other.trace("unheard"); } };
+          const measure = () => {
+            emit();
+            const before = process.memoryUsage().heapUsed;
+            emit();
+            console.log(process.memoryUsage().heapUsed - before);
+          };
+          ${surround}
+        `);
 
-      // Two kilobytes are taken by the look at the heap itself. Two million events of any size would leave hundreds, or collect as many.
-      expect(Number(stdout)).to.be.within(-20_000, 20_000);
-    });
+        // Two kilobytes are taken by the look at the heap itself. Two million events of any size would leave hundreds, or collect as many.
+        expect(Number(stdout)).to.be.within(-20_000, 20_000);
+      });
+    }
 
     it("filters each layer by its own filter", () => {
       const [all, few] = [new Recorder(), new Recorder()];
