@@ -19,6 +19,12 @@ function crowd(sets = SETS): Metrics {
   return metrics;
 }
 
+function many(record: (metrics: Metrics, set: number) => void): Metrics {
+  const metrics = new Metrics();
+  for (let set = 0; set < SETS; set++) record(metrics, (set * 7919) % SETS);
+  return metrics;
+}
+
 function streamed(metrics: Metrics): Readable {
   const { body } = metrics.response();
   if (!(body instanceof Readable)) throw new TypeError("it is no stream");
@@ -56,29 +62,36 @@ describe("a scrape", () => {
     expect(bytes.equals(Buffer.from(metrics.render()))).to.equal(true);
   });
 
-  it("comes in slices, and whatever else there is to do has a turn before each", async () => {
-    const sizes: number[] = [];
-    const turns: number[] = [];
-    let turn = 0;
-    let isOver = false;
-    const count = (): void => {
-      turn++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
+  for (const [what, metrics, slices] of [
+    ["label sets of a histogram", crowd, 90],
+    ["label sets of a counter", () => many((registry, set) => registry.increment("c_total", { set })), 4],
+    ["label sets of a gauge", () => many((registry, set) => registry.set("g", { set }, 0.5)), 3],
+    ["names", () => many((registry, set) => registry.increment(`c_${set}_total`)), 7],
+  ] as const) {
+    it(`of ${SETS} ${what} comes in slices, and whatever else there is to do has a turn before each`, async () => {
+      const sizes: number[] = [];
+      const turns: number[] = [];
+      let turn = 0;
+      let isOver = false;
+      const count = (): void => {
+        turn++;
+        if (!isOver) setImmediate(count);
+      };
+      setImmediate(count);
 
-    const body = streamed(crowd());
-    // Chunks of a stream of text are bytes.
-    for await (const chunk of body) {
-      sizes.push((chunk as Buffer).length);
-      turns.push(turn);
-    }
-    isOver = true;
+      const body = streamed(metrics());
+      // Chunks of a stream of text are bytes.
+      for await (const chunk of body) {
+        sizes.push((chunk as Buffer).length);
+        turns.push(turn);
+      }
+      isOver = true;
 
-    expect(sizes).to.have.length.of.at.least(90);
-    expect(Math.max(...sizes)).to.be.below(SLICE + 4096);
-    expect(turns).to.deep.equal([...new Set(turns)]);
-  });
+      expect(sizes).to.have.length.of.at.least(slices);
+      expect(Math.max(...sizes)).to.be.below(SLICE + 4096);
+      expect(turns).to.deep.equal([...new Set(turns)]);
+    });
+  }
 
   it("shows each series as it is in one moment, and none that came too late for its name", async () => {
     const metrics = crowd();
