@@ -1,40 +1,30 @@
 /**
- * From what the builder was told to an application: everything is checked before the first instance is made, every fault is in one
- * `StartupError`, and the stages are composed in the order of the table. Opens nothing, starts no timer.
+ * From what the builder was told to an application: first what can be checked without an instance, then the container and what it says,
+ * then the stages in the order of the table. Opens nothing, starts no timer.
  */
 import type Koa from "koa";
-import type { Class } from "../di/class.js";
 import type { Container } from "../di/container.js";
-import { inspect } from "../di/graph.js";
-import type { Inspected } from "../di/inspection.js";
-import { provide } from "../di/provide.js";
 import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
-import { nameOf } from "../di/token.js";
 import { Clock } from "../kernel/clock.js";
-import { FrameworkError } from "../kernel/errors.js";
 import { profile } from "../kernel/profile.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
 import { StartupError, type Finding } from "../kernel/startup-error.js";
-import { Health } from "../lifecycle/health.js";
 import { Lifecycle } from "../lifecycle/lifecycle.js";
 import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { Startup } from "../lifecycle/startup.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
-import { isMiddlewareClass } from "../routing/middleware-input.js";
 import type { Routes } from "../routing/routes.js";
 import { Roster } from "../subsystems/roster.js";
 import { Subsystem } from "../subsystems/subsystem.js";
 import { ApplicationLog } from "./application-log.js";
+import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { AppConfig } from "./config.js";
-import { defaultsOf } from "./defaults.js";
 import { Entrance } from "./entrance.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
-import type { Ask, Plan } from "./plan.js";
-import { RateLimits } from "./rate-limits.js";
-import { RouteReading } from "./route-reading.js";
-import { checkSettings } from "./settings.js";
-import { entryOf, fillPipeline, makeStages, type EntryOf } from "./stages.js";
+import type { Plan } from "./plan.js";
+import type { RateLimits } from "./rate-limits.js";
+import { entryOf, fillPipeline, makeStages, type EntryOf, type MadeStage } from "./stages.js";
 import { warningsOf, type Warning } from "./warnings.js";
 
 /** Everything a built application consists of. */
@@ -63,40 +53,19 @@ export interface Assembly {
 
 export function assemble(plan: Plan, koa: Koa): Assembly {
   const lifecycle = new Lifecycle();
-  const reading = new RouteReading(plan.routes);
-  const settings = checkSettings(plan);
-  const inspected = inspectModules(plan, lifecycle, reading);
-  // Most stages ask the container for nothing, so their faults are found together with all others.
-  const [asking, plain] = partition(plan.stages, ({ asks }) => asks.length > 0);
-  const early = makeStages(plain, nothingToAsk);
-  const limits = RateLimits.of(early, plan.layers, reading.all);
-  refuse([
-    ...settings.findings,
-    ...inspected.findings,
-    ...reading.findings(settings.healthPaths),
-    ...early.findings,
-    ...limits.findings(),
-  ]);
-
+  const checked = checkPlan(plan, lifecycle);
+  const { inspected, reading, proxies } = checked;
   const container = inspected.build();
   reading.resolveWith(container);
-  const subsystems = container.instances().filter((each) => each instanceof Subsystem);
-  const roster = new Roster([...new Set([...subsystems, ...limits.caches()])]);
+  const roster = rosterOf(container, checked.limits);
   const config = container.get(AppConfig);
   refuse([...roster.check(), ...config.check()]);
 
   const clock = container.get(Clock);
-  const readiness = container.get(Readiness);
-  const health = plan.health ? new Health(readiness, plan.healthPrefix) : undefined;
-  const site = { routes: reading.all, origin: new URL(config.url).origin };
-  const late = makeStages(asking, container);
-  refuse(late.findings);
-  const pipeline = fillPipeline(plan, { stages: [...early.made, ...late.made], container, health, site });
-
   const times = completeLifecycleOptions(plan.lifecycle, profile);
-  const shared = { app: koa, clock, proxies: settings.proxies, readLimit: DEFAULT_READ_LIMIT };
   const log = new ApplicationLog(container);
-  const entry = entryOf(pipeline, { reading, site, log });
+  const site = { routes: reading.all, origin: new URL(config.url).origin };
+  const pipeline = fillPipeline(plan, { stages: makeAll(checked, container), container, site });
   return {
     config,
     clock,
@@ -107,44 +76,28 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
     log,
     routes: reading.all,
     pipeline,
-    entrance: new Entrance(shared),
+    entrance: new Entrance({ app: koa, clock, proxies, readLimit: DEFAULT_READ_LIMIT }),
     lifecycle,
-    readiness,
+    readiness: container.get(Readiness),
     roster,
     startup: new Startup(roster.members, clock, times.stopTimeoutMs),
     last: container.instances().filter((each) => each instanceof ShutdownLast),
     graph: describeGraph(inspected.modules, reading.origins(), pipeline.describe()),
     warnings: warningsOf(pipeline, reading.all),
-    entry,
+    entry: entryOf(pipeline, { reading, site, log }),
   };
 }
 
-function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteReading): Inspected {
-  const configured = plan.config === undefined ? [] : [provide(AppConfig).useValue(plan.config)];
-  return inspect({
-    root: plan.root,
-    bindings: [...configured, ...plan.handles, ...plan.bindings],
-    doubles: plan.doubles,
-    defaults: defaultsOf(plan, lifecycle, reading.all),
-    extras: (module) => {
-      const classes = reading.classesOf(module);
-      return module === undefined
-        ? [...classes, ...plan.layers.filter(isMiddlewareClass).map((each) => each as Class)]
-        : classes;
-    },
-    wanted: plan.stages.flatMap(({ call, asks }) => asks.map((token) => ({ token, by: call }))),
-    collects: (candidate) => candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast,
-  });
+/** Provided or not, the caches of rate limits are started with the others. */
+function rosterOf(container: Container, limits: RateLimits): Roster {
+  const provided = container.instances().filter((each) => each instanceof Subsystem);
+  return new Roster([...new Set([...provided, ...limits.caches()])]);
 }
 
-const nothingToAsk: Ask = {
-  get(token) {
-    throw new FrameworkError(`the stage asked for ${nameOf(token)} without saying so`, { code: "E_STAGE_ASKS" });
-  },
-};
-
-function partition<T>(all: readonly T[], holds: (each: T) => boolean): [T[], T[]] {
-  return [all.filter(holds), all.filter((each) => !holds(each))];
+function makeAll({ made, asking }: CheckedPlan, container: Container): readonly MadeStage[] {
+  const late = makeStages(asking, container);
+  refuse(late.findings);
+  return [...made, ...late.made];
 }
 
 function refuse(findings: readonly Finding[]): void {

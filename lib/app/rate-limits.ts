@@ -8,7 +8,7 @@ import { titleOf } from "../routing/descriptor.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../subsystems/cache.js";
 import type { Plan } from "./plan.js";
-import type { MadeStages } from "./stages.js";
+import type { MadeStage } from "./stages.js";
 
 export class RateLimits {
   private constructor(
@@ -16,9 +16,9 @@ export class RateLimits {
     private readonly places: ReadonlyMap<RateLimit, string>,
   ) {}
 
-  static of({ made }: MadeStages, layers: Plan["layers"], routes: Routes): RateLimits {
+  static of(stages: readonly MadeStage[], layers: Plan["layers"], routes: Routes): RateLimits {
     const standing: (readonly [unknown, string])[] = [
-      ...made.map(([, layer]) => [layer, ".rateLimit(…)"] as const),
+      ...stages.map(({ call, layer }) => [layer, call] as const),
       ...layers.map((layer) => [layer, ".layer(…)"] as const),
       ...routes.drafts().flatMap(({ descriptor, middleware }) => {
         const where = `middleware of ${titleOf(descriptor)}`;

@@ -9,8 +9,9 @@ import { FrameworkError } from "../kernel/errors.js";
 import type { Layer, Run } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { enterRequest } from "../kernel/tracing-flow.js";
-import type { Health } from "../lifecycle/health.js";
+import { Health } from "../lifecycle/health.js";
 import { HealthLayer } from "../lifecycle/health-layer.js";
+import { Readiness } from "../lifecycle/readiness.js";
 import { backstop } from "../pipeline/backstop.js";
 import { boundary } from "../pipeline/boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
@@ -27,19 +28,25 @@ import type { Ask, Plan, StagePlan } from "./plan.js";
 import type { RouteReading } from "./route-reading.js";
 import { findingOf } from "./settings.js";
 
+export interface MadeStage {
+  readonly slot: Slot;
+  readonly call: string;
+  readonly layer: Layer;
+}
+
 /** Stages that were made, and why others could not be. */
 export interface MadeStages {
-  readonly made: readonly (readonly [Slot, Layer])[];
+  readonly made: readonly MadeStage[];
   readonly findings: readonly Finding[];
 }
 
 /** Makes stages; what one throws is a finding under the name of its call. */
 export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
-  const made: [Slot, Layer][] = [];
+  const made: MadeStage[] = [];
   const findings: Finding[] = [];
   for (const { slot, call, make } of plans) {
     try {
-      made.push([slot, make(ask)]);
+      made.push({ slot, call, layer: make(ask) });
     } catch (error) {
       findings.push(findingOf(error, call));
     }
@@ -48,16 +55,17 @@ export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
 }
 
 export interface StageParts {
-  readonly stages: MadeStages["made"];
+  readonly stages: readonly MadeStage[];
   readonly container: Container;
-  readonly health: Health | undefined;
   readonly site: RedirectSite;
 }
 
-export function fillPipeline(plan: Plan, { stages, container, health, site }: StageParts): Pipeline {
+export function fillPipeline(plan: Plan, { stages, container, site }: StageParts): Pipeline {
   const pipeline = new Pipeline().mark("router");
-  for (const [slot, layer] of stages) pipeline.put(slot, layer);
-  if (health !== undefined) pipeline.put("health", new HealthLayer(health));
+  for (const { slot, layer } of stages) pipeline.put(slot, layer);
+  if (plan.health) {
+    pipeline.put("health", new HealthLayer(new Health(container.get(Readiness), plan.healthPrefix)));
+  }
   if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapper(site));
   for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
   return pipeline;

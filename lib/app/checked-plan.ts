@@ -1,0 +1,80 @@
+/**
+ * A plan in which nothing is wrong that can be known before the first instance is made: modules, routes, settings, and the stages that
+ * ask the container for nothing. Every fault of it is in one `StartupError`.
+ */
+import type { Class } from "../di/class.js";
+import { inspect } from "../di/graph.js";
+import type { Inspected } from "../di/inspection.js";
+import { provide } from "../di/provide.js";
+import { nameOf } from "../di/token.js";
+import type { TrustedProxies } from "../kernel/client-ip.js";
+import { FrameworkError } from "../kernel/errors.js";
+import { ShutdownLast } from "../kernel/shutdown-last.js";
+import { StartupError } from "../kernel/startup-error.js";
+import type { Lifecycle } from "../lifecycle/lifecycle.js";
+import { isMiddlewareClass } from "../routing/middleware-input.js";
+import { Subsystem } from "../subsystems/subsystem.js";
+import { AppConfig } from "./config.js";
+import { defaultsOf } from "./defaults.js";
+import type { Ask, Plan, StagePlan } from "./plan.js";
+import { RateLimits } from "./rate-limits.js";
+import { RouteReading } from "./route-reading.js";
+import { checkSettings } from "./settings.js";
+import { makeStages, type MadeStage } from "./stages.js";
+
+export interface CheckedPlan {
+  readonly proxies: TrustedProxies;
+  readonly inspected: Inspected;
+  readonly reading: RouteReading;
+  readonly limits: RateLimits;
+  readonly made: readonly MadeStage[];
+  /** Stages that ask the container for something. */
+  readonly asking: readonly StagePlan[];
+}
+
+export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
+  const reading = new RouteReading(plan.routes);
+  const settings = checkSettings(plan);
+  const inspected = inspectModules(plan, lifecycle, reading);
+  // Most stages ask the container for nothing, so their faults are found together with all others.
+  const [asking, plain] = partition(plan.stages, ({ asks }) => asks.length > 0);
+  const { made, findings } = makeStages(plain, nothingToAsk);
+  const limits = RateLimits.of(made, plan.layers, reading.all);
+  const all = [
+    ...settings.findings,
+    ...inspected.findings,
+    ...reading.findings(settings.healthPaths),
+    ...findings,
+    ...limits.findings(),
+  ];
+  if (all.length > 0) throw new StartupError(all);
+  return { proxies: settings.proxies, inspected, reading, limits, made, asking };
+}
+
+function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteReading): Inspected {
+  const configured = plan.config === undefined ? [] : [provide(AppConfig).useValue(plan.config)];
+  return inspect({
+    root: plan.root,
+    bindings: [...configured, ...plan.handles, ...plan.bindings],
+    doubles: plan.doubles,
+    defaults: defaultsOf(plan, lifecycle, reading.all),
+    extras: (module) => {
+      const classes = reading.classesOf(module);
+      return module === undefined
+        ? [...classes, ...plan.layers.filter(isMiddlewareClass).map((each) => each as Class)]
+        : classes;
+    },
+    wanted: plan.stages.flatMap(({ call, asks }) => asks.map((token) => ({ token, by: call }))),
+    collects: (candidate) => candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast,
+  });
+}
+
+const nothingToAsk: Ask = {
+  get(token) {
+    throw new FrameworkError(`the stage asked for ${nameOf(token)} without saying so`, { code: "E_STAGE_ASKS" });
+  },
+};
+
+function partition<T>(all: readonly T[], holds: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(holds), all.filter((each) => !holds(each))];
+}
