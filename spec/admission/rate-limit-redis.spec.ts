@@ -4,7 +4,7 @@ import { RateLimit } from "../../lib/admission/rate-limit.js";
 import { RedisCache } from "../../lib/drivers/redis-cache.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { eventsOf } from "../lifecycle/events.js";
+import { eventsOf } from "../support/events-of.js";
 import { errorOf } from "../support/error-of.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { Stack, type Answer } from "../support/stack.js";

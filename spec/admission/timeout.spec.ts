@@ -9,7 +9,7 @@ import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { eventsOf } from "../lifecycle/events.js";
+import { eventsOf } from "../support/events-of.js";
 import { Conversation } from "../support/conversation.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";

@@ -1,8 +1,7 @@
 /** Where an application logs, and what it injects of it: `LogSink` and `Filter`, its own or the process's. */
 import { AsyncResource } from "node:async_hooks";
-import { once } from "node:events";
 import http from "node:http";
-import net, { type AddressInfo } from "node:net";
+import net from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import {
@@ -22,6 +21,7 @@ import {
 } from "@stagecraft/framework";
 import { CaptureSink, Filter, LogSink, StderrSink, tracing } from "@stagecraft/framework/observe";
 import { expectLogLine, testApp } from "@stagecraft/framework/testing";
+import { listening } from "../support/listening.js";
 import { runProgram } from "../support/program.js";
 import { Witness } from "../support/witness.js";
 
@@ -46,9 +46,8 @@ function shop(...bindings: readonly Binding[]): ApplicationBuilder {
 
 /** Serves, is asked once, and stops. */
 async function visit(builder: ApplicationBuilder, path = "/told"): Promise<void> {
-  const listener = net.createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const running = await builder.build().serve(listener);
+  const { server } = await listening(net.createServer());
+  const running = await builder.build().serve(server);
   await (await fetch(running.url + path)).text();
   await pause(5);
   await running.stop();
@@ -100,14 +99,10 @@ describe("an application that provides a LogSink", () => {
 
   it("writes there of requests that another server hands it", async () => {
     const sink = new CaptureSink();
-    const server = http.createServer(shop(provide(LogSink).useValue(sink)).build().callback());
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    using server = await listening(http.createServer(shop(provide(LogSink).useValue(sink)).build().callback()));
 
-    // A listening TCP server has an address of this kind.
-    await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/told`);
+    await fetch(`${server.url}/told`);
     await pause(5);
-    server.close();
 
     expect(messages(sink)).to.deep.equal(["told", "told later"]);
   });
@@ -231,9 +226,8 @@ describe("an application that provides a LogSink", () => {
       .provide(provide(LogSink).useClass(Closing))
       .lifecycle({ drainDelayMs: 0, drainDeadlineMs: 50 })
       .build();
-    const listener = net.createServer().listen(0, "127.0.0.1");
-    await once(listener, "listening");
-    const running = await application.serve(listener);
+    const { server } = await listening(net.createServer());
+    const running = await application.serve(server);
     const answers = ["/never", "/by-hand"].map((path) => fetch(running.url + path).catch(() => "cut"));
     await pause(50);
 

@@ -19,26 +19,18 @@ import {
   Route,
   RouteGroup,
   Routes,
-  StartupError,
   STAGES,
   Subsystem,
   SystemClock,
-  type Finding,
   type Running,
 } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Metrics } from "@stagecraft/framework/observe";
 import { testApp } from "@stagecraft/framework/testing";
-import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";
 import { listening } from "../support/listening.js";
 import { ScriptedCache } from "../support/scripted-cache.js";
-
-function findingsOf(build: () => unknown): readonly Finding[] {
-  const error = errorOf(build);
-  if (!(error instanceof StartupError)) throw new Error(`expected a StartupError, saw ${String(error)}`);
-  return error.findings;
-}
+import { startupErrorOf } from "../support/startup-error-of.js";
 
 const PROMPT = { drainDelayMs: 0, drainDeadlineMs: 500 };
 
@@ -347,7 +339,7 @@ describe("build()", () => {
       .requestId()
       .requestId()
       .cors({ origins: "*", credentials: true });
-    const findings = findingsOf(() => builder.build());
+    const findings = startupErrorOf(() => builder.build()).findings;
 
     expect(findings.map(({ code }) => code).toSorted()).to.include.members([
       "E_APP_URL",
@@ -373,7 +365,7 @@ describe("build()", () => {
       @Module({ imports: where === "two modules" ? [CountModule] : [], controllers: listed, providers: [Counter] })
       class ShopModule {}
 
-      const findings = findingsOf(() => Application.create(ShopModule).build());
+      const findings = startupErrorOf(() => Application.create(ShopModule).build()).findings;
 
       const modules = where === "two modules" ? "CountModule and ShopModule" : "ShopModule";
       expect(findings).to.deep.equal([
@@ -396,7 +388,7 @@ describe("build()", () => {
       .layer(RateLimit.perMinute(1).redis(cache, "other"), RateLimit.perMinute(1).redis(cache, "other"))
       .routes(new Routes([group.middleware(hourly), Route.get("/", nothing).middleware(hourly)]));
 
-    const findings = findingsOf(() => builder.build());
+    const findings = startupErrorOf(() => builder.build()).findings;
 
     const cure = `give one of them a name of its own: .redis(cache, "login"); or use one handle in both places`;
     const share = "share the buckets of one cache";
@@ -439,13 +431,15 @@ describe("build()", () => {
     @Module({ providers: [Eager] })
     class EagerModule {}
 
-    findingsOf(() => Application.create(EagerModule).port(-1).build());
+    startupErrorOf(() => Application.create(EagerModule).port(-1).build());
 
     expect(made).to.equal(0);
   });
 
   it("reports what a stage refuses to be made of, under the name of its call", () => {
-    const findings = findingsOf(() => Application.create().cors({ origins: "*", credentials: true }).build());
+    const findings = startupErrorOf(() =>
+      Application.create().cors({ origins: "*", credentials: true }).build(),
+    ).findings;
 
     expect(findings).to.have.length(1);
     expect(findings[0]?.where).to.equal(".cors(…)");

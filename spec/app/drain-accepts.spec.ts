@@ -1,8 +1,8 @@
 /** Connections that clients have made, and the process has not taken in, when it is told to stop. */
-import { once } from "node:events";
 import net from "node:net";
 import { Application, Route, Routes } from "@stagecraft/framework";
 import { expect } from "chai";
+import { listening } from "../support/listening.js";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -18,10 +18,7 @@ function received(socket: net.Socket): Promise<string> {
 
 describe("The drain", () => {
   it("takes in connections that wait when the listener stops, and answers them", async () => {
-    const listener = net.createServer().listen(0, "127.0.0.1");
-    await once(listener, "listening");
-    // A listening TCP server has an address of this kind.
-    const { port } = listener.address() as net.AddressInfo;
+    const { server: listener, port } = await listening(net.createServer());
     const routes = new Routes([Route.get("/", () => "served")]);
     const running = await Application.create().routes(routes).lifecycle({ drainDelayMs: 0 }).build().serve(listener);
 

@@ -137,14 +137,20 @@ describe("requests that are pipelined during the drain", () => {
   });
 });
 
+/** Of an application whose listener is about to stop, with a connection on which nothing came. */
+async function stoppingBeside(handler: () => unknown) {
+  const clock = new FakeClock();
+  const app = await serving(handler, clock);
+  const socket = await connected(app.address);
+  const stopping = app.stopWithin(30_000);
+  await until(() => clock.pending > 0);
+  return { clock, socket, stopping };
+}
+
 describe("a connection on which nothing came", () => {
   it("is closed a second after the listener stopped, and counts as no failure of the drain", async () => {
-    const clock = new FakeClock();
-    const app = await serving(() => "", clock);
-    const socket = await connected(app.address);
+    const { clock, socket, stopping } = await stoppingBeside(() => "");
 
-    const stopping = app.stopWithin(30_000);
-    await until(() => clock.pending > 0);
     await clock.advanceAsync(999);
     const early = await Promise.race([rest(socket), untilRead()]);
     await clock.advanceAsync(51);
@@ -154,12 +160,8 @@ describe("a connection on which nothing came", () => {
   });
 
   it("may still send its request within that second", async () => {
-    const clock = new FakeClock();
-    const app = await serving(() => "in time", clock);
-    const socket = await connected(app.address);
+    const { clock, socket, stopping } = await stoppingBeside(() => "in time");
 
-    const stopping = app.stopWithin(30_000);
-    await until(() => clock.pending > 0);
     await clock.advanceAsync(500);
     socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 

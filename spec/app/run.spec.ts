@@ -8,6 +8,7 @@ import { expect } from "chai";
 import { cannotListen } from "../../lib/app/door.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
 import { freePort } from "../support/child.js";
+import { listening } from "../support/listening.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { withoutPrivileges } from "../support/without-privileges.js";
 
@@ -97,13 +98,9 @@ describe("run(), where it may not listen", () => {
     it(`names ${what} in one line, and has started nothing`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "stagecraft-"));
       chmodSync(folder, 0o555);
-      const taken = net.createServer().listen(0, "127.0.0.1");
-      await once(taken, "listening");
-      // A listening TCP server has an address of this kind.
-      const { port } = taken.address() as net.AddressInfo;
+      using taken = await listening(net.createServer());
 
-      const error = await run(folder, port);
-      taken.close();
+      const error = await run(folder, taken.port);
       rmSync(folder, { recursive: true });
 
       expect(error).to.include({ code: "E_LISTEN", stack: `FrameworkError: ${error.message}` });

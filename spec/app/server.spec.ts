@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
 import { Application, Route, Routes } from "@stagecraft/framework";
 import { expect } from "chai";
 import { createServer } from "../../lib/app/server.js";
 import { Conversation } from "../support/conversation.js";
+import { listening } from "../support/listening.js";
 import { Stack } from "../support/stack.js";
 
 const TOO_LARGE = "431 Request Header Fields Too Large";
@@ -229,9 +228,8 @@ describe("a server that was handed in", () => {
     const server = http.createServer({ requireHostHeader: false });
     server.maxHeadersCount = 2;
     const routes = new Routes([Route.get("/", () => "home")]);
-    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = await listening(server);
     const running = await Application.create().routes(routes).lifecycle({ drainDelayMs: 0 }).build().serve(server);
-    const { port } = server.address() as AddressInfo;
     const said = async (bytes: string): Promise<string> => {
       await using client = await Conversation.with(port);
       return await client.say(bytes).end();

@@ -7,7 +7,7 @@ import type { Inspection } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
 import { provide, type Binding, type Resolve } from "../../lib/di/provide.js";
 import { token } from "../../lib/di/token.js";
-import { StartupError } from "../../lib/kernel/startup-error.js";
+import { startupErrorOf } from "../support/startup-error-of.js";
 import { container as globalContainer } from "tsyringe";
 
 const CHAIN = 1000;
@@ -29,16 +29,6 @@ class Controller {
 
 function build(input: Inspection | Class): Container {
   return inspect(typeof input === "function" ? { root: input } : input).build();
-}
-
-function startupErrorOf(input: Inspection): StartupError {
-  try {
-    build(input);
-  } catch (error) {
-    if (error instanceof StartupError) return error;
-    throw error;
-  }
-  return expect.fail("it was built");
 }
 
 function names(values: readonly unknown[]): readonly string[] {
@@ -172,7 +162,7 @@ describe("Container", () => {
     @Module({ imports: [Vault], providers: [provide(made).useFactory((resolve) => resolve(secret))] })
     class Root {}
 
-    const { findings } = startupErrorOf({ root: Root });
+    const { findings } = startupErrorOf(() => build({ root: Root }));
 
     expect(findings).to.deep.equal([
       {
@@ -223,7 +213,7 @@ describe("Container", () => {
     @Module({ providers: [provide(made).useFactory((resolve) => resolve(Between)), Needs, Between] })
     class Root {}
 
-    const { findings } = startupErrorOf({ root: Root });
+    const { findings } = startupErrorOf(() => build({ root: Root }));
 
     expect(findings.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
       "E_PROVIDER_CYCLE providers need each other: made -> Between -> Needs -> made",
@@ -238,7 +228,7 @@ describe("Container", () => {
       provide(c).useFactory((resolve) => resolve(b)),
     ];
 
-    const { findings } = startupErrorOf({ bindings });
+    const { findings } = startupErrorOf(() => build({ bindings }));
 
     expect(findings.map(({ what }) => what)).to.deep.equal(["providers need each other: b -> c -> b"]);
   });
@@ -248,7 +238,7 @@ describe("Container", () => {
     @Module({ providers: [provide(later).useFactory(() => Promise.reject(new Error("late")))] })
     class Root {}
 
-    const { findings } = startupErrorOf({ root: Root });
+    const { findings } = startupErrorOf(() => build({ root: Root }));
     await new Promise((resolve) => setImmediate(resolve));
 
     expect(findings).to.have.lengthOf(1);
@@ -271,7 +261,7 @@ describe("Container", () => {
     @Module({ providers: [Broken, Dependent, provide(made).useFactory(refuse)] })
     class Root {}
 
-    const error = startupErrorOf({ root: Root });
+    const error = startupErrorOf(() => build({ root: Root }));
 
     expect(error.findings.map(({ code, what, where }) => `${code} ${what} | ${where}`)).to.deep.equal([
       "E_PROVIDER_FAILED Broken could not be built: Error: no such file | constructor of Broken, in Root",
@@ -288,7 +278,7 @@ describe("Container", () => {
       }
     }
 
-    const error = startupErrorOf({ bindings: [provide(Broken).useClass(Broken)] });
+    const error = startupErrorOf(() => build({ bindings: [provide(Broken).useClass(Broken)] }));
 
     expect(error.cause).to.equal(thrown);
   });
@@ -309,7 +299,7 @@ describe("Container", () => {
     @Module({ providers: [Opened, Broken] })
     class Root {}
 
-    startupErrorOf({ root: Root });
+    startupErrorOf(() => build({ root: Root }));
 
     expect(log).to.deep.equal(["closed"]);
   });
@@ -409,7 +399,7 @@ describe("Container, long chains", () => {
     @Module({ providers: [...classes, provide(last).useFactory((resolve) => resolve(classes[0] ?? Store))] })
     class Root {}
 
-    const { findings } = startupErrorOf({ root: Root });
+    const { findings } = startupErrorOf(() => build({ root: Root }));
 
     expect(findings.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_CYCLE"]);
     expect(findings[0]?.what.split(" -> ")).to.have.lengthOf(CHAIN + 2);

@@ -4,7 +4,7 @@ import { RedisCache } from "../../lib/drivers/redis-cache.js";
 import type { RedisCacheOptions } from "../../lib/drivers/redis-cache-options.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { CacheUnavailableError } from "../../lib/subsystems/cache-unavailable-error.js";
-import { eventsOf } from "../lifecycle/events.js";
+import { eventsOf } from "../support/events-of.js";
 import { errorOf } from "../support/error-of.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { until } from "../support/until.js";

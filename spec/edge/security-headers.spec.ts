@@ -1,10 +1,9 @@
-import { Readable } from "node:stream";
 import { expect } from "chai";
 import { CspNonce } from "../../lib/edge/csp-nonce.js";
 import { SecurityHeaders } from "../../lib/edge/security-headers.js";
-import { FrameworkError, NotFoundError } from "../../lib/kernel/errors.js";
-import type { Context } from "../../lib/kernel/context.js";
+import { FrameworkError } from "../../lib/kernel/errors.js";
 import { Reply } from "../../lib/kernel/reply.js";
+import { ANSWERS } from "../support/answers.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack, valuesOf } from "../support/stack.js";
 
@@ -16,22 +15,7 @@ const FLOOR = {
 
 describe("SecurityHeaders", () => {
   describe("on every answer", () => {
-    const answers: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
-      ["a text", 200, () => "hello"],
-      ["JSON", 200, () => ({ a: 1 })],
-      ["a stream", 200, () => Readable.from(["a", "b"])],
-      ["nothing", 204, () => undefined],
-      ["a status alone", 404, (ctx) => void (ctx.status = 404)],
-      ["an error with a status", 404, () => Promise.reject(new NotFoundError("no"))],
-      ["an error of ctx.throw", 418, (ctx) => ctx.throw(418, "teapot")],
-      ["a panic", 500, () => Promise.reject(new Error("boom"))],
-      ["a thrown string", 500, () => Promise.reject("boom")], // oxlint-disable-line prefer-promise-reject-errors -- hostile on purpose
-      ["a header value that Node refuses", 500, (ctx) => ctx.set("X-Bad", "a\r\nSet-Cookie: b=1")],
-      ["a write by hand", 201, (ctx) => void ctx.res.writeHead(201, { "X-Hand": "1" }).end("by hand")],
-      ["a write by hand without a head", 200, (ctx) => ((ctx.res.statusCode = 200), void ctx.res.end("by hand"))],
-    ];
-
-    for (const [title, status, handler] of answers) {
+    for (const [title, status, handler] of ANSWERS) {
       it(`stands on ${title}`, async () => {
         await using stack = await Stack.of([new SecurityHeaders()], handler);
 

@@ -2,15 +2,13 @@
  * What an attacker or a broken client sends, over raw sockets, to an application with every stage on. The guide's page on bad input
  * has a row for each test here, which says the same to people.
  */
-import { once } from "node:events";
 import { truncateSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { brotliDecompressSync } from "node:zlib";
 import {
   Application,
   Clock,
-  ErrorMapping,
   provide,
   RateLimit,
   Route,
@@ -21,10 +19,12 @@ import {
 } from "@stagecraft/framework";
 import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { StaticSite } from "../routing/static-site.js";
+import { listening } from "../support/listening.js";
+import { StaticSite } from "../support/static-site.js";
 import { Child } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
 import { until } from "../support/until.js";
+import { watched } from "../support/watched.js";
 
 const LIMIT_MS = 5000;
 const LIMIT_BYTES = 100_000;
@@ -58,17 +58,11 @@ function application(root: string, limit = RateLimit.perHour(1_000_000)) {
       Route.get(`/split/${encodeURIComponent(name)}`, (ctx) => void (split(ctx), (ctx.body = "whole"))),
     ),
   ]);
-  return Application.create()
+  return watched(Application.create())
     .routes(routes)
     .compression()
     .securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'"))
     .cors({ origins: [ORIGIN] })
-    .requestId()
-    .traceContext()
-    .accessLog()
-    .metrics()
-    .catchPanic()
-    .errorMapping(new ErrorMapping())
     .bodyLimit(LIMIT_BYTES)
     .timeout(LIMIT_MS)
     .maintenance()
@@ -156,12 +150,8 @@ describe("bad input", function () {
 
   it("a head that comes a byte at a time, or not at all", async () => {
     // The framework's own 60 s are a matter of Node's settings; here they are short.
-    const server = createServer({ headersTimeout: 150, connectionsCheckingInterval: 20 });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const { server, port } = await listening(createServer({ headersTimeout: 150, connectionsCheckingInterval: 20 }));
     const running = await application(site.root).build().serve(server);
-    // A listening TCP server has an address of this kind.
-    const { port } = server.address() as AddressInfo;
     await using slow = await Conversation.with(port);
     await using silent = await Conversation.with(port);
 

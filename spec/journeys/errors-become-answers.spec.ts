@@ -23,6 +23,7 @@ import { expectLogLine, expectProblem, testApp, type LogLine, type TestApp } fro
 import { expect } from "chai";
 import { Gate } from "../support/gate.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { watched } from "../support/watched.js";
 
 const SECRET = "hunter2secret";
 
@@ -109,18 +110,7 @@ const served = (builder: ApplicationBuilder, handler: (ctx: Context) => unknown)
 /** Bare: the boundary and the backstop alone. */
 const bare = () => Application.create();
 const full = () =>
-  Application.create()
-    .compression()
-    .securityHeaders()
-    .cors({ origins: "*" })
-    .requestId()
-    .traceContext()
-    .accessLog()
-    .metrics()
-    .catchPanic()
-    .errorMapping(new ErrorMapping())
-    .bodyLimit(1000)
-    .timeout(5000);
+  watched(Application.create()).compression().securityHeaders().cors({ origins: "*" }).bodyLimit(1000).timeout(5000);
 
 const APPLICATIONS: readonly (readonly [string, () => ApplicationBuilder])[] = [
   ["a bare application", bare],

@@ -12,7 +12,6 @@ import { expect } from "chai";
 import { z } from "zod";
 import {
   Application,
-  ErrorMapping,
   ForbiddenError,
   Maintenance,
   ProxyAction,
@@ -34,6 +33,7 @@ import { rawExchange } from "../../lib/testing/raw-exchange.js";
 import { Transport } from "../../lib/testing/transport.js";
 import { Conversation } from "../support/conversation.js";
 import { until } from "../support/until.js";
+import { watched } from "../support/watched.js";
 import { Witness } from "../support/witness.js";
 
 const CANARY = "canary4711secret";
@@ -79,19 +79,13 @@ async function* failingBody(): AsyncGenerator<string> {
 }
 
 function everything(): ApplicationBuilder {
-  return Application.create()
+  return watched(Application.create())
     .routes(routes)
     .trustedProxies("127.0.0.1")
     .proxy(() => ProxyAction.continue())
     .compression()
     .securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'"))
     .cors({ origins: ["https://shop.example"] })
-    .requestId()
-    .traceContext()
-    .accessLog()
-    .metrics()
-    .catchPanic()
-    .errorMapping(new ErrorMapping())
     .bodyLimit(1_000_000);
 }
 

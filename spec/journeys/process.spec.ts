@@ -4,6 +4,7 @@ import net from "node:net";
 import { expect } from "chai";
 import { Child, freePort } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
+import { listening } from "../support/listening.js";
 import { ended, runProgram, startProgram } from "../support/program.js";
 import { until } from "../support/until.js";
 
@@ -42,13 +43,11 @@ describe("the process", function () {
   });
 
   it("ends with one clear line and exit code 1 where the port is in use", async () => {
-    const taken = net.createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
-    const { port } = taken.address() as net.AddressInfo;
+    using taken = await listening(net.createServer());
+    const { port } = taken;
 
     await using child = await Child.start(APPLICATION, {}, { port });
     const code = await child.exitCode();
-    taken.close();
 
     expect(code).to.equal(1);
     const line = `cannot listen on 127.0.0.1:${port}: the address is in use; stop the other process or choose another port\n`;

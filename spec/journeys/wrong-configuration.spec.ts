@@ -16,12 +16,11 @@ import {
   RouteGroup,
   Routes,
   routes,
-  StartupError,
-  type Finding,
 } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
 import { errorOf } from "../support/error-of.js";
+import { startupErrorOf } from "../support/startup-error-of.js";
 
 /** What a caller without types may hand in anywhere. */
 function untyped(value: unknown): never {
@@ -124,11 +123,7 @@ function lifecycle(name: string): string {
   return `Application.create().lifecycle({ ${name} })`;
 }
 
-function findingsOf(builder: ApplicationBuilder): readonly Finding[] {
-  const error = errorOf(() => builder.build());
-  if (!(error instanceof StartupError)) throw new Error(`expected a StartupError, saw ${String(error)}`);
-  return error.findings;
-}
+const findingsOf = (builder: ApplicationBuilder) => startupErrorOf(() => builder.build()).findings;
 
 describe("a wrong configuration", () => {
   for (const [what, code, where, tell] of wrong) {

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { expect } from "chai";
 import { Application, Route, Routes, type Context } from "@stagecraft/framework";
 import { Conversation } from "../support/conversation.js";
+import { listening } from "../support/listening.js";
 
 /** Answers whatever the path names, over a server that tells how many pieces each answer was handed to the socket in. */
 class Pieces implements AsyncDisposable {
@@ -14,16 +15,13 @@ class Pieces implements AsyncDisposable {
   ) {}
 
   static async of(body: (ctx: Context) => unknown, options: http.ServerOptions = {}): Promise<Pieces> {
-    const server = http.createServer(options);
+    const { server, port } = await listening(http.createServer(options));
     const sockets = once(server, "connection");
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const app = Application.create()
       .routes(new Routes([Route.get("/", body)]))
       .lifecycle({ drainDelayMs: 0 })
       .build();
     const running = await app.serve(server);
-    // A listening TCP server has an address of this kind.
-    const { port } = server.address() as AddressInfo;
     const pieces = new Pieces(running, await Conversation.with(port));
     // The event's one argument, by Node's documentation.
     const [socket] = (await sockets) as [Socket];

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Compression } from "../../lib/edge/compression.js";
 import type { Context } from "../../lib/kernel/context.js";
 import type { Next } from "../../lib/kernel/middleware.js";
-import { StaticSite } from "../routing/static-site.js";
+import { StaticSite } from "../support/static-site.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";

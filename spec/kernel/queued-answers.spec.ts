@@ -1,7 +1,7 @@
 import { pipeline, Readable } from "node:stream";
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
-import { StaticSite } from "../routing/static-site.js";
+import { StaticSite } from "../support/static-site.js";
 import { Conversation } from "../support/conversation.js";
 import { canCountDescriptors, untilOpen } from "../support/open-descriptors.js";
 import { Stack } from "../support/stack.js";

@@ -3,7 +3,7 @@ import type { Profile } from "../../lib/kernel/profile.js";
 import { Probes } from "../../lib/lifecycle/probes.js";
 import { Roster } from "../../lib/subsystems/roster.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { eventsOf } from "./events.js";
+import { eventsOf } from "../support/events-of.js";
 import { never, Probed } from "./recorded.js";
 
 function setUp(profile: Profile) {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Startup } from "../../lib/lifecycle/startup.js";
 import { Roster } from "../../lib/subsystems/roster.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { eventsOf } from "./events.js";
+import { eventsOf } from "../support/events-of.js";
 import { never, Recorded, type Deeds } from "./recorded.js";
 
 function setUp(...deeds: readonly Deeds[]) {

@@ -14,6 +14,7 @@ import { REQUEST } from "../../lib/observe/span-names.js";
 import { TraceContextLayer } from "../../lib/observe/trace-context-layer.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { ANSWERS } from "../support/answers.js";
 import { Conversation } from "../support/conversation.js";
 import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
@@ -37,32 +38,6 @@ async function listening(layers: readonly (RequestIdLayer | AccessLogLayer)[], h
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };
 }
-
-/** What a handler does, and the status that the line then says; the client sees the same unless said otherwise. */
-const ANSWERS: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
-  ["a text", 200, () => "hello"],
-  ["nothing", 204, () => undefined],
-  ["a status of its own", 418, (ctx) => ((ctx.status = 418), "teapot")],
-  ["a status alone", 404, (ctx) => void (ctx.status = 404)],
-  ["a stream", 200, () => Readable.from(["a", "b"])],
-  ["an error with a status", 404, () => Promise.reject(new NotFoundError("no"))],
-  ["an error of ctx.throw", 409, (ctx) => ctx.throw(409, "taken")],
-  ["a failure of the server", 503, () => Promise.reject(new UnavailableError())],
-  ["a panic", 500, () => Promise.reject(new Error("boom"))],
-  ["a thrown nothing", 500, () => Promise.reject(null)], // oxlint-disable-line prefer-promise-reject-errors -- hostile on purpose
-  ["a value that is no JSON", 500, () => ({ big: 1n })],
-  ["a write by hand", 202, (ctx) => void ctx.res.writeHead(202).end("by hand")],
-  ["a write by hand without a head", 203, (ctx) => ((ctx.res.statusCode = 203), void ctx.res.end("by hand"))],
-  [
-    "a write by hand after the handler",
-    207,
-    (ctx) => {
-      ctx.respond = false;
-      const { res } = ctx;
-      setImmediate(() => res.writeHead(207).end("by hand"));
-    },
-  ],
-];
 
 describe("the access-log layer", () => {
   it("obeys the layer contract", () => obeysLayerContract(new AccessLogLayer()));

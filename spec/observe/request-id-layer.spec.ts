@@ -1,11 +1,10 @@
 /** Stage 8, the request id, over raw sockets: which id a request gets, and that every answer carries it. */
-import { Readable } from "node:stream";
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
-import { NotFoundError } from "../../lib/kernel/errors.js";
 import { RequestId } from "../../lib/observe/request-id.js";
 import { RequestIdLayer } from "../../lib/observe/request-id-layer.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { ANSWERS } from "../support/answers.js";
 import { Stack, valuesOf } from "../support/stack.js";
 
 const FRESH = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -45,27 +44,6 @@ const BROKEN: readonly (readonly [string, string])[] = [
   ["a NUL", "x-request-id: a\0b\r\n"],
   ["an encoded line break", "x-request-id: a%0d%0aSet-Cookie:b=1\r\n"],
 ];
-
-const ANSWERS: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
-  ["a text", 200, () => "hello"],
-  ["JSON", 200, () => ({ a: 1 })],
-  ["a stream", 200, () => Readable.from(["a", "b"])],
-  ["nothing", 204, () => undefined],
-  ["a status alone", 404, (ctx) => void (ctx.status = 404)],
-  ["an error with a status", 404, () => Promise.reject(new NotFoundError("no"))],
-  ["a panic", 500, () => Promise.reject(new Error("boom"))],
-  ["a header that Node refuses", 500, (ctx) => ctx.set("X-Bad", "a\r\nSet-Cookie: b=1")],
-  ["a write by hand", 201, (ctx) => void ctx.res.writeHead(201, { "X-Hand": "1" }).end("by hand")],
-  ["a write by hand through Koa's response", 200, ({ response }) => void response.res.writeHead(200).end("by hand")],
-  ["a write by hand through Koa's request", 200, ({ request }) => void request.res.writeHead(200).end("by hand")],
-  ["a write by hand, later", 202, later],
-];
-
-function later(ctx: Context): void {
-  ctx.respond = false;
-  const { res } = ctx;
-  setImmediate(() => res.writeHead(202).end("by hand"));
-}
 
 function get(...lines: readonly string[]): string {
   return `${["GET / HTTP/1.1", "Host: spec", "Connection: close", ...lines].join("\r\n")}\r\n\r\n`;

@@ -1,26 +1,24 @@
 /** A port that accepts, reads nothing and says nothing. */
-import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { listening, type Listening } from "../support/listening.js";
 
 export class BlackHole {
   private readonly sockets: Socket[] = [];
 
-  private constructor(private readonly server: Server) {
-    server.on("connection", (socket) => this.sockets.push(socket.on("error", () => {})));
+  private constructor(private readonly listener: Listening<Server>) {
+    listener.server.on("connection", (socket) => this.sockets.push(socket.on("error", () => {})));
   }
 
   static async open(): Promise<BlackHole> {
-    const server = createServer();
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    return new BlackHole(server);
+    return new BlackHole(await listening(createServer()));
   }
 
   get endpoint(): string {
-    // It listens on a port, so its address is none of a pipe.
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.listener.url;
   }
 
   close(): void {
-    this.server.close();
+    this.listener.server.close();
     for (const socket of this.sockets) socket.destroy();
   }
 }

@@ -1,5 +1,4 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import { expect } from "chai";
 import { tracing, type RemoteParent } from "../../lib/kernel/tracing.js";
@@ -8,6 +7,7 @@ import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
 import { Telemetry } from "../../lib/otel/index.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";
+import { listening, type Listening } from "../support/listening.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
 const log = tracing.target("shop::links");
@@ -20,23 +20,22 @@ const CALLER: RemoteParent = {
 };
 
 describe("tracedFetch", () => {
-  let server: Server;
+  let own: Listening<Server>;
   let base: string;
   let seen: IncomingHttpHeaders;
   let status: number;
 
   beforeEach(async () => {
     status = 200;
-    server = createServer((request, response) => {
+    const answering = createServer((request, response) => {
       seen = request.headers;
       response.writeHead(status).end("answer");
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    // It listens on a port, so its address is none of a pipe.
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    own = await listening(answering);
+    base = own.url;
   });
 
-  afterEach(() => server.close().closeAllConnections());
+  afterEach(() => own[Symbol.dispose]());
 
   it("makes a call a span of its own, and answers what the call answers", async () => {
     let text = "";
@@ -109,7 +108,7 @@ describe("tracedFetch", () => {
   });
 
   it("takes a request in place of options, as fetch does: to send one on elsewhere", async () => {
-    server.removeAllListeners("request").on("request", (request, response) => {
+    own.server.removeAllListeners("request").on("request", (request, response) => {
       seen = request.headers;
       void textOf(request).then((body) => response.end(`${request.method} ${body}`));
     });
@@ -188,7 +187,7 @@ describe("tracedFetch", () => {
   }
 
   it("records a call that fails, with its causes, and lets it fail", async () => {
-    server.close();
+    own.server.close();
     let error: unknown;
     const collector = await exported(async (telemetry) => {
       error = await rejectionOf(telemetry.tracedFetch()("http://127.0.0.1:9/"));
@@ -234,7 +233,7 @@ describe("tracedFetch", () => {
 
   it("makes one span of a call that is redirected, and carries its context along", async () => {
     const seenOf: (string | undefined)[] = [];
-    server.removeAllListeners("request").on("request", ({ url, headers }, response) => {
+    own.server.removeAllListeners("request").on("request", ({ url, headers }, response) => {
       seenOf.push(`${url} ${String(headers["traceparent"])}`);
       response.writeHead(url === "/old" ? 302 : 200, { location: "/new" }).end();
     });

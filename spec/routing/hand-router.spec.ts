@@ -1,5 +1,4 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Router } from "@koa/router";
 import Koa from "koa";
@@ -10,6 +9,7 @@ import { Middleware, middleware } from "../../lib/routing/middleware.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Routes } from "../../lib/routing/routes.js";
+import { listening, type Listening } from "../support/listening.js";
 
 const tagging = (tag: string) => async (ctx: Koa.Context, next: Next) => {
   ctx.append("x-order", tag);
@@ -30,7 +30,7 @@ describe("a router of routes", () => {
     }),
     new RouteGroup("/in", [Route.get("/", () => "in").middleware(new First())]).middleware(First).layer(tagging("koa")),
   ).layer(tagging("all"));
-  let server: Server;
+  let server: Listening<Server>;
   let base: string;
 
   before(async () => {
@@ -40,11 +40,11 @@ describe("a router of routes", () => {
     });
     const app = new Koa();
     app.use(router.routes());
-    server = await listening(app);
-    base = urlOf(server);
+    server = await serving(app);
+    base = server.url;
   });
 
-  after(() => server.close());
+  after(() => server[Symbol.dispose]());
 
   const rows: readonly (readonly [request: string, status: number, body: string])[] = [
     ["GET /links/7", 200, "get 7"],
@@ -83,11 +83,10 @@ describe("a router of routes", () => {
     const outer = new Router().use("/nested", router.routes());
     const app = new Koa();
     app.use(outer.routes());
-    const other = await listening(app);
+    using other = await serving(app);
 
-    const nested = await fetch(`${urlOf(other)}/nested/links/7`);
-    const taken = await fetch(`${urlOf(other)}/nested/taken/own`);
-    other.close();
+    const nested = await fetch(`${other.url}/nested/links/7`);
+    const taken = await fetch(`${other.url}/nested/taken/own`);
 
     expect(await nested.text()).to.equal("get 7");
     expect(await taken.text()).to.equal("own");
@@ -178,22 +177,11 @@ async function answerOf(routes: Routes, path: string): Promise<Response> {
     }
   });
   app.use(routes.router().routes());
-  const server = await listening(app);
-  try {
-    return await fetch(urlOf(server) + path);
-  } finally {
-    server.close();
-  }
+  using server = await serving(app);
+  return await fetch(server.url + path);
 }
 
-async function listening(app: Koa): Promise<Server> {
+function serving(app: Koa): Promise<Listening<Server>> {
   const listener = app.callback();
-  const server = createServer((request, response) => void listener(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server;
-}
-
-function urlOf(server: Server): string {
-  // A server that listens on TCP has an address and a port.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listening(createServer((request, response) => void listener(request, response)));
 }

@@ -10,7 +10,7 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";
 import { until } from "../support/until.js";
-import { muchLater, StaticSite } from "./static-site.js";
+import { muchLater, StaticSite } from "../support/static-site.js";
 
 const MIB = 1_048_576;
 
@@ -26,14 +26,7 @@ class Bodies {
 
 describe("StaticFiles, within their bounds", () => {
   let site: StaticSite;
-
-  beforeEach(() => {
-    site = new StaticSite();
-  });
-
-  afterEach(() => {
-    site.remove();
-  });
+  StaticSite.forEachTest((fresh) => (site = fresh));
 
   describe("memory", () => {
     it("holds no more of a large file than the client takes", async () => {

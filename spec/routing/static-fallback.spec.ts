@@ -5,23 +5,15 @@ import { ErrorMapping } from "../../lib/admission/error-mapping.js";
 import type { Context } from "../../lib/kernel/context.js";
 import type { Next } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
-import { StartupError } from "../../lib/kernel/startup-error.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { testApp } from "../../lib/testing/test-app.js";
-import { errorOf } from "../support/error-of.js";
-import { StaticSite } from "./static-site.js";
+import { startupErrorOf } from "../support/startup-error-of.js";
+import { StaticSite } from "../support/static-site.js";
 
 describe("Static files as the router's fallback", () => {
   let site: StaticSite;
-
-  beforeEach(() => {
-    site = new StaticSite();
-  });
-
-  afterEach(() => {
-    site.remove();
-  });
+  StaticSite.forEachTest((fresh) => (site = fresh));
 
   function application(): ApplicationBuilder {
     const routes = new Routes([Route.get("/taken.txt", () => "the route"), Route.get("/any/{name}", () => "any")]);
@@ -142,9 +134,8 @@ describe("Static files as the router's fallback", () => {
   it("are a finding at the start where their settings are wrong", () => {
     site.put("build/.vite/manifest.json", "{");
 
-    const error = errorOf(() => application().build());
+    const error = startupErrorOf(() => application().build());
 
-    expect(error).to.be.instanceOf(StartupError);
     expect(String(error)).to.contain("E_STATIC_MANIFEST");
   });
 });

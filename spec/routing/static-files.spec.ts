@@ -9,18 +9,11 @@ import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { withoutPrivileges } from "../support/without-privileges.js";
-import { LAST_MODIFIED, MODIFIED, muchLater, SECRET, StaticSite } from "./static-site.js";
+import { LAST_MODIFIED, MODIFIED, muchLater, SECRET, StaticSite } from "../support/static-site.js";
 
 describe("StaticFiles", () => {
   let site: StaticSite;
-
-  beforeEach(() => {
-    site = new StaticSite();
-  });
-
-  afterEach(() => {
-    site.remove();
-  });
+  StaticSite.forEachTest((fresh) => (site = fresh));
 
   it("obeys the layer contract: what is no file goes on, and a file is an answer", () => {
     site.put("hello.txt", "hello");

@@ -11,20 +11,13 @@ import type { Context } from "../../lib/kernel/context.js";
 import type { Next } from "../../lib/kernel/middleware.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";
 import type { Stack } from "../support/stack.js";
-import { MODIFIED, muchLater, StaticSite } from "./static-site.js";
+import { MODIFIED, muchLater, StaticSite } from "../support/static-site.js";
 
 const FOREVER = "public, max-age=31536000, immutable";
 
 describe("StaticFiles, over time and inside the stages", () => {
   let site: StaticSite;
-
-  beforeEach(() => {
-    site = new StaticSite();
-  });
-
-  afterEach(() => {
-    site.remove();
-  });
+  StaticSite.forEachTest((fresh) => (site = fresh));
 
   describe("caching", () => {
     const rows: readonly (readonly [string, string, string])[] = [

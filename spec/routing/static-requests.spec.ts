@@ -4,18 +4,11 @@ import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { LAST_MODIFIED, MODIFIED, StaticSite } from "./static-site.js";
+import { LAST_MODIFIED, MODIFIED, StaticSite } from "../support/static-site.js";
 
 describe("StaticFiles, asked for less than everything", () => {
   let site: StaticSite;
-
-  beforeEach(() => {
-    site = new StaticSite();
-  });
-
-  afterEach(() => {
-    site.remove();
-  });
+  StaticSite.forEachTest((fresh) => (site = fresh));
 
   describe("conditions", () => {
     it("that hold are a 304 with the validators and no body", async () => {

@@ -1,14 +1,11 @@
 /** What Node's own parser makes of header lines that were sent: the request as a stage would see it. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
+import { listening } from "./listening.js";
 
 export async function received(...lines: readonly string[]): Promise<IncomingMessage> {
-  const server = createServer((_request, response) => response.end());
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  // A TCP server's address is an object.
-  const { port } = server.address() as AddressInfo;
+  const { server, port } = await listening(createServer((_request, response) => response.end()));
   const socket = connect(port, "127.0.0.1");
   const request = once(server, "request");
   socket.end(["GET / HTTP/1.1", "Host: spec", "Connection: close", ...lines, "", ""].join("\r\n"), "latin1");

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import http from "node:http";
-import net, { type AddressInfo } from "node:net";
+import net from "node:net";
 import Koa from "koa";
 import { Entrance } from "../../lib/app/entrance.js";
 import { createServer } from "../../lib/app/server.js";
@@ -16,6 +16,7 @@ import type { Context } from "../../lib/kernel/context.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { backstop } from "../../lib/pipeline/backstop.js";
 import { boundary } from "../../lib/pipeline/boundary.js";
+import { listening } from "./listening.js";
 
 export interface Answer {
   readonly status: number;
@@ -50,11 +51,8 @@ export class Stack implements AsyncDisposable {
     const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
     const entrance = new Entrance(shared);
     entrance.lead(backstop(compose(layers, routed)));
-    const server = createServer(entrance);
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    // A listening TCP server has an address of this kind.
-    return new Stack(server, (server.address() as AddressInfo).port);
+    const { server, port } = await listening(createServer(entrance));
+    return new Stack(server, port);
   }
 
   get url(): string {

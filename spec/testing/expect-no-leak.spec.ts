@@ -3,7 +3,6 @@ import { expect } from "chai";
 import {
   Application,
   BadRequestError,
-  ErrorMapping,
   Extension,
   Reply,
   Route,
@@ -17,6 +16,7 @@ import { Metrics } from "../../lib/observe/metrics.js";
 import { expectNoLeak } from "../../lib/testing/expect-no-leak.js";
 import { testApp } from "../../lib/testing/test-app.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { watched } from "../support/watched.js";
 
 const CANARY = "canary4711secret";
 const log = tracing.target("shop::leaks");
@@ -34,17 +34,11 @@ const reads = [
 ];
 
 const everything = (...routes: readonly Route[]): ApplicationBuilder =>
-  Application.create()
+  watched(Application.create())
     .routes(new Routes([...reads, ...routes]))
     .compression()
     .securityHeaders(new SecurityHeaders())
-    .cors({ origins: ["https://shop.example"] })
-    .requestId()
-    .traceContext()
-    .accessLog()
-    .metrics()
-    .catchPanic()
-    .errorMapping(new ErrorMapping());
+    .cors({ origins: ["https://shop.example"] });
 
 describe("expectNoLeak", () => {
   it("finds nothing where the framework has every stage on", async () => {

@@ -8,7 +8,7 @@ import type { Middleware } from "../../lib/kernel/middleware.js";
 import { StaticFiles } from "../../lib/routing/static-files.js";
 import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { Stack } from "../support/stack.js";
+import { Stack } from "./stack.js";
 
 /** What lies beside the root, and must never be read. */
 export const SECRET = "nobody may read this";
@@ -23,6 +23,13 @@ export class StaticSite implements Disposable {
   constructor() {
     mkdirSync(this.root);
     writeFileSync(join(this.folder, "secret.txt"), SECRET);
+  }
+
+  /** Gives each test of a suite a site of its own, and removes it afterwards. */
+  static forEachTest(use: (site: StaticSite) => void): void {
+    let site: StaticSite;
+    beforeEach(() => use((site = new StaticSite())));
+    afterEach(() => site.remove());
   }
 
   /** A file below the root; its whole path. */
