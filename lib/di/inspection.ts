@@ -23,7 +23,7 @@ export interface Inspection {
   readonly doubles?: readonly Binding[];
   /** The framework's own: visible everywhere, overridden by any other visible binding, built when first needed. */
   readonly defaults?: readonly Binding[];
-  /** Further classes to build inside a module (`undefined`: in the application's scope), unless they are provided there. Asked once for each. */
+  /** Further classes to build inside a module (`undefined`: in the application's scope), unless provided there. Asked once for each. */
   readonly extras?: (module: Class | undefined) => readonly Class[];
   readonly wanted?: readonly Wanted[];
   /** Classes the framework looks for among the instances (subsystems): a double of one of these is used even if nothing injects it. */

@@ -6,7 +6,8 @@
  * server that stays silent is left and looked for anew; what was sent is never sent again. Every such failure is a
  * `CacheUnavailableError`.
  *
- * `run()` starts it where it is provided, or where a rate limit keeps its buckets in it. Behind `serve` or `callback`, which start no subsystems, call `start()` yourself.
+ * `run()` starts it where it is provided, or where a rate limit keeps its buckets in it. Behind `serve` or `callback`, which start no
+ * subsystems, call `start()` yourself.
  *
  * @example
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));

@@ -1,4 +1,4 @@
-/** Anything as the text that the JSON log shows for it, but that strings stand without quotation marks, nothing is withheld, and it ends. */
+/** Anything as the text that the JSON log shows for it, but strings without quotation marks, with nothing withheld, and not without end. */
 import { FieldWriter } from "../observe/json/field-writer.js";
 
 /** UTF-16 code units. */

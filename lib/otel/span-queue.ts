@@ -1,6 +1,6 @@
 /**
- * Sends the spans that have ended: in batches, one at a time, a second after they came or when a batch is full. Whatever does not fit, or
- * cannot be delivered, is counted and gone.
+ * Sends the spans that have ended: in batches, a second after they came or when a batch is full, and the next when the one before has
+ * arrived or is lost; what waits at a flush goes at once. Whatever does not fit, or cannot be delivered, is counted and gone.
  *
  * In place of the SDK's batching processor, which drops in silence, cannot say whether what it flushes arrived, and sends from within
  * the request that happens to fill the batch.

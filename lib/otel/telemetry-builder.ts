@@ -7,7 +7,7 @@
  */
 import { SystemClock, type Clock } from "../kernel/clock.js";
 import type { SpanCounter } from "./dropped-spans.js";
-import { checkSettings, type TelemetrySettings } from "./telemetry-settings.js";
+import type { TelemetrySettings } from "./telemetry-settings.js";
 import type { Telemetry } from "./telemetry.js";
 
 export class TelemetryBuilder {
@@ -53,6 +53,6 @@ export class TelemetryBuilder {
    */
   build(): Telemetry {
     const { serviceName, target: endpoint, timeoutMs } = this;
-    return this.finish(checkSettings({ serviceName, endpoint, timeoutMs }), this.time, this.counter);
+    return this.finish({ serviceName, endpoint, timeoutMs }, this.time, this.counter);
   }
 }

@@ -1,4 +1,4 @@
-/** What a telemetry is built from, judged once, at `build()`. */
+/** What a telemetry is built from, and the judgement of it. */
 import { FrameworkError } from "../kernel/errors.js";
 import { readEndpoint } from "./endpoint.js";
 

@@ -23,7 +23,7 @@ import { IdSource } from "./id-source.js";
 import { SpanExportLayer } from "./span-export-layer.js";
 import { SpanQueue } from "./span-queue.js";
 import { TelemetryBuilder } from "./telemetry-builder.js";
-import type { TelemetrySettings } from "./telemetry-settings.js";
+import { checkSettings, type TelemetrySettings } from "./telemetry-settings.js";
 import { traceFetch, type Fetch } from "./traced-fetch.js";
 import { WallTime } from "./wall-time.js";
 
@@ -31,25 +31,27 @@ import { WallTime } from "./wall-time.js";
 export const DEFAULT_ENDPOINT = "http://127.0.0.1:4317";
 
 export class Telemetry extends ShutdownLast {
+  private readonly settings: TelemetrySettings;
   private readonly exporter: SpanExporter;
   private readonly delivery: Delivery;
   private readonly queue: SpanQueue;
   private readonly layer: SpanExportLayer;
   private ended: Promise<void> | undefined;
 
-  /** Use `Telemetry.builder(serviceName)`. */
+  /** Use `Telemetry.builder(serviceName)`. Public because a class that can be injected has a public one. @internal */
   constructor(
-    private readonly settings: TelemetrySettings,
+    settings: TelemetrySettings,
     private readonly clock: Clock,
     counter?: SpanCounter,
   ) {
     super();
+    this.settings = checkSettings(settings);
     const dropped = new DroppedSpans(counter);
     const ids = new IdSource();
-    this.exporter = newExporter(settings);
+    this.exporter = newExporter(this.settings);
     this.delivery = new Delivery(this.exporter, dropped);
     this.queue = new SpanQueue(this.delivery, dropped, clock);
-    const provider = newProvider(settings.serviceName, ids, this.queue);
+    const provider = newProvider(this.settings.serviceName, ids, this.queue);
     this.layer = new SpanExportLayer(provider, ids, new WallTime(clock));
   }
 

@@ -1,4 +1,4 @@
-/** The members of a collection or group as they may come from JavaScript, refused where they are written, which a finding could not name. */
+/** The members of a collection or group as they may come from JavaScript: refused where they are written, which no finding could name. */
 import { nameOf } from "../di/token.js";
 import { FrameworkError } from "../kernel/errors.js";
 

@@ -57,7 +57,7 @@ export class FakeClock extends Clock {
     this.epoch = now - this.elapsed;
   }
 
-  /** Moves the time by `ms` and fires what falls due, in order of time and then of arming, at the moment each is due; also what they arm. */
+  /** Moves the time by `ms` and fires what falls due, also what that arms, in order of time and then of arming, each at its moment. */
   advance(ms: number): void {
     const end = this.target(ms);
     for (let fired = 0; this.fireNext(end, fired); fired += 1);

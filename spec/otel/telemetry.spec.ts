@@ -101,6 +101,14 @@ describe("Telemetry", () => {
       ]);
     });
 
+    it("refuses them also where it is made without the builder", () => {
+      const settings = { serviceName: "shop", endpoint: "http://127.0.0.1:4317/v1/traces", timeoutMs: undefined };
+
+      const error = errorOf(() => new Telemetry(settings, new SystemClock()));
+
+      expect(error).to.have.property("code", "E_TELEMETRY_ENDPOINT");
+    });
+
     it("refuses an endpoint that the environment names and the exporter cannot use", () =>
       withEnvironment({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://a b" }, () => {
         const error = errorOf(() => Telemetry.builder("shop").build());
