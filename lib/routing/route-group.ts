@@ -21,7 +21,7 @@ export class RouteGroup {
   /** Throws `E_ROUTE_PATH` for a prefix that is no text, `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
     this.prefix = pathText(prefix, "a group");
-    this.members = membersOf(members, isMember);
+    this.members = membersOf(members, isRouteOrGroup);
   }
 
   /** Puts middleware around each route of the group; the first is the outermost. It runs after the match, never on 404 or 405. */
@@ -44,6 +44,7 @@ export class RouteGroup {
   }
 }
 
-function isMember(candidate: unknown): boolean {
+/** What collections and groups are made of. @internal */
+export function isRouteOrGroup(candidate: unknown): boolean {
   return candidate instanceof Route || candidate instanceof RouteGroup;
 }

@@ -19,8 +19,8 @@ import { HandRouter } from "./hand-router.js";
 import { constructing, type InstanceOf } from "./instance-of.js";
 import type { MiddlewareInput } from "./middleware-input.js";
 import type { PathParameter } from "./path-types.js";
-import { Route } from "./route.js";
-import { RouteGroup } from "./route-group.js";
+import type { Route } from "./route.js";
+import { isRouteOrGroup, type RouteGroup } from "./route-group.js";
 import { invalidRoutes, membersOf } from "./route-members.js";
 import { RouteTable } from "./route-table.js";
 
@@ -39,7 +39,7 @@ export class Routes {
 
   /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
-    this.members = membersOf(members, isMember);
+    this.members = membersOf(members, isRouteOrGroup);
   }
 
   static of(...members: readonly (Route | RouteGroup)[]): Routes {
@@ -165,10 +165,6 @@ export class Routes {
       code: "E_ROUTES_SEALED",
     });
   }
-}
-
-function isMember(candidate: unknown): boolean {
-  return candidate instanceof Route || candidate instanceof RouteGroup;
 }
 
 function descriptorsOf(member: Route | RouteGroup | Routes): readonly RouteDescriptor[] {

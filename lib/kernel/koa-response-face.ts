@@ -1,6 +1,6 @@
 /**
- * `ctx.request` and `ctx.response` for middleware written for Koa: Koa's own accessors, over the same request and answer that the
- * context holds. Made only for those who ask.
+ * `ctx.response` for middleware written for Koa: Koa's own accessors, over the same answer that the context holds. Made only for those
+ * who ask.
  */
 import {
   STATUS_CODES,
@@ -11,54 +11,9 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type Koa from "koa";
-import koaRequest from "koa/lib/request.js";
 import koaResponse from "koa/lib/response.js";
 import type { Context } from "./context.js";
 import { lengthOf } from "./exchange.js";
-
-export class KoaRequestFace {
-  readonly app: Koa;
-  readonly req: IncomingMessage;
-  readonly originalUrl: string | undefined;
-
-  constructor(readonly ctx: Context) {
-    this.app = ctx.app;
-    this.req = ctx.req;
-    this.originalUrl = ctx.originalUrl;
-  }
-
-  get res(): ServerResponse {
-    return this.ctx.res;
-  }
-
-  get response(): Koa.Response {
-    return this.ctx.response;
-  }
-
-  get path(): string {
-    return this.ctx.path;
-  }
-
-  set path(value: string) {
-    this.ctx.path = value;
-  }
-
-  get ip(): string {
-    return this.ctx.ip;
-  }
-
-  get ips(): string[] {
-    return this.ctx.ips;
-  }
-
-  get protocol(): string {
-    return this.ctx.protocol;
-  }
-
-  get secure(): boolean {
-    return this.ctx.secure;
-  }
-}
 
 export class KoaResponseFace {
   readonly app: Koa;
@@ -158,6 +113,5 @@ export class KoaResponseFace {
   }
 }
 
-// Koa defines many of these as accessors on its prototypes; the classes above answer first.
-Object.setPrototypeOf(KoaRequestFace.prototype, koaRequest);
+// Koa defines many of these as accessors on its prototype; the class above answers first.
 Object.setPrototypeOf(KoaResponseFace.prototype, koaResponse);
