@@ -3,10 +3,12 @@
  * request, a head that is too large or too slow) and what it should have refused is answered in the parser's way, outside the pipeline.
  */
 import http from "node:http";
+import { OwnRequest } from "../kernel/own-request.js";
 import { Farewells } from "./farewells.js";
 import { faultOf } from "./request-fault.js";
 
-const SETTINGS: http.ServerOptions = {
+const SETTINGS: http.ServerOptions<typeof OwnRequest> = {
+  IncomingMessage: OwnRequest,
   headersTimeout: 60_000,
   requestTimeout: 300_000,
   keepAliveTimeout: 65_000,

@@ -67,7 +67,8 @@ export class Context<Names extends string = never> extends Exchange {
   originalUrl: string | undefined;
 
   private responds: boolean | undefined = true;
-  private requestIsOut = false;
+  /** Node's request was handed out. @internal */
+  requestIsOut = false;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;

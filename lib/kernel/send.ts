@@ -10,6 +10,7 @@ import { isEmptyStatus } from "./empty-status.js";
 import { endAnswer } from "./end-answer.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
+import { OwnRequest } from "./own-request.js";
 import { discardBody, isStream, sendableOnly } from "./stream.js";
 import { keepFlow } from "./tracing-emitter.js";
 import { resumeFlow } from "./tracing-flow.js";
@@ -51,6 +52,7 @@ function sendWhole(ctx: Context, payload: unknown, lingers: boolean): void {
   // What was handed out may have an `end` of somebody's own.
   if (ctx.exposed) ctx.raw.end(body);
   else endAnswer(ctx.raw, body, length);
+  letGo(ctx);
   ctx.finish();
 }
 
@@ -64,6 +66,7 @@ function sendEmpty(ctx: Context, lingers: boolean): void {
   writeHead(ctx, raw.statusCode === 205 ? 0 : undefined, lingers);
   if (lingers) lingerAfter(ctx);
   raw.end();
+  letGo(ctx);
   ctx.finish();
 }
 
@@ -80,6 +83,7 @@ function sendHeadOnly(ctx: Context, lingers: boolean): void {
   }
   if (lingers) lingerAfter(ctx);
   raw.end();
+  letGo(ctx);
   ctx.finish();
 }
 
@@ -187,8 +191,16 @@ function release(ctx: Context): void {
   ctx.finish();
 }
 
+/** The answer is out, and of its request nobody will ask for more. */
+function letGo({ incoming, requestIsOut, exposed }: Context): void {
+  if (incoming instanceof OwnRequest && !requestIsOut && !exposed && !hasBody(incoming)) incoming.endUnheard();
+}
+
 function hasUnreadBody(incoming: IncomingMessage): boolean {
-  const { headers } = incoming;
-  if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return false;
-  return !incoming.complete && headers["content-length"] !== "0";
+  return hasBody(incoming) && !incoming.complete;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { "content-length": length, "transfer-encoding": coding } = headers;
+  return length === undefined ? coding !== undefined : length !== "0";
 }
