@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { Application } from "../../lib/app/application.js";
 import { NotFoundError } from "../../lib/kernel/errors.js";
 import type { CorsOptions } from "../../lib/edge/cors-options.js";
+import { ProxyAction } from "../../lib/edge/proxy-action.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
@@ -19,6 +20,7 @@ const API = new Routes([
   Route.get("/missing", () => Promise.reject(new NotFoundError("no such thing"))),
   Route.get("/broken", () => Promise.reject(new Error("boom"))),
   Route.get("/large", () => "the same again, ".repeat(1000)),
+  Route.get("/kept", () => Reply.text("kept").header("Cache-Control", "max-age=60")),
   Route.get("/cookie", (ctx) => ctx.get("cookie")),
 ]);
 
@@ -42,6 +44,8 @@ describe("In a browser, CORS", function () {
   let pages: TestApp;
   let api: TestApp;
   let page: Page;
+  /** The methods of what came in. */
+  const asked: string[] = [];
 
   before(needs("chromium"));
   before(async () => {
@@ -60,7 +64,8 @@ describe("In a browser, CORS", function () {
   /** A page of another origin: another port, and by the second name of the machine another host too. */
   const open = async (options: Partial<CorsOptions> = {}, origin = pages.url): Promise<void> => {
     const cors = { origins: [pages.url], ...options };
-    api = await testApp(Application.create().routes(API).cors(cors).compression().errorMapping());
+    const builder = Application.create().routes(API).cors(cors).compression().errorMapping();
+    api = await testApp(builder.proxy(({ method }) => (asked.push(method), ProxyAction.continue())));
     page = await browser.newPage();
     await page.goto(`${origin}/`);
   };
@@ -139,6 +144,35 @@ describe("In a browser, CORS", function () {
     await open({}, pages.url.replace("127.0.0.1", "localhost"));
 
     expect(await ask("/data", { method: "PUT" })).to.deep.equal({ refused: true });
+  });
+
+  for (const [what, maxAge, preflights] of [
+    ["once while it may keep the answer", 600, 1],
+    ["every time where it may not", 0, 2],
+  ] as const) {
+    it(`has a page's preflight asked ${what}`, async () => {
+      asked.length = 0;
+      await open({ maxAge });
+
+      for (let time = 0; time < 2; time++) await ask("/data", { method: "PUT" });
+
+      expect(asked.filter((method) => method === "OPTIONS")).to.have.length(preflights);
+      expect(asked.filter((method) => method === "PUT")).to.have.length(2);
+    });
+  }
+
+  it("keeps what a browser has kept for one origin from another, which then reads an answer of its own", async () => {
+    await using others = await testApp(Application.create().routes(PAGES));
+    asked.length = 0;
+    await open({ origins: [pages.url, others.url] });
+
+    const seen = [await ask("/kept"), await ask("/kept")];
+    await page.goto(`${others.url}/`);
+    seen.push(await ask("/kept"));
+
+    expect(seen.map(({ text }) => text)).to.deep.equal(["kept", "kept", "kept"]);
+    // The second is the first one's, kept.
+    expect(asked).to.deep.equal(["GET", "GET"]);
   });
 
   it("lets cookies along with credentials allowed, and refuses the answer without", async () => {

@@ -28,6 +28,7 @@ const ROUTES = new Routes([
     Reply.html(`<!doctype html><iframe src="/page" onload="document.title = 'loaded'"></iframe>`),
   ),
   Route.get("/sniffing", () => Reply.html(`<!doctype html><body><script src="/text"></script>`)),
+  Route.get("/script.js", () => Reply.of("document.body.dataset.fetched = 'ran'", "text/javascript")),
   Route.get("/text", () => Reply.text("document.body.dataset.sniffed = 'ran'")),
 ]);
 
@@ -69,6 +70,18 @@ describe("In a browser, the security headers", function () {
 
     const ran = { nonced: "ran", bare: "ran", guessed: "ran", handler: "ran" };
     expect(await marksOf(page)).to.deep.equal(ran);
+  });
+
+  it("let a policy without a nonce decide what runs, and where from", async () => {
+    await open(new SecurityHeaders().withCsp("script-src 'self'"));
+
+    await page.goto(`${app.url}/page`);
+    await page.click("text=click");
+    const inline = await marksOf(page);
+    await page.addScriptTag({ url: "/script.js" });
+
+    expect(inline).to.deep.equal({});
+    expect(await marksOf(page)).to.deep.equal({ fetched: "ran" });
   });
 
   it("make a nonce of another answer worthless", async () => {

@@ -56,7 +56,8 @@ class Load {
   private isOver = false;
 
   constructor(children: readonly Child[]) {
-    const clients = Array.from({ length: CLIENTS }, (_, index) => this.client(children[index % children.length]));
+    const each = CLIENTS / children.length;
+    const clients = children.flatMap(({ url }) => Array.from({ length: each }, () => this.client(url)));
     this.clients = Promise.all(clients);
   }
 
@@ -75,17 +76,17 @@ class Load {
     await this.clients;
   }
 
-  private async client(child: Child | undefined): Promise<void> {
-    while (!this.isOver && child !== undefined) await this.ask(child.url);
+  private async client(url: string): Promise<void> {
+    while (!this.isOver) await this.ask(url);
   }
 
   private async ask(url: string): Promise<void> {
-    const start = performance.now();
+    const asked = performance.now();
     this.underWay++;
     const response = await fetch(url);
     await response.arrayBuffer();
     this.underWay--;
-    this.slowest = Math.max(this.slowest, performance.now() - start);
+    this.slowest = Math.max(this.slowest, performance.now() - asked);
     this.last.push(response.status);
     this.seen.add(`${response.status} ${response.headers.get("content-type")?.split(";")[0]}`);
   }
