@@ -16,10 +16,11 @@ const ALONE = [
   "--disable-sync",
 ];
 
-export async function launchBrowser(): Promise<Browser> {
+/** @param more arguments, for what is to be different from a user's browser */
+export async function launchBrowser(...more: readonly string[]): Promise<Browser> {
   const executablePath = locate("chromium");
   if (executablePath === undefined) throw new Error("chromium is missing");
   // Loading it takes longer than most specs, so only who needs it does.
   const { chromium } = await import("playwright-core");
-  return chromium.launch({ executablePath, args: ALONE, headless: true });
+  return chromium.launch({ executablePath, args: [...ALONE, ...more], headless: true });
 }

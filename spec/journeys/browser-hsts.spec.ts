@@ -1,0 +1,75 @@
+/** Strict-Transport-Security, which a browser only believes over TLS, and then never speaks to that host without it. */
+import { expect } from "chai";
+import type { Browser, BrowserContext } from "playwright-core";
+import { Application } from "../../lib/app/application.js";
+import { SecurityHeaders } from "../../lib/edge/security-headers.js";
+import { Reply } from "../../lib/kernel/reply.js";
+import { Route } from "../../lib/routing/route.js";
+import { Routes } from "../../lib/routing/routes.js";
+import { testApp, type TestApp } from "../../lib/testing/test-app.js";
+import { launchBrowser } from "../support/browser.js";
+import { needs } from "../support/machine.js";
+import { TlsFront } from "../support/tls-front.js";
+
+const ROUTES = new Routes([Route.get("/", () => Reply.html("<!doctype html><title>page</title>"))]);
+/** Browsers keep no such word of addresses, nor of localhost. */
+const HOST = "shop.test";
+
+describe("In a browser, HSTS", function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  let front: TlsFront;
+  let browser: Browser;
+  let profile: BrowserContext;
+
+  before(needs("chromium"));
+  before(async () => {
+    front = await TlsFront.of(() => Number(new URL(app.url).port));
+    browser = await launchBrowser(
+      "--host-resolver-rules=MAP *.test 127.0.0.1",
+      `--ignore-certificate-errors-spki-list=${front.keyHash}`,
+    );
+  });
+  after(async () => {
+    await browser?.close();
+    await front?.[Symbol.asyncDispose]();
+  });
+  afterEach(async () => {
+    await profile.close();
+    await app.stop();
+  });
+
+  const open = async (headers: SecurityHeaders): Promise<void> => {
+    app = await testApp(Application.create().routes(ROUTES).securityHeaders(headers));
+    profile = await browser.newContext();
+  };
+
+  /** Where the browser ends up that is told to go there; nowhere without TLS, which is all that is spoken there. */
+  const visit = async (address: string): Promise<string | undefined> => {
+    const page = await profile.newPage();
+    const response = await page.goto(address, { timeout: 5000 }).catch(() => null);
+    return response?.ok() === true ? response.url() : undefined;
+  };
+
+  it("has it speak TLS to the host and those below it from then on", async () => {
+    await open(new SecurityHeaders().withHsts());
+
+    const before = await visit(`http://${HOST}:${front.port}/`);
+    await visit(`https://${HOST}:${front.port}/`);
+    const after = await visit(`http://${HOST}:${front.port}/`);
+    const below = await visit(`http://img.${HOST}:${front.port}/`);
+
+    expect(before).to.equal(undefined);
+    expect(after).to.equal(`https://${HOST}:${front.port}/`);
+    expect(below).to.equal(`https://img.${HOST}:${front.port}/`);
+  });
+
+  it("is nothing that a browser does unless it is told to", async () => {
+    await open(new SecurityHeaders());
+
+    const told = await visit(`https://${HOST}:${front.port}/`);
+    const after = await visit(`http://${HOST}:${front.port}/`);
+
+    expect([told, after]).to.deep.equal([`https://${HOST}:${front.port}/`, undefined]);
+  });
+});
