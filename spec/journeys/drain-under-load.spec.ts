@@ -8,7 +8,7 @@ import { needs } from "../support/machine.js";
 
 const run = promisify(execFile);
 /** Far longer than wrk goes on after the signal. */
-const DELAY_MS = 2500;
+const DELAY_MS = 1500;
 const CONNECTIONS = 64;
 
 /** `cut`: an answer began and did not end as it should. */
@@ -83,8 +83,8 @@ describe("a drain under load", function () {
       await child.says("listening on", "errors");
       const readiness: number[] = [];
       const watching = watchReadiness(child.port, readiness);
-      const wrk = run("wrk", ["-t1", `-c${CONNECTIONS}`, "-d2s", `${child.url}/quick`]);
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      const wrk = run("wrk", ["-t1", `-c${CONNECTIONS}`, "-d1s", `${child.url}/quick`]);
+      await new Promise((resolve) => setTimeout(resolve, 400));
 
       child.kill("SIGTERM");
       const signalled = performance.now();

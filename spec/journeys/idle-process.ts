@@ -26,7 +26,7 @@ interface NodeTimer {
 
 const PATIENCE_MS = 6000;
 const LOOK_MS = 50;
-const WINDOW_MS = 500;
+const WINDOW_MS = 300;
 
 const timers = new Map<number, NodeTimer>();
 let wakes = 0;

@@ -218,6 +218,31 @@ describe("the process", function () {
     expect([stdout, stderr]).to.deep.equal(["500\n", ""]);
   });
 
+  it("serves and drains as ever where the reader of its log has gone", async () => {
+    const port = await freePort();
+    const child = startProgram(
+      `
+      const { Application, Route, Routes } = await load("index.js");
+      const { installLogging } = await load("observe/install.js");
+      installLogging("trace");
+      const routes = new Routes([Route.get("/", () => "served")]);
+      await Application.create().routes(routes).accessLog().lifecycle({ drainDelayMs: 100 }).build().run();
+    `,
+      { PORT: String(port) },
+    );
+    const end = ended(child);
+    await once(child.stderr, "data");
+
+    child.stderr.destroy();
+    await once(child.stderr, "close");
+    const answers = [];
+    for (let count = 0; count < 20; count++) answers.push(await (await fetch(`http://127.0.0.1:${port}`)).text());
+    child.kill();
+
+    expect(new Set(answers)).to.deep.equal(new Set(["served"]));
+    expect(await end).to.deep.equal({ code: 0, signal: null });
+  });
+
   it("drains and exits with 1 after a failure that nobody caught", async () => {
     await using child = await started();
 
