@@ -14,6 +14,7 @@
  * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
  */
 import { DeadlineError } from "../kernel/abort.js";
+import { LONGEST_TIMER_MS } from "../kernel/clock.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
 import type { HeadSnapshot } from "../kernel/exchange.js";
@@ -24,15 +25,12 @@ import { Deadline, Deadlines } from "./deadlines.js";
 
 const log = tracing.target("framework::http::timeout");
 
-/** What Node's timers can hold: 24.8 days. */
-const LONGEST_MS = 2_147_483_647;
-
 export class TimeoutLayer extends Layer {
   /** @throws FrameworkError `E_TIMEOUT_SETTING` unless `ms` is a whole number from 1 to 2 147 483 647 */
   constructor(private readonly ms: number) {
     super();
-    if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_MS) return;
-    throw new FrameworkError(`a timeout of ${String(ms)} ms: use a whole number from 1 to ${LONGEST_MS}`, {
+    if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER_MS) return;
+    throw new FrameworkError(`a timeout of ${String(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
       code: "E_TIMEOUT_SETTING",
     });
   }

@@ -1,5 +1,6 @@
 /** How a `RedisCache` reaches its server, and the settings of the client that the limits on waiting rest on. */
 import type { RedisOptions } from "ioredis";
+import { LONGEST_TIMER_MS } from "../kernel/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 
 /** The shape of replies is the driver's business. */
@@ -43,10 +44,11 @@ export function readUrl({ url, client }: RedisCacheOptions): string | undefined 
 /** @throws FrameworkError `E_CACHE_TIMEOUT` */
 export function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): ClientOptions {
   const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
-  if (!Number.isSafeInteger(commandTimeout) || commandTimeout <= 0) {
-    throw new FrameworkError(`a command takes a whole number of milliseconds above 0, not ${String(commandTimeout)}`, {
-      code: "E_CACHE_TIMEOUT",
-    });
+  if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > LONGEST_TIMER_MS) {
+    throw new FrameworkError(
+      `a command takes a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${String(commandTimeout)}`,
+      { code: "E_CACHE_TIMEOUT" },
+    );
   }
   return {
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -55,7 +57,7 @@ export function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions):
     lazyConnect: true,
     commandTimeout,
     // A server that accepts and stays silent is given up, so that what is asked meanwhile fails at once.
-    socketTimeout: commandTimeout * 2,
+    socketTimeout: Math.min(commandTimeout * 2, LONGEST_TIMER_MS),
     // What cannot be sent now fails now; what was sent and not answered fails, and is not sent again: it may have been done.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -3,6 +3,9 @@
  * Durations come from `monotonic()`, never from `now()`, which jumps when the machine's time is set.
  */
 
+/** Milliseconds, 24.8 days: a timer of Node's that is set for longer fires at once. */
+export const LONGEST_TIMER_MS = 2_147_483_647;
+
 /** A timer that can be called off; calling it off twice, or late, does nothing. */
 export interface Timer {
   cancel(): void;

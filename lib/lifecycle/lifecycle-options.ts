@@ -4,6 +4,7 @@
  * @example
  * Application.create(Shop).lifecycle({ drainDelayMs: 10_000, drainDeadlineMs: 60_000 });
  */
+import { LONGEST_TIMER_MS } from "../kernel/clock.js";
 import type { Profile } from "../kernel/profile.js";
 import type { Finding } from "../kernel/startup-error.js";
 
@@ -17,9 +18,6 @@ export interface LifecycleOptions {
   /** What each subsystem's `probe()` may take: 1 000. */
   readonly probeTimeoutMs?: number;
 }
-
-/** Longer, and Node's timers would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function completeLifecycleOptions(given: LifecycleOptions, profile: Profile): Required<LifecycleOptions> {
   return {
@@ -49,7 +47,7 @@ function unknownTime(name: string, names: readonly string[]): Finding {
 }
 
 function isTime(value: unknown): boolean {
-  return typeof value === "number" && value >= 0 && value <= MAX_TIMER_MS;
+  return typeof value === "number" && value >= 0 && value <= LONGEST_TIMER_MS;
 }
 
 function badTime(name: string, value: unknown): Finding {
@@ -57,6 +55,6 @@ function badTime(name: string, value: unknown): Finding {
     code: "E_LIFECYCLE_OPTION",
     what: `${name} is ${String(value)}`,
     where: `Application.create().lifecycle({ ${name} })`,
-    cure: `give milliseconds from 0 to ${MAX_TIMER_MS}`,
+    cure: `give milliseconds from 0 to ${LONGEST_TIMER_MS}`,
   };
 }

@@ -1,4 +1,5 @@
 /** What a telemetry is built from, and the judgement of it. */
+import { LONGEST_TIMER_MS } from "../kernel/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { readEndpoint } from "./endpoint.js";
 
@@ -9,9 +10,6 @@ export interface TelemetrySettings {
   /** Milliseconds; `undefined`: the exporter's own, and its standard environment variables. */
   readonly timeoutMs: number | undefined;
 }
-
-/** A timer for longer fires at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** @throws FrameworkError `E_TELEMETRY_NAME`, `E_TELEMETRY_ENDPOINT`, `E_TELEMETRY_TIMEOUT` */
 export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
@@ -24,7 +22,7 @@ export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySet
   }
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
     throw new FrameworkError(
-      `the timeout is ${String(timeoutMs)}: give milliseconds, above 0 and at most ${MAX_TIMEOUT_MS}`,
+      `the timeout is ${String(timeoutMs)}: give milliseconds, above 0 and at most ${LONGEST_TIMER_MS}`,
       {
         code: "E_TELEMETRY_TIMEOUT",
       },
@@ -34,5 +32,5 @@ export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySet
 }
 
 function isTimeout(ms: unknown): boolean {
-  return typeof ms === "number" && ms > 0 && ms <= MAX_TIMEOUT_MS;
+  return typeof ms === "number" && ms > 0 && ms <= LONGEST_TIMER_MS;
 }

@@ -276,6 +276,7 @@ describe("RedisCache", function () {
     [{ url: "" }, "E_CACHE_URL"],
     [{ commandTimeoutMs: 0 }, "E_CACHE_TIMEOUT"],
     [{ commandTimeoutMs: 0.5 }, "E_CACHE_TIMEOUT"],
+    [{ commandTimeoutMs: 2 ** 31 }, "E_CACHE_TIMEOUT"],
   ];
   for (const [options, code] of refused) {
     it(`refuses ${JSON.stringify(options)}`, () => {
