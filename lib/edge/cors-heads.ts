@@ -6,6 +6,7 @@ import type { Exchange } from "../kernel/exchange.js";
 import type { Head, HeadCompleter } from "../kernel/head.js";
 import { DEFAULT_METHODS, type CorsOptions } from "./cors-options.js";
 import { isTokenList } from "./field-text.js";
+import { isOrigin } from "./origin.js";
 import { Varying } from "./varying.js";
 
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
@@ -50,8 +51,14 @@ class Granted implements HeadCompleter {
   }
 
   allow(exchange: Exchange, head: Head): void {
-    head.set(ALLOW_ORIGIN, this.isForEveryone ? "*" : (exchange.incoming.headers.origin ?? "null"));
+    head.set(ALLOW_ORIGIN, this.isForEveryone ? "*" : originOf(exchange));
   }
+}
+
+/** As it was allowed; whoever is further in may have put into the request's headers what no header may hold. */
+function originOf({ incoming: { headers } }: Exchange): string {
+  const { origin = "null" } = headers;
+  return isOrigin(origin) ? origin : "null";
 }
 
 class Preflight implements HeadCompleter {

@@ -12,13 +12,16 @@ export interface HeadCompleter {
 export interface Head {
   has(name: string): boolean;
   get(name: string): string | undefined;
-  /** Adds, or puts in place of what was there. */
+  /** Adds, or puts in place of what was there. The value is one that a header may hold, which need not be looked at again. */
   set(name: string, value: string): void;
   /** Adds all pairs `[name, value, name, value, …]` that are not there yet. */
   floor(pairs: readonly string[]): void;
 }
 
-/** A head nobody has touched: a flat list that Node writes as it is. */
+/**
+ * A head nobody has touched: what stages add to it, and nothing else. Names are constants, spelled alike by all who use them; values are
+ * constants, numbers, or come from parsers that let nothing through which no header may hold. So it is text that nobody has to check.
+ */
 export class FreshHead implements Head {
   readonly pairs: string[] = [];
 
@@ -44,16 +47,17 @@ export class FreshHead implements Head {
     }
   }
 
+  /** As they stand in an answer, each line with its end. */
+  lines(): string {
+    const { pairs } = this;
+    let lines = "";
+    for (let at = 0; at < pairs.length; at += 2) lines = lines + pairs[at] + ": " + pairs[at + 1] + "\r\n";
+    return lines;
+  }
+
   private indexOf(name: string): number {
     const { pairs } = this;
-    for (let at = 0; at < pairs.length; at += 2) {
-      const other = pairs[at] ?? "";
-      if (other === name) return at;
-      // Nearly all names that are as long begin with another letter, which is told without a copy of both.
-      if (other.length === name.length && (other.charCodeAt(0) ^ name.charCodeAt(0)) % 32 === 0) {
-        if (other.toLowerCase() === name.toLowerCase()) return at;
-      }
-    }
+    for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === name) return at;
     return -1;
   }
 }

@@ -5,9 +5,9 @@
  */
 import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
+import { endAnswer, writeHead } from "./composed-head.js";
 import type { Context } from "./context.js";
 import { isEmptyStatus } from "./empty-status.js";
-import { endAnswer } from "./end-answer.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { OwnRequest } from "./own-request.js";
@@ -47,7 +47,7 @@ function sendWhole(ctx: Context, payload: unknown, lingers: boolean): void {
   // `settleBody` has left nothing but text and bytes.
   const body = payload as string | Uint8Array | undefined;
   const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
-  writeHead(ctx, length, lingers);
+  sendHead(ctx, length, lingers);
   if (lingers) lingerAfter(ctx);
   // What was handed out may have an `end` of somebody's own.
   if (ctx.exposed) ctx.raw.end(body);
@@ -63,7 +63,7 @@ function sendEmpty(ctx: Context, lingers: boolean): void {
   raw.removeHeader("Content-Type");
   raw.removeHeader("Content-Length");
   raw.removeHeader("Transfer-Encoding");
-  writeHead(ctx, raw.statusCode === 205 ? 0 : undefined, lingers);
+  sendHead(ctx, raw.statusCode === 205 ? 0 : undefined, lingers);
   if (lingers) lingerAfter(ctx);
   raw.end();
   letGo(ctx);
@@ -74,12 +74,12 @@ function sendHeadOnly(ctx: Context, lingers: boolean): void {
   const { payload, raw } = ctx;
   if (isStream(payload)) {
     discardBody(payload);
-    writeHead(ctx, undefined, lingers);
+    sendHead(ctx, undefined, lingers);
   } else {
     // As above.
     const body = payload as string | Uint8Array | undefined;
     const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
-    writeHead(ctx, length, lingers);
+    sendHead(ctx, length, lingers);
   }
   if (lingers) lingerAfter(ctx);
   raw.end();
@@ -88,7 +88,7 @@ function sendHeadOnly(ctx: Context, lingers: boolean): void {
 }
 
 function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
-  writeHead(ctx, undefined, lingers);
+  sendHead(ctx, undefined, lingers);
   if (lingers) lingerAfterStream(ctx, stream);
   ctx.raw.flushHeaders();
   // What produces the body is the handler's work, whoever sends it.
@@ -137,7 +137,7 @@ function lingerAfterStream(ctx: Context, stream: Readable): void {
 }
 
 /** `length` `undefined`: not known; Node then frames the body itself. */
-function writeHead(ctx: Context, length: number | undefined, lingers: boolean): void {
+function sendHead(ctx: Context, length: number | undefined, lingers: boolean): void {
   const { raw, connection } = ctx;
   // Of pipelined requests only the last may say so: Node throws away every answer behind the one that does.
   const closes = lingers || (connection.registry.closing && connection.endsWith(ctx));
@@ -146,13 +146,13 @@ function writeHead(ctx: Context, length: number | undefined, lingers: boolean): 
     writeOnTop(ctx, length, closes);
     return;
   }
-  const head = new FreshHead();
-  const pairs: OutgoingHttpHeader[] = head.pairs;
+  const pairs: OutgoingHttpHeader[] = [];
   if (ctx.naturalType !== undefined) pairs.push("Content-Type", ctx.naturalType);
   if (length !== undefined) pairs.push("Content-Length", String(length));
-  if (ctx.completers !== undefined) ctx.completeHead(head);
   if (closes) pairs.push("Connection", "close");
-  raw.writeHead(raw.statusCode, pairs);
+  const head = new FreshHead();
+  if (ctx.completers !== undefined) ctx.completeHead(head);
+  writeHead(raw, pairs, head);
 }
 
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {

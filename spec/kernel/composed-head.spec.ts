@@ -2,9 +2,19 @@ import { once } from "node:events";
 import http from "node:http";
 import type { Socket } from "node:net";
 import { expect } from "chai";
-import { Application, Route, Routes, type Context } from "@stagecraft/framework";
+import { Readable } from "node:stream";
+import { Application, NotFoundError, Route, Routes, SecurityHeaders, type Context } from "@stagecraft/framework";
 import { Conversation } from "../support/conversation.js";
 import { listening } from "../support/listening.js";
+
+const OF_STAGES = [
+  "access-control-allow-origin",
+  "strict-transport-security",
+  "vary",
+  "x-content-type-options",
+  "x-frame-options",
+  "x-request-id",
+];
 
 /** Answers whatever the path names, over a server that tells how many pieces each answer was handed to the socket in. */
 class Pieces implements AsyncDisposable {
@@ -19,6 +29,9 @@ class Pieces implements AsyncDisposable {
     const sockets = once(server, "connection");
     const app = Application.create()
       .routes(new Routes([Route.get("/", body)]))
+      .requestId()
+      .securityHeaders(new SecurityHeaders().withHsts())
+      .cors({ origins: ["https://a.example"] })
       .lifecycle({ drainDelayMs: 0 })
       .build();
     const running = await app.serve(server);
@@ -56,6 +69,69 @@ class Pieces implements AsyncDisposable {
 function get(n: number, more = ""): string {
   return `GET /?n=${n} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 }
+
+/** Names of the header lines of a raw answer, in lower case. */
+function namesIn(answer: string): readonly string[] {
+  const head = answer.slice(answer.indexOf("\r\n") + 2, answer.indexOf("\r\n\r\n"));
+  return head.split("\r\n").map((line) => line.slice(0, line.indexOf(": ")).toLowerCase());
+}
+
+describe("the head of an answer that nobody has touched", () => {
+  const bodies: readonly (readonly [string, string, (ctx: Context) => unknown])[] = [
+    ["text", "GET", () => "hello"],
+    ["text that is not ASCII", "GET", () => "grüße"],
+    ["a stream", "GET", () => Readable.from(["hel", "lo"])],
+    ["nothing", "GET", () => null],
+    ["no body, for HEAD", "HEAD", () => "hello"],
+    ["a refusal", "GET", () => Promise.reject(new NotFoundError())],
+    ["a panic", "GET", () => Promise.reject(new Error("oops"))],
+  ];
+  for (const [what, method, body] of bodies) {
+    it(`has each header of the stages once, before ${what}`, async () => {
+      await using pieces = await Pieces.of(body);
+
+      const names = namesIn(
+        await pieces.answer(
+          `${method} / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nConnection: close\r\n\r\n`,
+        ),
+      );
+
+      for (const name of OF_STAGES) expect(names.filter((each) => each === name)).to.deep.equal([name]);
+      expect(names).to.include.members(["date", "connection"]);
+      expect(new Set(names)).to.have.property("size", names.length);
+    });
+  }
+
+  it("goes by way of Node where the response is of another class", async () => {
+    const heads: unknown[] = [];
+    class Noting<Request extends http.IncomingMessage = http.IncomingMessage> extends http.ServerResponse<Request> {
+      override writeHead(status: number, ...rest: unknown[]): this {
+        heads.push(rest[0]);
+        return super.writeHead(status, rest[0] as http.OutgoingHttpHeader[]);
+      }
+    }
+    await using pieces = await Pieces.of(() => "hello", { ServerResponse: Noting });
+
+    const names = namesIn(await pieces.answer());
+
+    expect(names).to.include.members(["x-request-id", "x-frame-options"]);
+    expect(heads).to.have.lengthOf(1);
+    expect(heads[0]).to.include.members(["x-request-id", "X-Frame-Options"]);
+  });
+
+  it("holds nothing that a handler has put into the request's own headers", async () => {
+    await using pieces = await Pieces.of((ctx) => {
+      ctx.req.headers.origin = "https://a.example\r\nSet-Cookie: a=b";
+      return "hello";
+    });
+
+    const text = await pieces.answer(
+      "GET / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nConnection: close\r\n\r\n",
+    );
+
+    expect(namesIn(text)).to.include("access-control-allow-origin").and.not.include("set-cookie");
+  });
+});
 
 describe("the end of a small answer", () => {
   it("goes to the socket in one piece with its head where the body is ASCII", async () => {
