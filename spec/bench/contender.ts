@@ -35,8 +35,15 @@ export const EXPRESS = peer("express");
 /** Hooks by hand in place of plugins that observe: one line a request where Fastify's own log writes two, and nothing carried along. */
 export const FASTIFY_BY_HAND = peer("fastify-by-hand");
 
-/** With spans by Fastify's own plugin for OpenTelemetry. */
+/** With the trace context by Fastify's own plugin for OpenTelemetry, as it comes: a span for the request, each hook and the handler. */
 export const FASTIFY_OTEL = peer("fastify-otel");
+
+/** The same, told to make the span for the request and no others. */
+export const FASTIFY_OTEL_ONE_SPAN: Contender = {
+  ...FASTIFY_OTEL,
+  name: "fastify-otel-one-span",
+  variant: "observe-one-span",
+};
 
 /** Fastify's plugins and hooks by hand in place of NestJS's modules. */
 export const NEST_FASTIFY_BY_HAND = peer("nest-fastify-by-hand");

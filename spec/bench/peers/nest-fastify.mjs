@@ -12,13 +12,12 @@ await serve({
   full: async (on) => {
     const { default: compress } = await import("@fastify/compress");
     const { default: helmet } = await import("@fastify/helmet");
-    const { echoed, genReqId, traced } = await import("./support/fastify-hooks.mjs");
+    const { echoed, genReqId } = await import("./support/fastify-hooks.mjs");
     const { requestMetrics } = await import("./support/fastify-observed.mjs");
     const { LIMITS } = await import("./support/fastify-production.mjs");
     const { helmetOptionsWithOwnNonces } = await import("./support/helmet-options.mjs");
     const { nestProduction, productionModules } = await import("./support/nest-production.mjs");
     return fastifyApplication(on, linksModule(productionModules()), { genReqId, ...LIMITS }, async (app) => {
-      traced(app.getHttpAdapter().getInstance());
       echoed(app.getHttpAdapter().getInstance());
       await requestMetrics(app);
       await app.register(compress, { global: true, threshold: 1024 });

@@ -8,7 +8,7 @@ import helmet from "helmet";
 import { pinoHttp } from "pino-http";
 import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/bench/fixtures.js";
 import { helmetOptions } from "./helmet-options.mjs";
-import { BUCKETS, echoedRequestId, log, nonce, problem, traceContext } from "./observability.mjs";
+import { BUCKETS, echoedRequestId, log, nonce, problem, tracedProps } from "./observability.mjs";
 
 function mint(_request, response, next) {
   response.nonce = nonce();
@@ -18,12 +18,6 @@ function mint(_request, response, next) {
 /** Before NestJS reads a body and its modules see the request, so that a refused body's answer has an id as well; pino-http keeps it. */
 function identify(request, response, next) {
   request.id = echoedRequestId(request, response);
-  next();
-}
-
-/** No middleware only reads the trace context. */
-function trace(request, _response, next) {
-  request.trace = traceContext(request.headers.traceparent);
   next();
 }
 
@@ -57,8 +51,7 @@ export const production = () => [
   mint,
   helmet(helmetOptions),
   cors({ origin: [ORIGIN] }),
-  pinoHttp({ logger: log, genReqId: echoedRequestId }),
-  trace,
+  pinoHttp({ logger: log, genReqId: echoedRequestId, customProps: tracedProps }),
   metrics(),
   limitBody,
   limitTime,
@@ -72,7 +65,6 @@ export const productionBelowNest = () => [
   mint,
   helmet(helmetOptions),
   identify,
-  trace,
   metrics(),
   limitBody,
   limitTime,

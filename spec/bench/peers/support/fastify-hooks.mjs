@@ -1,5 +1,5 @@
 /** What no plugin of Fastify's does: reading the trace context without spans, and taking, minting and sending back the request's id. */
-import { requestId, traceContext } from "./observability.mjs";
+import { requestId, traceContext, traceFields } from "./observability.mjs";
 
 /** For the option of that name. */
 export const genReqId = (request) => requestId(request.headers["x-request-id"]);
@@ -9,6 +9,14 @@ export function traced(app) {
   app.addHook("onRequest", (request, _reply, done) => {
     request.trace = traceContext(request.headers.traceparent);
     done();
+  });
+}
+
+/** The same for an application that logs by Fastify's own request log: every line of the request names the trace. */
+export function tracedInLog(app) {
+  app.setChildLoggerFactory((logger, bindings, options, request) => {
+    request.trace = traceContext(request.headers.traceparent);
+    return logger.child({ ...bindings, ...traceFields(request.trace) }, options);
   });
 }
 

@@ -1,17 +1,18 @@
 /**
  * Observability on Fastify as its users assemble it: its own request log, fastify-metrics and
- * @fastify/request-context. No plugin only reads the trace context: a hook does.
+ * @fastify/request-context. No plugin only reads the trace context: the factory of
+ * the request's logger does.
  */
 import { fastifyRequestContext as requestContext } from "@fastify/request-context";
 import metrics from "fastify-metrics";
 import prometheus from "prom-client";
-import { echoed, genReqId, traced } from "./fastify-hooks.mjs";
+import { echoed, genReqId, tracedInLog } from "./fastify-hooks.mjs";
 import { BUCKETS, log } from "./observability.mjs";
 
 export const OBSERVED = { loggerInstance: log, genReqId };
 
 export async function observed(app) {
-  traced(app);
+  tracedInLog(app);
   echoed(app);
   await contextAndMetrics(app);
 }

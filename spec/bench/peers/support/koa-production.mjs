@@ -8,16 +8,10 @@ import rateLimit from "koa-ratelimit";
 import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/bench/fixtures.js";
 import { count } from "./counters.mjs";
 import { helmetOptions } from "./helmet-options.mjs";
-import { echoedRequestId, log, nonce, problem, traceContext } from "./observability.mjs";
+import { echoedRequestId, log, nonce, problem, tracedProps } from "./observability.mjs";
 
 async function mint(ctx, next) {
   ctx.res.nonce = nonce();
-  return next();
-}
-
-/** No middleware only reads the trace context. */
-async function trace(ctx, next) {
-  ctx.state.trace = traceContext(ctx.get("traceparent") || undefined);
   return next();
 }
 
@@ -64,8 +58,7 @@ export const production = () => [
   mint,
   helmet(helmetOptions),
   cors({ origin: ({ headers }) => (headers.origin === ORIGIN ? ORIGIN : ""), keepHeadersOnError: true }),
-  pinoLogger({ logger: log, genReqId: echoedRequestId }),
-  trace,
+  pinoLogger({ logger: log, genReqId: echoedRequestId, customProps: tracedProps }),
   measure,
   mapErrors,
   limitBody,

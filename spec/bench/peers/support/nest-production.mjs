@@ -6,7 +6,7 @@ import { APP_GUARD } from "@nestjs/core";
 import { ThrottlerGuard, ThrottlerModule } from "@nestjs/throttler";
 import { Logger, LoggerModule } from "nestjs-pino";
 import { ORIGIN, QUOTA } from "../../../../dist/spec/bench/fixtures.js";
-import { echoedRequestId, log } from "./observability.mjs";
+import { echoedRequestId, log, tracedProps } from "./observability.mjs";
 import { problems } from "./nest-problems.mjs";
 
 /**
@@ -34,7 +34,7 @@ class FixedWindows {
 /** Imports and providers of the application's module. */
 export const productionModules = () => ({
   imports: [
-    LoggerModule.forRoot({ pinoHttp: { logger: log, genReqId: echoedRequestId } }),
+    LoggerModule.forRoot({ pinoHttp: { logger: log, genReqId: echoedRequestId, customProps: tracedProps } }),
     ThrottlerModule.forRoot({ throttlers: [{ ttl: 60_000, limit: QUOTA }], storage: new FixedWindows() }),
   ],
   providers: [{ provide: APP_GUARD, useClass: ThrottlerGuard }],
