@@ -16,8 +16,8 @@ import { tracing } from "../kernel/tracing.js";
 const log = tracing.target("framework::http::error_mapping");
 
 /**
- * Decides by status and the request's headers; `undefined` leaves the answer to the other rules. The status stays what it is, unless
- * the reply has another one of 400 or more.
+ * Decides by status and the request's headers, of which it tells caches (`ctx.vary("Accept")`); `undefined` leaves the answer to the
+ * other rules. The status stays what it is, unless the reply has another one of 400 or more.
  */
 export type ErrorMapper = (status: number, ctx: Context) => Reply | undefined;
 

@@ -3,11 +3,20 @@ import { CspNonce, Reply, type Context } from "@stagecraft/framework";
 import { document } from "./document.js";
 import { home } from "./links.routes.js";
 
-/** People get a page, unless they were given one already; programs the problem document that is there. */
+/** No error is for a cache. People get a page, unless they were given one already; programs the problem document that is there. */
 export function errorPage(status: number, ctx: Context): Reply | undefined {
-  if (ctx.type === "text/html" || ctx.accepts("json", "html") !== "html") return undefined;
-  const title = STATUS_CODES[status] ?? "Error";
-  const body = `<p>Something about this request did not work out (${status}).</p>
+  ctx.set("Cache-Control", "no-store");
+  if (ctx.type === "text/html") return undefined;
+  ctx.vary("Accept");
+  if (ctx.accepts("json", "html") !== "html") return undefined;
+  const body = `<p>${wordsFor(status)}</p>
 <p><a href="${home.index.url()}">To the links</a></p>`;
-  return Reply.html(document(title, body, CspNonce.find(ctx)), status);
+  return Reply.html(document(STATUS_CODES[status] ?? "Error", body, CspNonce.find(ctx)), status);
+}
+
+function wordsFor(status: number): string {
+  if (status === 404) return "There is nothing at this address, or no longer.";
+  if (status === 429) return "Those were many requests at once. Please wait a moment.";
+  if (status === 503) return "We are not there right now. Please try again shortly.";
+  return status < 500 ? "This request cannot be answered as it is." : "Something went wrong on our side.";
 }

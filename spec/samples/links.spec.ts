@@ -156,6 +156,20 @@ describe("samples/links", () => {
       await expectProblem(program, { status: 404 });
     });
 
+    it("tells caches that errors differ by Accept, and to keep none of them", async () => {
+      await using app = await started();
+
+      for (const Accept of ["text/html", "application/json"]) {
+        for (const path of [visit.url("none"), home.shorten.url(), "/api/links/%zz"]) {
+          const { status, headers } = await app.get(path, { headers: { Accept } });
+
+          expect(status).to.be.within(400, 405);
+          expect(headers.get("vary")?.split(", ")).to.include.members(["Accept", "Accept-Encoding", "Origin"]);
+          expect(headers.get("cache-control")).to.equal("no-store");
+        }
+      }
+    });
+
     it("has an icon, and a word for robots", async () => {
       await using app = await started();
 
@@ -240,12 +254,20 @@ describe("samples/links", () => {
       await app.get(links.index.url()),
       await app.get(home.about.url()),
       await app.delete("/admin/maintenance", SIGNED_IN),
+      await app.delete("/admin/maintenance"),
+      await app.get(links.show.url("none")),
     ];
-    expect(answers.map(({ headers }) => headers.get("cache-control"))).to.deep.equal(["no-store", null, "no-store"]);
+    expect(answers.map(({ headers }) => headers.get("cache-control"))).to.deep.equal([
+      "no-store",
+      null,
+      "no-store",
+      "no-store",
+      "no-store",
+    ]);
   });
 
   it("asks its store by what it is, so that another may stand in", async () => {
-    await using app = await testApp(linksApplication({}), provide(LinkStore).useValue(new OneLink()));
+    await using app = await testApp(linksApplication(settingsFrom({})), provide(LinkStore).useValue(new OneLink()));
 
     const [shown, taken] = [await app.get(links.show.url("one")), await shortened(app)];
 
