@@ -1,7 +1,6 @@
 /** The application with every stage on that a public service wants; `main.ts` runs it, the specs use it as it is. */
 import { fileURLToPath } from "node:url";
 import {
-  AppConfig,
   Application,
   Cache,
   ErrorMapping,
@@ -10,9 +9,12 @@ import {
   provide,
   SecurityHeaders,
 } from "@stagecraft/framework";
+import { ADMIN_KEY } from "./accounts/accounts.js";
+import { INSIDE_ADDRESSES } from "./admin/insiders.js";
+import { UPSTREAM_URL } from "./admin/status.controller.js";
 import { errorPage } from "./error.page.js";
 import { LinksModule } from "./links.module.js";
-import { settingsFrom } from "./settings.js";
+import type { LinksSettings } from "./settings.js";
 
 const POLICY =
   "default-src 'none'; style-src 'nonce-{nonce}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -20,15 +22,15 @@ const POLICY =
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
 /** @param cache shared by all instances, which then keep one quota between them */
-export function linksApplication(environment: NodeJS.ProcessEnv = process.env, cache?: Cache) {
-  const settings = settingsFrom(environment);
+export function linksApplication(settings: LinksSettings, cache?: Cache) {
+  const { corsOrigins, quota } = settings;
   return Application.create(LinksModule)
-    .provide(...(cache === undefined ? [] : [provide(Cache).useValue(cache)]))
-    .config(AppConfig.fromEnv({ APP_NAME: "links", ...environment }))
+    .provide(...bindings(settings, cache))
+    .config(settings.config)
     .trustedProxies(settings.trustedProxies)
     .compression()
     .securityHeaders(securityHeaders())
-    .cors({ origins: (origin) => settings.corsOrigins.includes(origin) })
+    .cors({ origins: corsOrigins.length === 0 ? () => false : corsOrigins })
     .requestId()
     .traceContext()
     .accessLog()
@@ -38,8 +40,18 @@ export function linksApplication(environment: NodeJS.ProcessEnv = process.env, c
     .bodyLimit(2 * 1024 * 1024)
     .timeout(30_000)
     .maintenance(new Maintenance().allow("/admin"))
-    .rateLimit(cache === undefined ? settings.quota : settings.quota.redis(cache))
+    .rateLimit(cache === undefined ? quota : quota.redis(cache))
     .staticFiles({ root: PUBLIC });
+}
+
+/** What the operator decides, for whoever injects it. */
+function bindings({ adminKey, insiders, upstreamUrl }: LinksSettings, cache: Cache | undefined) {
+  return [
+    provide(ADMIN_KEY).useValue(adminKey),
+    provide(INSIDE_ADDRESSES).useValue(insiders),
+    provide(UPSTREAM_URL).useValue(upstreamUrl),
+    ...(cache === undefined ? [] : [provide(Cache).useValue(cache)]),
+  ];
 }
 
 /** Browsers remember HSTS for a year, so nothing promises it from a developer's machine. */

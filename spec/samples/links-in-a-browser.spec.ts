@@ -4,6 +4,7 @@ import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { linksApplication } from "../../samples/links/application.js";
+import { settingsFrom } from "../../samples/links/settings.js";
 import { launchBrowser } from "../support/browser.js";
 import { needs } from "../support/machine.js";
 
@@ -18,7 +19,7 @@ describe("In a browser, samples/links", function () {
   before(needs("chromium"));
   before(async () => {
     browser = await launchBrowser();
-    app = await testApp(linksApplication({}));
+    app = await testApp(linksApplication(settingsFrom({})));
     const there = new Routes([
       Route.get("/there", () => Reply.html(`<title>There</title><link rel="icon" href="data:,">`)),
     ]);

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { provide } from "@stagecraft/framework";
 import { expectExposition, expectLogLine, testApp, type LogLine, type TestApp } from "@stagecraft/framework/testing";
 import { linksApplication } from "../../samples/links/application.js";
-import { INSIDE_ADDRESSES } from "../../samples/links/admin/insiders.js";
-import { UPSTREAM_URL } from "../../samples/links/admin/status.controller.js";
+import { settingsFrom } from "../../samples/links/settings.js";
 import { attributesOf, Collector, hex } from "../otel/collector.js";
 import { Child } from "../support/child.js";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const MAIN = "../../samples/links/main.js";
+
+const started = (environment: NodeJS.ProcessEnv = {}) => testApp(linksApplication(settingsFrom(environment)));
 
 function lines(app: TestApp, target: string): readonly LogLine[] {
   return app.logs
@@ -53,7 +53,7 @@ class Upstream implements AsyncDisposable {
 
 describe("samples/links, watched", () => {
   it("logs a handler's own event with the request it belongs to, and the access line after it", async () => {
-    await using app = await testApp(linksApplication());
+    await using app = await started();
 
     const response = await app.post("/api/links?token=canary", {
       json: { target: "https://example.com/", slug: "example" },
@@ -72,7 +72,7 @@ describe("samples/links, watched", () => {
   });
 
   it("shows its metrics to this machine", async () => {
-    await using app = await testApp(linksApplication());
+    await using app = await started();
     await app.get("/about");
     await app.get("/nowhere");
 
@@ -88,7 +88,7 @@ describe("samples/links, watched", () => {
   });
 
   it("shows its metrics to nobody else, who cannot even tell that they exist", async () => {
-    await using app = await testApp(linksApplication(), provide(INSIDE_ADDRESSES).useValue(["203.0.113.7"]));
+    await using app = await started({ METRICS_ALLOW: "203.0.113.7" });
 
     const [metrics, nowhere] = [await app.get("/metrics"), await app.get("/nowhere")];
 
@@ -96,10 +96,32 @@ describe("samples/links, watched", () => {
     expect(await metrics.text()).to.equal(await nowhere.text());
   });
 
+  const allowed: readonly (readonly [string, string, number])[] = [
+    ["10.0.0.0/8", "10.255.0.1", 200],
+    ["10.0.0.0/8", "11.0.0.1", 404],
+    ["192.0.2.7, 10.1.2.128/25", "10.1.2.255", 200],
+    ["192.0.2.7, 10.1.2.128/25", "10.1.2.127", 404],
+    ["192.0.2.7, 10.1.2.128/25", "192.0.2.7", 200],
+    ["::ffff:10.0.0.7", "10.0.0.7", 200],
+    ["fd00::/8", "fd12::1", 200],
+    ["fd00::/8", "fe80::1", 404],
+    ["fd00::/8", "10.0.0.7", 404],
+    ["0.0.0.0/0", "fd12::1", 404],
+  ];
+  for (const [list, client, status] of allowed) {
+    it(`answers ${status} to ${client} that asks for metrics where METRICS_ALLOW is ${list}`, async () => {
+      await using app = await started({ METRICS_ALLOW: list, TRUSTED_PROXIES: "127.0.0.1" });
+
+      const response = await app.get("/metrics", { headers: { "x-forwarded-for": client } });
+
+      expect(response.status).to.equal(status);
+    });
+  }
+
   it("takes the word of a trusted proxy for who is asking, and of nobody else", async () => {
     const headers = { "x-forwarded-for": "203.0.113.7" };
-    await using behind = await testApp(linksApplication({ TRUSTED_PROXIES: "127.0.0.1" }));
-    await using open = await testApp(linksApplication());
+    await using behind = await started({ TRUSTED_PROXIES: "127.0.0.1" });
+    await using open = await started();
 
     const answers = [await behind.get("/metrics", { headers }), await open.get("/metrics", { headers })];
 
@@ -108,7 +130,7 @@ describe("samples/links, watched", () => {
 
   it("asks its upstream as part of the caller's trace, with a span of its own", async () => {
     await using upstream = await Upstream.answering((_request, response) => response.writeHead(204).end());
-    await using app = await testApp(linksApplication(), provide(UPSTREAM_URL).useValue(upstream.url));
+    await using app = await started({ UPSTREAM_URL: upstream.url });
 
     const response = await app.get("/status", { headers: { traceparent: TRACEPARENT, tracestate: "vendor=1" } });
 
@@ -120,12 +142,20 @@ describe("samples/links, watched", () => {
     expect([...response.headers.keys()]).not.to.include.members(["traceparent", "tracestate"]);
   });
 
+  it("asks itself where no upstream is named, wherever it listens, and whatever host the client names", async () => {
+    await using app = await started();
+
+    const response = await app.get("/status", { headers: { host: "upstream.invalid" } });
+
+    expect([response.status, await response.json()]).to.deep.equal([200, { upstream: 200 }]);
+  });
+
   it("follows no redirect of its upstream, and says 503 where there is none", async () => {
     await using upstream = await Upstream.answering((_request, response) =>
       response.writeHead(302, { location: "http://169.254.169.254/" }).end(),
     );
-    await using app = await testApp(linksApplication(), provide(UPSTREAM_URL).useValue(upstream.url));
-    await using alone = await testApp(linksApplication(), provide(UPSTREAM_URL).useValue("http://127.0.0.1:1/"));
+    await using app = await started({ UPSTREAM_URL: upstream.url });
+    await using alone = await started({ UPSTREAM_URL: "http://127.0.0.1:1/" });
 
     const answers = [await app.get("/status"), await alone.get("/status")];
 
@@ -137,6 +167,23 @@ describe("samples/links, watched", () => {
   describe("as a process", function () {
     this.timeout(30_000);
     this.slow(3000);
+
+    it("asks itself on the port that the environment names", async () => {
+      await using child = await Child.start(MAIN);
+      await child.says("listening", "errors");
+
+      const response = await fetch(`${child.url}/status`);
+
+      expect([response.status, await response.json()]).to.deep.equal([200, { upstream: 200 }]);
+    });
+
+    it("does not start with a variable that is mistyped, and says which before anything listens", async () => {
+      await using child = await Child.start(MAIN, { METRICS_ALLOW: "localhost", CORS_ORIGINS: "https://a.example/" });
+
+      expect(await child.exitCode()).to.equal(1);
+      expect(child.errors).to.include("the application cannot start: 2 faults");
+      expect(child.errors).not.to.match(/listening|^ {4}at .*\.js/m);
+    });
 
     it("writes lines of JSON in a release build, from the first to the last", async () => {
       await using child = await Child.start(MAIN, { NODE_ENV: "production" });

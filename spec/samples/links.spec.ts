@@ -1,12 +1,12 @@
 /** The sample as its users meet it: people with a page and a form, programs with JSON, whoever runs it with a key. */
-import { provide } from "@stagecraft/framework";
+import { provide, StartupError } from "@stagecraft/framework";
 import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { ADMIN_KEY } from "../../samples/links/accounts/accounts.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { LinkStore, type Link } from "../../samples/links/link-store.js";
 import { home, links, visit } from "../../samples/links/links.routes.js";
 import { MemoryLinks } from "../../samples/links/memory-links.js";
+import { settingsFrom } from "../../samples/links/settings.js";
 import { errorOf } from "../support/error-of.js";
 
 const KEY = "the-key-of-the-spec";
@@ -14,7 +14,7 @@ const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
 const TARGET = "https://example.com/a?b=<c>&d";
 
 const started = (environment: NodeJS.ProcessEnv = {}) =>
-  testApp(linksApplication(environment), provide(ADMIN_KEY).useValue(KEY));
+  testApp(linksApplication(settingsFrom({ ADMIN_KEY: KEY, ...environment })));
 
 async function shortened(app: TestApp, slug = "example"): Promise<Response> {
   return app.post(links.store.url(), { json: { target: TARGET, slug } });
@@ -206,13 +206,65 @@ describe("samples/links", () => {
       });
     }
 
-    it("says in one line what is no quota", () => {
-      for (const name of ["REQUESTS_PER_SECOND", "REQUESTS_PER_HOUR"]) {
-        const { message, stack } = errorOf(() => linksApplication({ [name]: "abc" }));
+    for (const blank of ["", " "]) {
+      it(`has nobody signed in where the key is ${JSON.stringify(blank)}`, async () => {
+        await using app = await started({ ADMIN_KEY: blank });
 
-        expect(message).to.include(name).and.include('"abc" is no number of requests');
+        for (const Authorization of ["Bearer", "Bearer ", "Bearer  "]) {
+          expect((await app.put("/admin/maintenance", { headers: { Authorization } })).status).to.equal(401);
+        }
+      });
+    }
+
+    const mistyped: readonly (readonly [string, string, string, RegExp])[] = [
+      ["CORS_ORIGINS", "https://a.example/", '"https://a.example/" is no origin', /without a path: https:/],
+      ["CORS_ORIGINS", "https://a.example, HTTPS://B.example", '"HTTPS://B.example" is no origin', /lower case/],
+      ["CORS_ORIGINS", "https://a.example:443", '"https://a.example:443" is no origin', /as browsers send them/],
+      ["CORS_ORIGINS", "*", '"*" is no origin', /https:\/\/app\.example/],
+      ["METRICS_ALLOW", "127.0.0.1,localhost", '"localhost" is no address or block', /10\.0\.0\.0\/8/],
+      ["METRICS_ALLOW", "10.0.0.0/33", '"10.0.0.0/33" is no address or block', /CIDR/],
+      ["METRICS_ALLOW", "10.0.0.0/", '"10.0.0.0/" is no address or block', /CIDR/],
+      ["METRICS_ALLOW", "fe80::1%eth0", '"fe80::1%eth0" is no address or block', /CIDR/],
+      ["UPSTREAM_URL", "nonsense", '"nonsense" is no URL to ask', /absolute http or https/],
+      ["UPSTREAM_URL", "ftp://a.example/", '"ftp://a.example/" is no URL to ask', /absolute http or https/],
+      ["UPSTREAM_URL", "http://me:canary@a.example/", "the value (withheld) is no URL to ask", /without credentials/],
+      ["OTLP_ENDPOINT", "nonsense", '"nonsense" is no URL to ask', /http:\/\/127\.0\.0\.1:4317/],
+      ["REDIS_URL", "localhost:6379", '"localhost:6379" is no URL of a Redis', /redis:\/\/host:6379/],
+      ["REQUESTS_PER_SECOND", "abc", '"abc" is no number of requests', /whole number from 1/],
+      ["REQUESTS_PER_HOUR", "0", '"0" is no number of requests', /whole number from 1/],
+    ];
+    for (const [name, value, what, cure] of mistyped) {
+      it(`refuses to start with ${name}=${value}, and says what to write`, () => {
+        const { message, stack } = errorOf(() => settingsFrom({ [name]: value }));
+
+        expect(message).to.include(what).and.include(`at ${name}`).and.match(cure);
+        expect(message).not.to.include("canary");
         expect(stack).to.equal(`StartupError: ${message}`);
-      }
+      });
+    }
+
+    it("says everything that is mistyped at once", () => {
+      const error = errorOf(() => settingsFrom({ CORS_ORIGINS: "a,https://b.example,c", METRICS_ALLOW: "d" }));
+
+      const findings = error instanceof StartupError ? error.findings : [];
+      expect(findings.map(({ what }) => what)).to.deep.equal([
+        '"a" is no origin',
+        '"c" is no origin',
+        '"d" is no address or block of addresses',
+      ]);
+    });
+
+    it("lets the pages of the origins that it names call the API, and no others", async () => {
+      await using app = await started({ CORS_ORIGINS: "https://a.example, http://localhost:5173" });
+
+      const granted = await Promise.all(
+        ["https://a.example", "http://localhost:5173", "https://b.example"].map(async (Origin) => {
+          const { headers } = await app.get(links.index.url(), { headers: { Origin } });
+          return headers.get("access-control-allow-origin");
+        }),
+      );
+
+      expect(granted).to.deep.equal(["https://a.example", "http://localhost:5173", null]);
     });
 
     it("has every stage on that an open service wants", async () => {

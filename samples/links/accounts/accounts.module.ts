@@ -1,8 +1,8 @@
-import { Module, provide } from "@stagecraft/framework";
-import { Accounts, ADMIN_KEY } from "./accounts.js";
+import { Module } from "@stagecraft/framework";
+import { Accounts } from "./accounts.js";
 
 @Module({
-  providers: [Accounts, provide(ADMIN_KEY).useFactory(() => process.env["ADMIN_KEY"])],
+  providers: [Accounts],
   exports: [Accounts],
 })
 export class AccountsModule {}

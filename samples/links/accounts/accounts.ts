@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Inject, Injectable, token } from "@stagecraft/framework";
 
-/** The key that may remove links; from the environment, so that none stands in the code. */
+/** The key that may remove links and close the shop; from the environment, so that none stands in the code. */
 export const ADMIN_KEY = token<string | undefined>("ADMIN_KEY");
 
 /** Knows who may do what. Without an admin key nobody may. */

@@ -1,15 +1,20 @@
 import { Context, Inject, Injectable, NotFoundError, token, type Middleware, type Next } from "@stagecraft/framework";
+import { AddressBlocks } from "./address-blocks.js";
 
-/** Addresses that may see the metrics; from `METRICS_ALLOW`, comma-separated, else this machine alone. */
+/** Addresses and CIDR blocks that may see the metrics. */
 export const INSIDE_ADDRESSES = token<readonly string[]>("INSIDE_ADDRESSES");
 
 /** For everyone else what is inside does not exist. */
 @Injectable()
 export class Insiders implements Middleware {
-  constructor(@Inject(INSIDE_ADDRESSES) private readonly addresses: readonly string[]) {}
+  private readonly blocks: AddressBlocks;
+
+  constructor(@Inject(INSIDE_ADDRESSES) entries: readonly string[]) {
+    this.blocks = new AddressBlocks(entries);
+  }
 
   handle(ctx: Context, next: Next) {
-    if (!this.addresses.includes(ctx.ip)) throw new NotFoundError();
+    if (!this.blocks.includes(ctx.ip)) throw new NotFoundError();
     return next();
   }
 }
