@@ -28,10 +28,13 @@ const STYLE = `
   body { max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
   form { display: grid; grid-template-columns: 1fr 12rem auto; gap: .5rem; align-items: end; }
   label { display: grid; gap: .25rem; font-size: .875rem; }
-  input, button { font: inherit; padding: .5rem; }
+  input, button { font: inherit; font-size: 1rem; padding: .5rem; min-width: 0; }
   table { width: 100%; border-collapse: collapse; margin-top: 2rem; }
   th, td { text-align: left; padding: .5rem .25rem; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
+  td { vertical-align: top; }
   td:not(:last-child) { overflow-wrap: anywhere; }
+  th:first-child { width: 40%; }
+  th:last-child, td:last-child { text-align: right; }
   strong { color: light-dark(#b00020, #ff8a95); }
   @media (max-width: 34rem) { form { grid-template-columns: 1fr; } }
 `;

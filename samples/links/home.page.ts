@@ -50,5 +50,5 @@ ${rows.join("\n")}
 
 function row(host: string, { slug, target, visits }: Link): string {
   const url = visit.url(slug);
-  return `<tr><td><a href="${escape(url)}">${escape(host + url)}</a></td><td>${escape(target)}</td><td>${visits}</td></tr>`;
+  return `<tr><td><a href="${escape(url)}">${escape(host)}<wbr>${escape(url)}</a></td><td>${escape(target)}</td><td>${visits}</td></tr>`;
 }

@@ -76,6 +76,18 @@ describe("In a browser, samples/links", function () {
     });
   }
 
+  it("keeps field and button apart on a wide screen", async () => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(app.url);
+
+    const [field, button] = [
+      await page.locator("input[name=slug]").boundingBox(),
+      await page.locator("button").boundingBox(),
+    ];
+
+    expect((field?.x ?? NaN) + (field?.width ?? NaN)).to.be.below(button?.x ?? NaN);
+  });
+
   it("has its own style under its own policy, and nothing to complain of", async () => {
     await page.goto(app.url);
 
