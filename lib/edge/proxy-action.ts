@@ -9,6 +9,7 @@ import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { Problem } from "../kernel/problem.js";
 import { Reply } from "../kernel/reply.js";
+import { isFinalStatus } from "../kernel/status-line.js";
 import { isFieldValue, isToken } from "./field-text.js";
 import { localTarget, redirectTarget } from "./target.js";
 
@@ -36,13 +37,13 @@ export abstract class ProxyAction {
   }
 
   /** Answers at once, with no body unless a reply is given. Throws `E_PROXY_STATUS` for a status that ends no request. */
-  static shortCircuit(status: number, reply: Reply = Reply.empty(status)): ProxyAction {
-    if (!Number.isInteger(status) || status < 200 || status > 599) {
+  static shortCircuit(status: number, reply?: Reply): ProxyAction {
+    if (!isFinalStatus(status)) {
       throw new FrameworkError(`shortCircuit(${String(status)}): give a status from 200 to 599`, {
         code: "E_PROXY_STATUS",
       });
     }
-    return new ShortCircuit(reply.status(status));
+    return new ShortCircuit(reply?.status(status) ?? Reply.empty(status));
   }
 
   /** Whether the request goes on; if not, it is answered. @internal */

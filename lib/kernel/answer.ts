@@ -12,6 +12,7 @@ import { FrameworkError } from "./errors.js";
 import { JSON_TYPE } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, Problem } from "./problem.js";
 import { Reply } from "./reply.js";
+import { checkFinalStatus } from "./status-line.js";
 import { discardBody, isStream } from "./stream.js";
 
 /** A returned value that an outer stage turns into the answer: a redirect, a page. */
@@ -84,6 +85,8 @@ function answerFetchResponse(ctx: Context, response: Response): void {
     ctx.answerBody(response.body ?? "");
     return;
   }
+  // That of `Response.error()` is 0.
+  checkFinalStatus(response.status);
   ctx.answerStatus(response.status);
   // One that was made by hand has no URL, and its body is what its headers say.
   const isDecoded = response.url !== "" && response.headers.has("content-encoding");

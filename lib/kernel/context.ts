@@ -17,6 +17,7 @@ import { KoaRequestFace } from "./koa-request-face.js";
 import { KoaResponseFace } from "./koa-response-face.js";
 import { exposeResponse } from "./expose.js";
 import { spareConnection } from "./request-body.js";
+import { checkFinalStatus } from "./status-line.js";
 import { discardBody } from "./stream.js";
 import { pathOf, queryOf } from "./request-target.js";
 import { keepFlow } from "./tracing-emitter.js";
@@ -188,8 +189,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   set status(code: number) {
     if (this.sealed || this.raw.headersSent) return;
-    if (!Number.isInteger(code) || code < 200 || code > 599)
-      throw new TypeError(`invalid status code: ${String(code)}`);
+    checkFinalStatus(code);
     this.answerStatus(code);
     this.raw.statusMessage = "";
     if (isEmptyStatus(code) && this.payload !== undefined) this.answerNothing();

@@ -5,6 +5,7 @@
 import type { ServerResponse } from "node:http";
 import type { Exchange } from "./exchange.js";
 import { WrittenHead } from "./head.js";
+import { checkStatusMessage } from "./status-line.js";
 import { keepFlow } from "./tracing-emitter.js";
 
 export function exposeResponse(exchange: Exchange): void {
@@ -16,13 +17,18 @@ export function exposeResponse(exchange: Exchange): void {
   const writeHead = raw.writeHead.bind(raw);
   // The overloads of writeHead are passed through as they come.
   raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
-    const [status, ...rest] = args;
-    if (!raw.headersSent) {
+    const [asked, ...rest] = args;
+    // As Node reads it.
+    const status = Math.trunc(asked);
+    const reason = typeof rest[0] === "string" ? rest[0] : raw.statusMessage;
+    // What Node refuses is no answer that anyone could be told of.
+    if (!raw.headersSent && status >= 100 && status <= 999) {
+      if (reason) checkStatusMessage(reason);
       setAll(raw, rest.at(-1));
       raw.statusCode = status;
       exchange.completeHead(new WrittenHead(raw));
     }
-    return typeof rest[0] === "string" ? writeHead(status, rest[0]) : writeHead(status);
+    return typeof rest[0] === "string" ? writeHead(asked, rest[0]) : writeHead(asked);
   }) as ServerResponse["writeHead"];
   exchange.deafenIfSealed();
 }

@@ -2,18 +2,13 @@
  * `ctx.response` for middleware written for Koa: Koa's own accessors, over the same answer that the context holds. Made only for those
  * who ask.
  */
-import {
-  STATUS_CODES,
-  validateHeaderValue,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type ServerResponse,
-} from "node:http";
+import { STATUS_CODES, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type Koa from "koa";
 import koaResponse from "koa/lib/response.js";
 import type { Context } from "./context.js";
 import { lengthOf } from "./exchange.js";
+import { checkStatusMessage } from "./status-line.js";
 
 export class KoaResponseFace {
   readonly app: Koa;
@@ -60,8 +55,7 @@ export class KoaResponseFace {
   }
 
   set message(text: string) {
-    // Refused here, where it is a panic like another, and not when the head is written and everyone has been told of an answer.
-    validateHeaderValue("status message", text);
+    checkStatusMessage(text);
     if (!this.ctx.sealed) this.raw.statusMessage = text;
   }
 

@@ -2,13 +2,18 @@
  * An answer as a value: status, headers and body, made by a handler, a middleware or a stage and applied to the context by the
  * framework. Return one where a plain string or object does not say enough.
  *
+ * What no head can say is a programming error and throws where the reply is made, a `TypeError`: a status other than 200 to 599, and a
+ * header or media type with a line break or with characters beyond Latin-1.
+ *
  * @example
  * return Reply.created(links.show.url(link.id), link);
  * return Reply.html("<h1>Hello</h1>").status(202).header("Cache-Control", "no-store");
  */
+import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, type Problem } from "./problem.js";
+import { checkFinalStatus } from "./status-line.js";
 
 /** What can be sent; an object has become JSON text before it gets here. */
 export type Payload = string | Uint8Array | Readable;
@@ -19,7 +24,9 @@ export class Reply {
     readonly type: string | undefined,
     readonly body: Payload | undefined,
     readonly headers: Readonly<Record<string, string>> = {},
-  ) {}
+  ) {
+    checkFinalStatus(statusCode);
+  }
 
   /** `application/json`; a value that cannot be serialised throws here, in the handler. */
   static json(value: unknown, status = 200): Reply {
@@ -36,10 +43,11 @@ export class Reply {
 
   /** Bytes or a stream under a media type of your own. */
   static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
+    validateHeaderValue("Content-Type", type);
     return new Reply(status, type, body);
   }
 
-  /** 201, with `Location` when one is given; a control character in it is a programming error and throws. */
+  /** 201, with `Location` when one is given. */
   static created(location?: string, body?: unknown): Reply {
     const made = body === undefined ? new Reply(201, undefined, undefined) : Reply.json(body, 201);
     return location === undefined ? made : made.header("Location", encodeLocation(location));
@@ -65,17 +73,10 @@ export class Reply {
   }
 
   header(name: string, value: string): Reply {
-    if (hasControlCharacter(value)) throw new TypeError(`the value of ${name} contains a control character`);
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
     return new Reply(this.statusCode, this.type, this.body, { ...this.headers, [name]: value });
   }
-}
-
-function hasControlCharacter(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if ((code < 0x20 && code !== 0x09) || code === 0x7f) return true;
-  }
-  return false;
 }
 
 /** What is no ASCII is percent-encoded, as in a redirect (RFC 9110 section 10.2.2 takes a URI reference). */

@@ -7,6 +7,7 @@ import type { Context } from "../kernel/context.js";
 import type { FrameworkError } from "../kernel/errors.js";
 import type { Run } from "../kernel/middleware.js";
 import { profile } from "../kernel/profile.js";
+import { checkFinalStatus, checkStatusMessage } from "../kernel/status-line.js";
 import { tracing } from "../kernel/tracing.js";
 
 const log = tracing.target("framework::http::error");
@@ -35,11 +36,19 @@ function settle(ctx: Context, unresolved: Unresolved): void {
   if (ctx.sealed) return;
   try {
     if (ctx.lateError !== undefined) throw takeLateError(ctx);
+    if (ctx.exposed) checkByHand(ctx);
     if (ctx.deferred instanceof Deferred) unresolved(ctx, ctx.deferred);
     else settleBody(ctx);
   } catch (thrown) {
     caught(ctx, thrown);
   }
+}
+
+/** Whoever was handed Node's response may have written anything onto it; what cannot be sent is a panic while panics are caught. */
+function checkByHand({ raw, respond }: Context): void {
+  if (raw.headersSent || respond === false) return;
+  checkFinalStatus(raw.statusCode);
+  if (raw.statusMessage) checkStatusMessage(raw.statusMessage);
 }
 
 /** What a callback reported through Koa's `onerror` while the handler was at work. */
