@@ -28,13 +28,21 @@ async function ask(child: Child, path: string, times: number, init: RequestInit 
 describe("Prometheus", function () {
   this.timeout(90_000);
   this.slow(20_000);
+  let child: Child;
+  let prometheus: Prometheus;
+
   before(needs("prometheus", "promtool"));
+  before(async () => {
+    child = await Child.start(MAIN, { ...QUIET, REQUESTS_PER_SECOND: "20", TRUSTED_PROXIES: "127.0.0.1" });
+    await child.says("listening", "errors");
+    prometheus = await Prometheus.scraping(`127.0.0.1:${child.port}`);
+  });
+  after(async () => {
+    await prometheus?.[Symbol.asyncDispose]();
+    await child?.[Symbol.asyncDispose]();
+  });
 
   it("scrapes the sample, and has the counters that the sample exposes", async function () {
-    await using child = await Child.start(MAIN, { ...QUIET, REQUESTS_PER_SECOND: "20", TRUSTED_PROXIES: "127.0.0.1" });
-    await child.says("listening", "errors");
-    await using prometheus = await Prometheus.scraping(`127.0.0.1:${child.port}`);
-
     const json = { method: "POST", headers: { "content-type": "application/json" } };
     await ask(child, "/about", 3);
     await ask(child, "/nowhere", 4);
@@ -70,9 +78,6 @@ describe("Prometheus", function () {
   });
 
   it("computes a quantile from the histogram, and rates from the counters", async () => {
-    await using child = await Child.start(MAIN, QUIET);
-    await child.says("listening", "errors");
-    await using prometheus = await Prometheus.scraping(`127.0.0.1:${child.port}`);
     const deciles = "histogram_quantile(0.9, sum by (le) (http_request_duration_seconds_bucket))";
 
     await ask(child, "/about", 20);
