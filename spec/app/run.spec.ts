@@ -7,7 +7,7 @@ import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
 import { cannotListen } from "../../lib/app/door.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
-import { freePort } from "../support/child.js";
+import { freePort } from "../support/free-port.js";
 import { listening } from "../support/listening.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { withoutPrivileges } from "../support/without-privileges.js";

@@ -6,7 +6,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Child, freePort } from "../support/child.js";
+import { Child } from "../support/child.js";
+import { freePort } from "../support/free-port.js";
 import { compileGuide, compiledProgram, guidePrograms } from "../support/guide-programs.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { filesBelow, ROOT, textOf } from "../support/sources.js";

@@ -1,7 +1,7 @@
 /** An application with every stage on and the machine's own time, as a process runs it. Loaded by idle-process.ts once it watches. */
 import { Application, SystemClock } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
-import { freePort } from "../support/child.js";
+import { freePort } from "../support/free-port.js";
 import { EveryStage, GreetingModule } from "../support/every-stage.js";
 
 class AwakeStages extends EveryStage {

@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import net from "node:net";
 import { expect } from "chai";
-import { Child, freePort } from "../support/child.js";
+import { Child } from "../support/child.js";
+import { freePort } from "../support/free-port.js";
 import { Conversation } from "../support/conversation.js";
 import { listening } from "../support/listening.js";
 import { ended, runProgram, startProgram } from "../support/program.js";

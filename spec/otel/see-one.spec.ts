@@ -3,7 +3,7 @@ import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { freePort } from "../support/child.js";
+import { freePort } from "../support/free-port.js";
 import { needs } from "../support/machine.js";
 import { ROOT, textOf } from "../support/sources.js";
 import { until } from "../support/until.js";

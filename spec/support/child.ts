@@ -2,8 +2,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./free-port.js";
 
 /** Where a program serves, and the folder it works in: a free port, and this process's own, unless given. */
 export interface Place {
@@ -93,14 +93,4 @@ export class Child implements AsyncDisposable {
       });
     }
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  // A listening TCP server has an address of this kind.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { freePort } from "./child.js";
+import { freePort } from "./free-port.js";
 
 const PATIENCE_MS = 30_000;
 

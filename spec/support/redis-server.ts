@@ -6,7 +6,7 @@
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { connect } from "node:net";
-import { freePort } from "./child.js";
+import { freePort } from "./free-port.js";
 
 const PATIENCE_MS = 5000;
 
