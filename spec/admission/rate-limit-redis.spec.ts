@@ -118,6 +118,25 @@ describe("RateLimit.redis", function () {
       expect(Number(await redis.hget(key, "t"))).to.equal(tokens - 1);
     }));
 
+  const sums: readonly (readonly [string, number, number, string])[] = [
+    ["a hair below one token is one", 1 - 2 ** -53, 204, "0"],
+    ["a hair below three tokens is three", 3 - 2 ** -51, 204, "2"],
+    ["a thousandth below one token is none", 0.999, 429, "0"],
+    ["a thousandth below three tokens is two and more", 2.999, 204, "1"],
+  ];
+  for (const [title, tokens, status, remaining] of sums) {
+    it(`counts a sum of fractions as what it stands for: ${title}`, () =>
+      withRedis(async (_server, cache, redis) => {
+        await using stack = await Stack.of([RateLimit.perHour(10).redis(cache)]);
+        // Counted at a moment that has not come yet, nothing is added to them.
+        await redis.hset("shop:ratelimit:127.0.0.1", "t", tokens, "u", Date.now() + HOUR_MS);
+
+        const answer = await stack.ask();
+
+        expect([answer.status, answer.headers["ratelimit-remaining"]]).to.deep.equal([status, remaining]);
+      }));
+  }
+
   it("takes one round trip a check", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(100).redis(cache)]);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, renameSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import http from "node:http";
@@ -196,16 +197,29 @@ describe("StaticFiles, over time and inside the stages", () => {
       truncateSync(path, SIZE);
     });
 
-    it("that becomes shorter while it is sent cuts the connection", async () => {
-      await using stack = await site.serve();
-      const response = await begin(stack, "/large.bin");
-      await once(response, "readable");
+    for (const [title, coding, layers] of [
+      ["as it is", "identity", []],
+      ["compressed", "gzip", [new Compression()]],
+    ] as const) {
+      it(`that becomes shorter while it is sent, ${title}, cuts a connection that was to be kept`, async () => {
+        const shrinking = site.put("shrinking.txt", "");
+        // Nothing that a coding could make so small that it is sent before anybody reads it.
+        writeFileSync(shrinking, Buffer.alloc(SIZE, randomBytes(1_048_576)));
+        await using stack = await site.serve({}, layers);
+        using agent = keptConnections();
+        const response = await begin(stack, "/shrinking.txt", { agent, headers: { "accept-encoding": coding } });
+        await once(response, "readable");
 
-      truncateSync(path, 1000);
-      const failure = await new Promise((resolve) => response.once("error", resolve).once("end", resolve).resume());
+        truncateSync(shrinking, 1000);
+        const failure = await new Promise((resolve) => response.once("error", resolve).once("end", resolve).resume());
 
-      expect(failure).to.have.property("code", "ECONNRESET");
-    });
+        expect([response.headers.connection, response.headers["content-encoding"] ?? "identity"]).to.deep.equal([
+          "keep-alive",
+          coding,
+        ]);
+        expect(failure).to.have.property("code", "ECONNRESET");
+      });
+    }
 
     it("frees its descriptor at once when the client goes", async function () {
       if (!canCountDescriptors) this.skip();
@@ -367,11 +381,21 @@ describe("StaticFiles, over time and inside the stages", () => {
 });
 
 /** The response as soon as its head is there. */
-async function begin(stack: Stack, path: string): Promise<http.IncomingMessage> {
-  const request = http.get(`${stack.url}${path}`, { agent: false });
+async function begin(
+  stack: Stack,
+  path: string,
+  asking: http.RequestOptions = { agent: false },
+): Promise<http.IncomingMessage> {
+  const request = http.get(`${stack.url}${path}`, asking);
   // The event's one argument, by Node's documentation.
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   return response;
+}
+
+/** A client that keeps its connections: one without says `Connection: close`, and takes any end for the end of the answer. */
+function keptConnections(): http.Agent & Disposable {
+  const agent = new http.Agent({ keepAlive: true });
+  return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });
 }
 
 /** Has the file be another between any two looks at it. */
