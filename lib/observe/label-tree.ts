@@ -6,7 +6,7 @@
 import { ownText } from "../kernel/own-text.js";
 import type { Labels, LabelValue } from "./labels.js";
 
-/** Up to here a row of values is compared one by one, which takes half the time of a map; beyond, a map. */
+/** So many values are compared one by one, along a chain, which takes half the time of a map; more are a map. */
 const FEW = 8;
 
 export class LabelTree<S> {
@@ -14,9 +14,15 @@ export class LabelTree<S> {
   /** The label name first seen at this place: in most programs the only one. */
   private name: string | undefined = undefined;
   private others: Map<string, LabelTree<S>> | undefined = undefined;
-  private readonly values: LabelValue[] = [];
-  private readonly nodes: LabelTree<S>[] = [];
+  /** The value seen last at this place, from which the chain leads to those seen before. */
+  private last: LabelTree<S> | undefined = undefined;
+  private count = 0;
   private many: Map<LabelValue | undefined, LabelTree<S>> | undefined = undefined;
+
+  constructor(
+    private readonly value?: LabelValue,
+    private readonly before?: LabelTree<S>,
+  ) {}
 
   find(labels: Labels): S | undefined {
     // oxlint-disable-next-line typescript/no-this-alias, unicorn/no-this-assignment -- the walk starts here
@@ -46,22 +52,22 @@ export class LabelTree<S> {
 
   private next(value: LabelValue): LabelTree<S> | undefined {
     if (this.many !== undefined) return this.many.get(value);
-    const { values } = this;
-    for (let index = 0; index < values.length; index++) if (values[index] === value) return this.nodes[index];
-    return undefined;
+    let node = this.last;
+    while (node !== undefined && node.value !== value) node = node.before;
+    return node;
   }
 
   private grow(value: LabelValue): LabelTree<S> {
-    const node = new LabelTree<S>();
-    if (this.many === undefined && this.values.length === FEW) {
-      this.many = new Map(this.nodes.map((each, index) => [this.values[index], each]));
-    }
-    if (this.many === undefined) {
-      this.values.push(value);
-      this.nodes.push(node);
-    }
-    this.many?.set(value, node);
+    const node = new LabelTree<S>(value, this.last);
+    this.last = node;
+    this.count++;
+    if (this.many !== undefined) this.many.set(value, node);
+    else if (this.count > FEW) this.many = new Map([...this.chain()].map((each) => [each.value, each]));
     return node;
+  }
+
+  private *chain(): Generator<LabelTree<S>> {
+    for (let node = this.last; node !== undefined; node = node.before) yield node;
   }
 
   private place(name: string): LabelTree<S> {

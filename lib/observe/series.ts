@@ -33,6 +33,9 @@ export interface Observer {
   observe(value: number): void;
 }
 
+/** Bounds that are passed over at once: with eleven, the usual number, six comparisons are enough. */
+const STRIDE = 4;
+
 /** A histogram's series: a count a bucket and the sum. A value counts in the first bucket whose bound it does not exceed. */
 export class HistogramSeries implements Series, Observer {
   private readonly bounds: Float64Array;
@@ -49,14 +52,21 @@ export class HistogramSeries implements Series, Observer {
   }
 
   observe(value: number): void {
-    const { bounds, counts } = this;
-    let bucket = 0;
-    // Strides, then steps, from the left: most durations are short, and a wrong guess of the processor costs more than a comparison.
-    // NaN, which compares with nothing, ends above every bound.
-    while (bucket + 8 <= bounds.length && !(value <= (bounds[bucket + 7] ?? 0))) bucket += 8;
-    while (bucket < bounds.length && !(value <= (bounds[bucket] ?? 0))) bucket++;
+    const { counts } = this;
+    const bucket = this.bucketOf(value);
     counts[bucket] = (counts[bucket] ?? 0) + 1;
     this.sum += value;
+  }
+
+  /** How many bounds the value exceeds: counted, not searched for, because a wrong guess of the processor costs more than a few comparisons. */
+  private bucketOf(value: number): number {
+    const { bounds } = this;
+    const { length } = bounds;
+    let bucket = 0;
+    for (let at = STRIDE - 1; at < length; at += STRIDE) bucket += STRIDE * isAbove(value, bounds[at] ?? 0);
+    const end = Math.min(bucket + STRIDE, length);
+    for (let at = bucket; at < end; at++) bucket += isAbove(value, bounds[at] ?? 0);
+    return bucket;
   }
 
   render(): string {
@@ -73,6 +83,11 @@ export class HistogramSeries implements Series, Observer {
     // One flat text a series: thousands of them as one rope would live through collections, at three times the price.
     return pieces.join("");
   }
+}
+
+/** 1 or 0. NaN, which compares with nothing, is above every bound. */
+function isAbove(value: number, bound: number): number {
+  return Number(!(value <= bound));
 }
 
 /** The upper bounds of a registry's histograms. */

@@ -315,6 +315,17 @@ describe("Metrics", () => {
       });
     }
 
+    for (let length = 0; length <= 13; length++) {
+      it(`count each value from the first bound on that it does not exceed, among ${length}`, () => {
+        const metrics = Metrics.withBuckets(many.slice(0, length));
+
+        for (let value = 0; value <= length; value++) metrics.observe("x", {}, value - 0.5);
+
+        const counts = [...metrics.render().matchAll(/le="[^"]+"\} (\d+)/gu)].map(([, count]) => Number(count));
+        expect(counts).to.deep.equal(Array.from({ length: length + 1 }, (_, index) => index + 1));
+      });
+    }
+
     it("count NaN at +Inf, and the sum is NaN from then on", () => {
       const metrics = Metrics.withBuckets([1]);
 
