@@ -7,10 +7,10 @@
  * @example
  * RequestId.of(ctx)?.value; // "9b2f0a4e-…", where the request-id stage is on
  */
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Extensible, Extension } from "../kernel/extension.js";
 import { RequestIdError } from "./request-id-error.js";
+import { newUuid } from "./uuids.js";
 
 export const MAX_REQUEST_ID_BYTES = 128;
 /** Request and response header. */
@@ -24,7 +24,7 @@ export class RequestId {
 
   /** A new one: UUID v4, lower case with hyphens (RFC 9562 section 5.4). */
   static fresh(): RequestId {
-    return new RequestId(randomUUID());
+    return new RequestId(newUuid());
   }
 
   /** The id of a header value, or a fresh one where there is none or it is not valid as it stands. Never throws, whatever it is given. */
