@@ -10,6 +10,7 @@
 import type { Context } from "../kernel/context.js";
 import type { HeadCompleter } from "../kernel/head.js";
 import { isPromise, Layer, type Run } from "../kernel/middleware.js";
+import { BoundedMemo } from "./bounded-memo.js";
 import { CorsHeads } from "./cors-heads.js";
 import { checkCorsOptions, type CorsOptions, type OriginPredicate } from "./cors-options.js";
 import { isOrigin } from "./origin.js";
@@ -78,7 +79,8 @@ function verdictOf(origins: CorsOptions["origins"]): (origin: string, ctx: Conte
   if (origins === "*") return () => true;
   if (typeof origins === "function") return (origin, ctx) => ask(origins, origin, ctx);
   const listed: ReadonlySet<string> = new Set(origins.map((origin) => origin.toLowerCase()));
-  return (origin) => listed.has(origin) || listed.has(origin.toLowerCase());
+  const verdicts = new BoundedMemo((origin) => listed.has(origin.toLowerCase()));
+  return (origin) => verdicts.of(origin);
 }
 
 function ask(predicate: OriginPredicate, origin: string, ctx: Context): Verdict {
