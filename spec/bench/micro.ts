@@ -9,7 +9,10 @@ import type { BenchOptions } from "./options.js";
 import { pinned, ROOT } from "./places.js";
 
 export const MICRO = [
-  { name: "metrics", what: "counting, observing and rendering, in nanoseconds of processor time" },
+  {
+    name: "metrics",
+    what: "counting, observing and rendering, in nanoseconds of processor time; of a scrape, the longest pause",
+  },
   { name: "log", what: "a log line, written at once to /dev/null, in nanoseconds of processor time" },
   { name: "admission", what: "a rate limit by the keys that come, and a timeout, in nanoseconds of processor time" },
   { name: "flow", what: "carrying a request along, and events nobody reads, in nanoseconds of processor time" },

@@ -16,7 +16,7 @@ import { Layer, type Run } from "../../lib/kernel/middleware.js";
 import { installSubscriber } from "../../lib/kernel/tracing-flow.js";
 import { BATCH_DELAY } from "../../lib/otel/span-queue.js";
 import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
-import { freePort } from "./free-port.js";
+import { freePort } from "../support/free-port.js";
 
 const endpoint = process.env["BENCH_COLLECTOR"] ?? "";
 const hello = new Routes([Route.get("/", () => "hello")]);

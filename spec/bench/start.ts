@@ -6,7 +6,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { ALL_PEERS, ours } from "./contender.js";
 import type { BenchOptions } from "./options.js";
-import { freePort } from "./free-port.js";
+import { freePort } from "../support/free-port.js";
 import { ROOT } from "./places.js";
 import { markdownTable, median } from "./table.js";
 

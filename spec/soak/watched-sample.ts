@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { freePort } from "../bench/free-port.js";
+import { freePort } from "../support/free-port.js";
 import { ROOT } from "../bench/places.js";
 import type { Memory } from "./memory-witness.js";
 

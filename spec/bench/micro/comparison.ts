@@ -1,6 +1,7 @@
 /**
  * Small operations compared in one process, turn by turn: each contender runs its own loop for about a tenth of a second, then the
- * next one, round after round. Measured is processor time, which other processes on the machine do not change; medians over the rounds.
+ * next one, round after round. Measured is processor time, which other processes on the machine do not change, unless a comparison says
+ * otherwise; medians over the rounds.
  */
 
 import { median } from "../table.js";
@@ -15,6 +16,8 @@ export interface Comparison {
   readonly what: string;
   /** The first one is the one that the others are compared to. */
   readonly contenders: readonly MicroContender[];
+  /** What is measured of doing it once, in nanoseconds, where it is not processor time. */
+  readonly measure?: (contender: MicroContender) => Promise<number>;
 }
 
 const SLICE_MS = 100;
@@ -24,14 +27,16 @@ export { COLUMNS as MICRO_COLUMNS };
 
 /** Rows for a table with `MICRO_COLUMNS`. */
 export async function compare(
-  { what, contenders }: Comparison,
+  { what, contenders, measure }: Comparison,
   rounds: number,
 ): Promise<readonly (readonly string[])[]> {
   const results = [];
   for (const contender of contenders)
-    results.push({ contender, times: await calibrate(contender), taken: [] as number[] });
+    results.push({ contender, times: measure ? 1 : await calibrate(contender), taken: [] as number[] });
   for (let round = 0; round < rounds; round += 1) {
-    for (const { contender, times, taken } of results) taken.push((await processorTime(contender, times)) / times);
+    for (const { contender, times, taken } of results) {
+      taken.push(measure ? await measure(contender) : (await processorTime(contender, times)) / times);
+    }
   }
   const reference = results[0]?.taken ?? [];
   return results.map(({ contender, taken }) => [

@@ -1,7 +1,10 @@
 /** Counting, observing and rendering, beside prom-client doing the same work. */
 
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { DEFAULT_BUCKETS, Metrics } from "@stagecraft/framework/observe/metrics";
 import type { Comparison, MicroContender } from "./comparison.js";
+import { longestPause } from "./longest-pause.js";
 import { peerPackage } from "./peer-package.js";
 
 /** The part of prom-client that is compared. */
@@ -24,6 +27,11 @@ export function metricsComparisons(): readonly Comparison[] {
     { what: "observe, two labels, around 3 ms", contenders: observing(prometheus, aroundThreeMilliseconds) },
     { what: `render ${SERIES} counters`, contenders: renderingCounters(prometheus) },
     { what: `render ${SERIES} histograms`, contenders: renderingHistograms(prometheus) },
+    {
+      what: `longest pause while ${SERIES} histograms are scraped`,
+      contenders: scraping(prometheus),
+      measure: longestPause,
+    },
   ];
 }
 
@@ -72,7 +80,21 @@ function renderingCounters({ Counter, Registry }: Prometheus): readonly MicroCon
   return rendering(registry, metrics);
 }
 
-function renderingHistograms({ Histogram, Registry }: Prometheus): readonly MicroContender[] {
+function renderingHistograms(prometheus: Prometheus): readonly MicroContender[] {
+  const { registry, metrics } = manyHistograms(prometheus);
+  return rendering(registry, metrics);
+}
+
+function scraping(prometheus: Prometheus): readonly MicroContender[] {
+  const { registry, metrics } = manyHistograms(prometheus);
+  return pair(
+    async () => Buffer.from(await registry.metrics()),
+    // A body of this size is a stream.
+    () => buffer(metrics.response().body as Readable),
+  );
+}
+
+function manyHistograms({ Histogram, Registry }: Prometheus) {
   const metrics = new Metrics();
   const registry = new Registry();
   const histogram = new Histogram({ ...options(registry, "route"), name: "r_seconds" });
@@ -80,7 +102,7 @@ function renderingHistograms({ Histogram, Registry }: Prometheus): readonly Micr
     metrics.observe("r_seconds", { ...fresh(index), route: `/r/${index}` }, index / 1000);
     histogram.observe({ ...fresh(index), route: `/r/${index}` }, index / 1000);
   }
-  return rendering(registry, metrics);
+  return { registry, metrics };
 }
 
 function rendering(registry: { metrics(): Promise<string> }, metrics: Metrics): readonly MicroContender[] {

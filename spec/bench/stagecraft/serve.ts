@@ -6,7 +6,7 @@ import { Application, type Context, RateLimit, SecurityHeaders, SystemClock } fr
 import { installLogging } from "@stagecraft/framework/observe";
 import { Layer, type Run } from "../../../lib/kernel/middleware.js";
 import { BODY_LIMIT, CSP, ORIGIN, QUOTA, TIMEOUT_MS } from "../fixtures.js";
-import { freePort } from "../free-port.js";
+import { freePort } from "../../support/free-port.js";
 import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
 
 const [scenario = "", count] = (process.argv[2] ?? "").split(":");
