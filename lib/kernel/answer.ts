@@ -9,6 +9,7 @@ import { HttpError } from "koa";
 import koaContext from "koa/lib/context.js";
 import type { Context } from "./context.js";
 import { FrameworkError } from "./errors.js";
+import { isUndoneByFetch } from "./fetch-coding.js";
 import { JSON_TYPE } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, Problem } from "./problem.js";
 import { Reply } from "./reply.js";
@@ -88,8 +89,9 @@ function answerFetchResponse(ctx: Context, response: Response): void {
   // That of `Response.error()` is 0.
   checkFinalStatus(response.status);
   ctx.answerStatus(response.status);
+  const coding = response.headers.get("content-encoding");
   // One that was made by hand has no URL, and its body is what its headers say.
-  const isDecoded = response.url !== "" && response.headers.has("content-encoding");
+  const isDecoded = response.url !== "" && coding !== null && isUndoneByFetch(coding);
   for (const [name, value] of response.headers) {
     if (OF_THE_CONNECTION.test(name) || (isDecoded && OF_THE_CODING.test(name))) continue;
     if (name === "set-cookie") ctx.raw.appendHeader(name, value);

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
-import { gunzipSync, gzipSync } from "node:zlib";
+import zlib, { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { Compression } from "../../lib/edge/compression.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { NotFoundError } from "../../lib/kernel/errors.js";
 import { answerReturned } from "../../lib/kernel/first-chunk.js";
@@ -12,6 +13,13 @@ type Handler = (ctx: Context) => unknown;
 async function answerOf(handler: Handler, method = "GET") {
   await using stack = await Stack.of([], handler);
   return await stack.ask("/", { method });
+}
+
+/** As far as this Node can. */
+function encodeZstd(text: string): Buffer | undefined {
+  // The declarations are those of the oldest Node.
+  const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer };
+  return zstdCompressSync?.(text);
 }
 
 const TEXT = "text/plain; charset=utf-8";
@@ -150,6 +158,31 @@ describe("what a handler returns", () => {
     expect(answer.headers).not.to.have.any.keys("content-encoding", "content-length");
     expect(answer.headers).to.include({ "x-a": "1", "transfer-encoding": "chunked" });
   });
+
+  for (const [what, coding, encode] of [
+    ["two codings", "GZIP, br", (text: string) => brotliCompressSync(gzipSync(text))],
+    ["Zstandard", "zstd", (text: string) => encodeZstd(text) ?? Buffer.from("coded")],
+    ["a coding that Node does not know", "aes128gcm", () => Buffer.from("coded")],
+    ["one such coding among others", "aes128gcm, gzip", (text: string) => gzipSync(text)],
+  ] as const) {
+    it(`says of a fetched response in ${what} what its body is, and leaves it as it is`, async () => {
+      const coded = encode("hello".repeat(500));
+      await using upstream = await Stack.of([], (ctx) => {
+        ctx.set({ "Content-Encoding": coding, "Content-Type": "text/plain" });
+        return coded;
+      });
+      await using stack = await Stack.of([new Compression()], () => fetch(upstream.url));
+
+      const answer = await stack.ask("/", { headers: { "accept-encoding": "identity" } });
+      const asked = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
+
+      const isUndone = answer.text === "hello".repeat(500);
+      expect(isUndone || answer.body.equals(coded)).to.equal(true);
+      expect(answer.headers["content-encoding"]).to.equal(isUndone ? undefined : coding);
+      expect(answer.headers["content-length"]).to.equal(isUndone ? undefined : String(coded.length));
+      expect(asked.headers["content-encoding"]).to.equal(isUndone ? "gzip" : coding);
+    });
+  }
 
   it("keeps a coding and a length that a Response was made with", async () => {
     const coded = gzipSync("hello");
