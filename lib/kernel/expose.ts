@@ -7,6 +7,9 @@ import type { Exchange } from "./exchange.js";
 import { WrittenHead } from "./head.js";
 import { checkStatusMessage } from "./status-line.js";
 import { keepFlow } from "./tracing-emitter.js";
+import { tracing } from "./tracing.js";
+
+const log = tracing.target("framework::http::send");
 
 export function exposeResponse(exchange: Exchange): void {
   const { raw } = exchange;
@@ -14,6 +17,7 @@ export function exposeResponse(exchange: Exchange): void {
   if (exchange.exposed) return;
   exchange.exposed = true;
   keepFlow(raw);
+  listenForFailure(exchange);
   const writeHead = raw.writeHead.bind(raw);
   // The overloads of writeHead are passed through as they come.
   raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
@@ -31,6 +35,21 @@ export function exposeResponse(exchange: Exchange): void {
     return typeof rest[0] === "string" ? writeHead(asked, rest[0]) : writeHead(asked);
   }) as ServerResponse["writeHead"];
   exchange.deafenIfSealed();
+}
+
+/** Node reports here what is written after the end, for example, and would end the process where nobody listens. */
+function listenForFailure(exchange: Exchange): void {
+  let isTold = false;
+  exchange.raw.on("error", (error) => {
+    const { raw } = exchange;
+    if (!raw.headersSent) {
+      exchange.lateError ??= { error };
+      return;
+    }
+    if (!isTold) log.error("response failed", { error, status: raw.statusCode });
+    isTold = true;
+    raw.destroy();
+  });
 }
 
 function setAll(raw: ServerResponse, headers: unknown): void {

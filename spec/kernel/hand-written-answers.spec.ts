@@ -1,12 +1,15 @@
+import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { expect } from "chai";
 import { Compression } from "../../lib/edge/compression.js";
 import type { Context } from "../../lib/kernel/context.js";
+import type { HeadCompleter } from "../../lib/kernel/head.js";
 import type { Next } from "../../lib/kernel/middleware.js";
 import { StaticSite } from "../support/static-site.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
+import { Witness } from "../support/witness.js";
 
 type Act = (ctx: Context) => unknown;
 
@@ -38,6 +41,83 @@ function over(act: Act): { handle(ctx: Context, next: Next): Promise<void> } {
     },
   };
 }
+
+describe("a head written by hand", () => {
+  for (const [what, act] of [
+    ["as an object", (res) => res.writeHead(201, { "X-A": "own", "X-B": ["1", "2"] })],
+    ["behind a reason", (res) => res.writeHead(201, "Made", { "X-A": "own", "X-B": ["1", "2"] })],
+    ["as a list", (res) => res.writeHead(201, ["X-A", "own", "X-B", "1", "X-B", "2"])],
+  ] as const satisfies readonly (readonly [string, (res: ServerResponse) => ServerResponse])[]) {
+    it(`has its headers ${what}, which the stages find there when they add theirs`, async () => {
+      const floor: HeadCompleter = {
+        complete: (_exchange, head) => {
+          head.set("X-Seen", `${head.get("X-A")} ${head.get("x-b")}`);
+          head.floor(["X-A", "of a stage", "X-C", "of a stage"]);
+        },
+      };
+      const stage = {
+        handle(ctx: Context, next: Next) {
+          ctx.completeHeadWith(floor);
+          return next();
+        },
+      };
+      await using stack = await Stack.of([stage], ({ res }) => void act(res).end("by hand"));
+
+      const answer = await stack.ask();
+
+      expect(answer.status).to.equal(201);
+      expect(answer.headers).to.include({ "x-a": "own", "x-b": "1, 2", "x-c": "of a stage", "x-seen": "own 1,2" });
+    });
+  }
+});
+
+const TOO_MUCH: readonly (readonly [string, Act])[] = [
+  ["ends twice", ({ res }) => (res.end("by hand"), void res.end("again"))],
+  ["writes after the end", ({ res }) => (res.end("by hand"), res.write("more"), void res.write("and more"))],
+  [
+    "ends twice through Koa's response",
+    ({ response }) => (response.res.end("by hand"), void response.res.end("again")),
+  ],
+];
+
+describe("an answer written by hand", () => {
+  for (const [what, act] of TOO_MUCH) {
+    it(`is told of once, and the server lives on, where a handler ${what}`, async () => {
+      const witness = new Witness();
+      await using stack = await witness.run(() => Stack.of([], (ctx) => (ctx.path === "/" ? act(ctx) : "still here")));
+
+      const answer = await stack.ask();
+      await until(() => witness.events.length > 0);
+
+      expect(answer.text).to.equal("by hand");
+      expect((await stack.ask("/next")).text).to.equal("still here");
+      expect(witness.events.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
+        "ERROR response failed",
+      ]);
+    });
+  }
+
+  it("is cut where Node reports a failure in the middle of it", async () => {
+    await using stack = await Stack.of(
+      [],
+      ({ res }) => (res.write("be"), res.emit("error", new Error("broken")), undefined),
+    );
+
+    const received = await stack.raw("GET / HTTP/1.1\r\nHost: a\r\n\r\n").catch(String);
+
+    expect(received).not.to.contain("0\r\n\r\n");
+  });
+
+  it("fails its request where Node reports a failure before the head is sent", async () => {
+    const witness = new Witness();
+    await using stack = await witness.run(() =>
+      Stack.of([], ({ res }) => (res.emit("error", new Error("broken")), "an answer")),
+    );
+
+    expect((await stack.ask()).status).to.equal(500);
+    expect(witness.events.map(({ message }) => message)).to.deep.equal(["panic"]);
+  });
+});
 
 describe("an answer written by hand over another", () => {
   for (const [title, act] of ACTS) {
