@@ -17,6 +17,8 @@ export type Unresolved = (ctx: Context, deferred: Deferred) => void;
 
 export function boundary(inner: Run, unresolved: Unresolved): Run {
   return (ctx) => {
+    // While a stage waited for something the client left: nothing of the application is to begin for it.
+    if (ctx.gone) return undefined;
     let result: void | Promise<void>;
     try {
       result = inner(ctx);

@@ -3,9 +3,15 @@ import { ProxyAction } from "../../lib/edge/proxy-action.js";
 import { type ProxyFunction, ProxyLayer } from "../../lib/edge/proxy.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
+import type { Next } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
+import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
+import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
+import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
+import { until } from "../support/until.js";
+import { Witness } from "../support/witness.js";
 
 const PROBLEM = "application/problem+json";
 
@@ -46,6 +52,34 @@ describe("ProxyLayer", () => {
       await using stack = await through(async () => ProxyAction.rewrite("/later"));
 
       expect((await stack.ask("/")).text).to.equal("/later");
+    });
+
+    it("that takes longer than the client stays wakes nothing of the application", async () => {
+      const decided = new Gate();
+      let seen: Context | undefined;
+      let handled = 0;
+      const outermost = {
+        handle(ctx: Context, next: Next) {
+          seen = ctx;
+          return next();
+        },
+      };
+      const proxy = new ProxyLayer(() => decided.passed.then(() => ProxyAction.continue()));
+      const witness = new Witness();
+      await using stack = await witness.run(() =>
+        Stack.of([outermost, proxy, new AccessLogLayer()], () => void handled++),
+      );
+      await using client = await Conversation.with(stack.port);
+      client.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+      await until(() => seen !== undefined);
+
+      client.socket.destroy();
+      await until(() => seen?.gone === true);
+      decided.open();
+      await until(() => witness.events.length > 0);
+
+      expect(handled).to.equal(0);
+      expect(witness.events.map(({ fields }) => fields["status"])).to.deep.equal([499]);
     });
 
     it("that throws is a 500", async () => {
@@ -98,6 +132,9 @@ describe("ProxyLayer", () => {
       ["a name that is none", { "x a": "1" }],
       ["a length", { "Content-Length": "1" }],
       ["a transfer coding", { "transfer-encoding": "chunked" }],
+      ["what the connection is for", { Connection: "close" }],
+      ["an expectation", { Expect: "100-continue" }],
+      ["another protocol", { Upgrade: "websocket" }],
     ] as const) {
       it(`refuses ${title}`, () => {
         const error = errorOf(() => ProxyAction.continue(headers));
