@@ -3,7 +3,8 @@
  * with `E_TIMEOUT`, the head is put back to what it was when the request came here, and whatever the handler does afterwards is
  * without effect on the answer: a late result is dropped, a late error is one WARN event.
  *
- * The time runs until the answer is decided, reading the request's body included; a body that streams after that is not limited.
+ * The time runs until the answer is decided, reading the request's body included; a body that streams after that is not limited. A
+ * stream that was returned in time has decided it, also where its first chunk comes too late.
  * On a route it takes the place of the stage's time, be it shorter or longer.
  *
  * Not for work that keeps the processor busy: while that runs, nothing else does, this included. Work goes on unless it listens to

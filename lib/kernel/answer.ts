@@ -13,8 +13,9 @@ import { isUndoneByFetch } from "./fetch-coding.js";
 import { JSON_TYPE } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, Problem } from "./problem.js";
 import { Reply } from "./reply.js";
+import { sendable } from "./sendable-stream.js";
 import { checkFinalStatus } from "./status-line.js";
-import { discardBody, isStream } from "./stream.js";
+import { discardBody, isStream, keepFailure } from "./stream.js";
 
 /** A returned value that an outer stage turns into the answer: a redirect, a page. */
 export abstract class Deferred {
@@ -100,17 +101,17 @@ function answerFetchResponse(ctx: Context, response: Response): void {
   if (response.body !== null) ctx.answerBody(response.body);
 }
 
-/** Turns what `ctx.body` may hold into what can be sent: text, bytes or a Node stream. @internal */
+/** Turns what `ctx.body` may hold into what can be sent: text, bytes or a Node stream of them. @internal */
 export function settleBody(ctx: Context): void {
   const { payload } = ctx;
-  if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array || isStream(payload))
-    return;
-  if (payload instanceof ReadableStream) {
-    // Node's and the DOM's declarations of the same class differ.
-    ctx.payload = Readable.fromWeb(payload as NodeReadableStream);
+  if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array) return;
+  if (isStream(payload)) {
+    ctx.payload = sendable(payload);
+  } else if (payload instanceof ReadableStream) {
+    ctx.payload = streamOf(payload);
   } else if (payload instanceof Blob) {
     const { size } = payload;
-    ctx.payload = Readable.fromWeb(payload.stream() as NodeReadableStream);
+    ctx.payload = streamOf(payload.stream());
     if (!ctx.raw.headersSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
   } else if (payload instanceof Response) {
     ctx.payload = undefined;
@@ -121,6 +122,13 @@ export function settleBody(ctx: Context): void {
   } else {
     answerJson(ctx, payload);
   }
+}
+
+function streamOf(body: ReadableStream): Readable {
+  // Node's and the DOM's declarations of the same class differ.
+  const stream = Readable.fromWeb(body as NodeReadableStream);
+  keepFailure(stream);
+  return stream;
 }
 
 /** Headers that describe the body or its freshness, and mean nothing for the error that takes its place. A policy is no such header. */

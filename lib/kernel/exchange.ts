@@ -14,7 +14,7 @@ import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import type { Readable } from "node:stream";
 import { sealResponse } from "./sealed-response.js";
-import { isStream } from "./stream.js";
+import { isStream, keepFailure } from "./stream.js";
 import { currentFlow, resumeFlow, type Flow } from "./tracing-flow.js";
 
 export interface GoneListener {
@@ -67,7 +67,7 @@ export abstract class Exchange {
   startedAt: number | undefined = undefined;
   /** Where the request's spans are, once a stage has opened one. @internal */
   flow: Flow | undefined = undefined;
-  /** Which of the stages and middlewares that limit the time does so now: the innermost the request has come to. @internal */
+  /** Which of the stages and middlewares that limit the time does so now: the innermost the request has come to, or what stops them. @internal */
   timeKeeper: unknown = undefined;
   /** `100 Continue` is owed to the client as soon as someone reads. @internal */
   owesContinue = false;
@@ -111,6 +111,7 @@ export abstract class Exchange {
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
     this.payload = value instanceof Uint8Array ? asBuffer(value) : value;
+    if (before !== value && isStream(value)) keepFailure(value);
     // A head that was written by hand says what it says.
     if (raw.headersSent) return;
     // The length of a stream is known to whoever set it beforehand, as middleware for Koa does.

@@ -1,7 +1,7 @@
 /**
  * The very end of the walk: the answer kept on the context becomes a head and bytes. Called once a request, by the backstop, after
- * every stage has had its say. Nothing here throws; what fails after the first byte is logged and ends the connection, so that a
- * client sees a cut body and never a clean end (RFC 9112 section 8).
+ * every stage has had its say. It throws before the first byte only, for a head that Node refuses, and the backstop sees to that; what
+ * fails later is logged and ends the connection, so that a client sees a cut body and never a clean end (RFC 9112 section 8).
  */
 import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
@@ -11,7 +11,7 @@ import { isEmptyStatus } from "./empty-status.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { OwnRequest } from "./own-request.js";
-import { discardBody, isStream, sendableOnly } from "./stream.js";
+import { discardBody, failureOf, isStream } from "./stream.js";
 import { keepFlow } from "./tracing-emitter.js";
 import { resumeFlow } from "./tracing-flow.js";
 import { tracing } from "./tracing.js";
@@ -118,7 +118,9 @@ function pump(ctx: Context, stream: Readable): void {
     told = true;
   };
   // The pipeline tells it too, but on newer Nodes after it has closed the connection, when the client seems to have left.
-  stream.once("error", tell);
+  const failure = failureOf(stream);
+  if (failure === undefined) stream.once("error", tell);
+  else tell(failure);
   const done = (error: Error | null | undefined): void => {
     if (error !== null && error !== undefined) {
       tell(error);
@@ -126,8 +128,7 @@ function pump(ctx: Context, stream: Readable): void {
     }
     ctx.finish();
   };
-  if (stream.readableObjectMode) pipeline(stream, sendableOnly(), ctx.raw, done);
-  else pipeline(stream, ctx.raw, done);
+  pipeline(stream, ctx.raw, done);
 }
 
 /** The answer may be made of the body, also in ways that do not show yet; then there is no rest before it ends. */

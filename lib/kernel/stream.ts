@@ -1,5 +1,8 @@
-/** Telling Node's readable streams apart from everything else, also those of another copy of the stream package. */
-import { Readable, Transform } from "node:stream";
+/**
+ * Telling streams apart from everything else, by what they can do: also those of another copy of the stream package, and of the kind
+ * that was before it. What such a stream says of itself may be missing.
+ */
+import { Readable } from "node:stream";
 
 export function isStream(value: unknown): value is Readable {
   if (value instanceof Readable) return true;
@@ -22,22 +25,20 @@ export function discardBody(body: unknown): void {
   }
 }
 
-/** Whether a chunk of a stream of objects can be sent as it is. */
-export function isSendable(chunk: unknown): chunk is string | Uint8Array {
-  return typeof chunk === "string" || chunk instanceof Uint8Array;
+/**
+ * Between a stream's becoming the body and its being read, stages may wait for something. One that fails in that time has nobody
+ * listening, which ends the process; whoever reads it afterwards learns of the failure all the same.
+ */
+export function keepFailure(stream: Readable): void {
+  stream.on("error", ignore);
 }
 
-export function unsendable(chunk: unknown): TypeError {
-  return new TypeError(`a stream that was answered with gave a chunk that is neither text nor bytes: ${typeof chunk}`);
-}
+function ignore(): void {}
 
-/** Lets text and bytes of a stream of objects through; anything else is an error, and not an exception inside Node. */
-export function sendableOnly(): Transform {
-  return new Transform({
-    writableObjectMode: true,
-    transform(chunk: unknown, _encoding, done) {
-      if (isSendable(chunk)) done(null, chunk);
-      else done(unsendable(chunk));
-    },
-  });
+/** Why nothing more will come from a stream that has not ended. */
+export function failureOf(stream: Readable): Error | undefined {
+  const { errored, destroyed, readableEnded }: Partial<Readable> = stream;
+  if (errored !== undefined && errored !== null) return errored;
+  const isGone = destroyed && !readableEnded;
+  return isGone ? new Error("a handler returned a stream that was destroyed before it was read") : undefined;
 }

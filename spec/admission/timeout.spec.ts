@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import { ErrorMapping } from "../../lib/admission/error-mapping.js";
@@ -7,6 +7,8 @@ import { answerWith } from "../../lib/kernel/answer.js";
 import { compose } from "../../lib/kernel/compose.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
+import { answerReturned } from "../../lib/kernel/first-chunk.js";
+import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
@@ -43,6 +45,16 @@ class Hold {
 /** As a route's middleware stands: inside the stage. */
 function routed(limitMs: number, handler: (ctx: Context) => unknown): (ctx: Context) => unknown {
   return compose([new TimeoutLayer(limitMs)], async (ctx) => answerWith(ctx, await handler(ctx)));
+}
+
+/** A stage that is at work after the handler. */
+function heldAfterwards(hold: Hold): Middleware {
+  return {
+    handle: async (_ctx, next) => {
+      await next();
+      await hold.wait();
+    },
+  };
 }
 
 function setBefore(ctx: Context, next: () => Promise<void>): Promise<void> {
@@ -198,6 +210,46 @@ describe("TimeoutLayer", () => {
     const answer = await asking;
 
     expect([answer.status, answer.text]).to.deep.equal([200, "first second"]);
+  });
+
+  describe("of a stream that was returned in time", () => {
+    it("awaits the first chunk, though it comes too late", async () => {
+      const clock = new FakeClock();
+      const hold = new Hold();
+      const source = new PassThrough();
+      const events = await eventsOf(async () => {
+        const handler = (ctx: Context): Promise<void> => hold.wait().then(() => answerReturned(ctx, source));
+        await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+        const asking = stack.ask();
+        await hold.entered;
+        clock.advance(4999);
+        await hold.release();
+
+        clock.advance(50);
+        source.end("at last");
+        const answer = await asking;
+
+        expect([answer.status, answer.text]).to.deep.equal([200, "at last"]);
+      });
+
+      expect(events.filter((line) => !line.startsWith("DEBUG"))).to.deep.equal([]);
+    });
+
+    it("limits what comes after it", async () => {
+      const clock = new FakeClock();
+      const source = new PassThrough();
+      const hold = new Hold();
+      const layers = [new TimeoutLayer(5000), heldAfterwards(hold)];
+      await using stack = await Stack.of(layers, (ctx) => answerReturned(ctx, source), clock);
+
+      const asking = stack.ask();
+      await until(() => clock.pending === 2);
+      clock.advance(100);
+      await hold.entered;
+      clock.advance(4900);
+
+      expect((await asking).status).to.equal(408);
+    });
   });
 
   describe("after it has answered", () => {
@@ -435,14 +487,8 @@ describe("TimeoutLayer", () => {
     it("leaves what comes after it to the stage's time", async () => {
       const clock = new FakeClock();
       const hold = new Hold();
-      const after = {
-        handle: async (_ctx: Context, next: () => Promise<void>): Promise<void> => {
-          await next();
-          await hold.wait();
-        },
-      };
       await using stack = await Stack.of(
-        [new TimeoutLayer(5000), after],
+        [new TimeoutLayer(5000), heldAfterwards(hold)],
         routed(60_000, () => "done"),
         clock,
       );
