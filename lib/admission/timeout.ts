@@ -102,7 +102,6 @@ class TimeKeeper {
     const { raw } = ctx;
     if (!raw.headersSent) {
       log.debug("request timed out", { status: 408, limit_ms: this.ms });
-      ctx.deferred = undefined;
       ctx.answerNothing();
       ctx.restoreHead(head);
       ctx.answerStatus(408);

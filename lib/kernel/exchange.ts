@@ -175,6 +175,7 @@ export abstract class Exchange {
   seal(reason: Error): void {
     this.sealed = true;
     this.sealedFor = reason;
+    this.deferred = undefined;
     if (this.exposed) this.deafenIfSealed();
   }
 

@@ -35,7 +35,7 @@ export class RedirectMapper extends Layer {
 
   private map(ctx: Context): void {
     const { deferred } = ctx;
-    if (deferred instanceof Redirect && !ctx.sealed) answerRedirect(ctx, deferred, this.site);
+    if (deferred instanceof Redirect) answerRedirect(ctx, deferred, this.site);
   }
 }
 

@@ -10,6 +10,8 @@ import { FrameworkError } from "../../lib/kernel/errors.js";
 import { answerReturned } from "../../lib/kernel/first-chunk.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
+import { NO_ROUTES, RedirectMapper } from "../../lib/routing/redirect-mapper.js";
+import { redirect } from "../../lib/routing/redirect.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
 import { Conversation } from "../support/conversation.js";
@@ -312,6 +314,28 @@ describe("TimeoutLayer", () => {
         await asking;
         await hold.release();
         await until(() => stream.destroyed);
+      });
+    }
+
+    const mapper = new RedirectMapper({ routes: NO_ROUTES, origin: "https://shop.example" });
+    for (const [where, order] of [
+      ["inside", (limit, after) => [limit, mapper, after]],
+      ["outside", (limit, after) => [mapper, limit, after]],
+    ] as readonly (readonly [string, (limit: Middleware, after: Middleware) => readonly Middleware[]])[]) {
+      it(`drops a redirect that was returned in time, with the stage that resolves it ${where}`, async () => {
+        const clock = new FakeClock();
+        const hold = new Hold();
+        const layers = order(new TimeoutLayer(5000), heldAfterwards(hold));
+        await using stack = await Stack.of(layers, () => redirect().to("/elsewhere"), clock);
+
+        const asking = stack.ask();
+        await hold.entered;
+        clock.advance(5000);
+        const answer = await asking;
+        await hold.release();
+
+        expect(answer.status).to.equal(408);
+        expect(answer.headers).not.to.have.property("location");
       });
     }
 

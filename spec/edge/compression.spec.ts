@@ -10,8 +10,10 @@ import type { CompressionOptions } from "../../lib/edge/compression-options.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { Reply } from "../../lib/kernel/reply.js";
+import type { Middleware } from "../../lib/kernel/middleware.js";
 import { errorOf } from "../support/error-of.js";
 import { type Answer, Stack } from "../support/stack.js";
+import { until } from "../support/until.js";
 
 /** Not too regular, and the same every time: each effort makes something else of it. */
 const PROSE = Array.from({ length: 4000 }, (_, at) => `${(at * at * 7919) % 1009} of ${(at * 31) % 97}`).join(", ");
@@ -190,6 +192,42 @@ describe("Compression", () => {
 
       expect(answer.text).to.equal(LONG);
       expect(answer.headers).not.to.have.property("content-encoding");
+    });
+
+    it("the head of what a handler is going to write by hand", async () => {
+      await using stack = await Stack.of([new Compression()], (ctx) => {
+        ctx.body = LONG;
+        ctx.respond = false;
+        const { res } = ctx;
+        setImmediate(() => res.end(LONG));
+      });
+
+      const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
+
+      expect(answer.text).to.equal(LONG);
+      expect(answer.headers).not.to.have.any.keys("content-encoding", "vary");
+    });
+
+    it("what nobody waits for any longer", async () => {
+      let coding: unknown = "not seen";
+      const watching: Middleware = {
+        handle: async (ctx, next) => {
+          await next();
+          coding = ctx.res.getHeader("Content-Encoding");
+        },
+      };
+      await using stack = await Stack.of([watching, new Compression()], async (ctx) => {
+        await once(ctx.signal, "abort");
+        return LONG;
+      });
+      const request = http.get(stack.url, { agent: false, headers: { "accept-encoding": "gzip" } });
+      request.on("error", () => {});
+      await once(request, "finish");
+
+      request.destroy();
+      await until(() => coding !== "not seen");
+
+      expect(coding).to.equal(undefined);
     });
 
     it("'no-transformation', which is another word", async () => {
