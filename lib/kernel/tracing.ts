@@ -41,8 +41,11 @@ export const tracing = Object.freeze({
   /**
    * Runs `fn` with `subscriber` in place of the installed one, across everything asynchronous that `fn` starts, and
    * nowhere else: made for tests.
+   *
+   * @throws TypeError for what is no subscriber.
    */
   withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
+    checkSubscriber(subscriber);
     return withSubscriber(subscriber, fn);
   },
 
@@ -52,3 +55,13 @@ export const tracing = Object.freeze({
     return span instanceof Span ? span : undefined;
   },
 });
+
+const METHODS = ["maxLevel", "onEvent", "onNewSpan", "onRecord", "onClose"] as const;
+
+/** JavaScript callers may pass anything: a layer without a registry is what is passed most easily, and would hear nothing. */
+function checkSubscriber(value: Partial<Subscriber> | null | undefined): void {
+  if (METHODS.every((name) => typeof value?.[name] === "function")) return;
+  throw new TypeError(
+    "withSubscriber(…) was given no subscriber: make one of a layer with tracing.registry().with(layer)",
+  );
+}

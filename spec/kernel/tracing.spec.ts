@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { tracing, type Layer, type LogEvent, type SpanData } from "../../lib/kernel/tracing.js";
+import { tracing, type Layer, type LogEvent, type SpanData, type Subscriber } from "../../lib/kernel/tracing.js";
 import { enterRequest, ensureFlow, currentFlow, resumeFlow } from "../../lib/kernel/tracing-flow.js";
 import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
 import { runProgram } from "../support/program.js";
@@ -56,6 +56,24 @@ describe("tracing", () => {
       expect(recorder.messages).to.deep.equal(["loud enough"]);
       expect(enabled).to.deep.equal([false, true, false]);
     });
+
+    for (const [what, given] of [
+      ["null", null],
+      ["nothing", undefined],
+      ["a number", 5],
+      ["an empty object", {}],
+      ["a layer without a registry", { onEvent: () => {} }],
+    ] as const) {
+      it(`refuses ${what} in place of a subscriber`, () => {
+        let isRun = false;
+
+        // What JavaScript may pass is wider than the type.
+        const call = (): unknown => tracing.withSubscriber(given as Subscriber, () => (isRun = true));
+
+        expect(call).to.throw(TypeError, "tracing.registry().with(layer)");
+        expect(isRun).to.equal(false);
+      });
+    }
 
     for (const [whose, surround] of [
       [
