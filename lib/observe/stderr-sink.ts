@@ -2,11 +2,15 @@
  * Writes log lines to standard error, each with one synchronous write: when `writeLine` returns, the line is with the
  * operating system, and neither `process.exit` nor a crash can lose or tear it.
  *
- * The price is that a reader who does not keep up is waited for, up to a second a line. Where nothing may ever wait,
- * write a sink that drops instead.
+ * The price is that a reader who does not keep up is waited for, up to a second. One who has taken nothing in that time is
+ * not waited for again before something was taken: meanwhile lines are lost, whole ones, and how many is said as soon as one
+ * gets through. Where nothing may ever wait, write a sink that drops instead.
  */
 import { fstatSync, writeSync } from "node:fs";
+import { tracing } from "../kernel/tracing.js";
 import { LogSink } from "./sink.js";
+
+const log = tracing.target("framework::observe::stderr_sink");
 
 const STANDARD_ERROR = 2;
 /** How long a full pipe is waited for, in milliseconds, and how long each nap in between is. */
@@ -25,6 +29,9 @@ export class StderrSink extends LogSink {
   // could not be finished, for a disk is full, it is the end, so that no other is lost with it.
   #rest: Uint8Array = NOTHING;
   #buffer: Buffer | undefined;
+  // Patience ran out, and nothing was taken since.
+  #isStalled = false;
+  #lost = 0;
 
   /** @param fd Another descriptor than standard error; for tests. */
   constructor(fd: number = STANDARD_ERROR) {
@@ -37,6 +44,7 @@ export class StderrSink extends LogSink {
     try {
       if (line.length > SMALL || this.#rest.length > 0) this.#writeInTurn(Buffer.from(`${line}\n`));
       else this.#writeAtOnce(line);
+      if (this.#lost > 0 && !this.#isStalled) this.#tellOfLost();
     } catch {
       // Standard error is closed or broken: there is nobody left to tell.
     }
@@ -48,31 +56,45 @@ export class StderrSink extends LogSink {
     const size = buffer.write(line);
     buffer[size] = NEWLINE;
     const written = write(this.#fd, buffer, 0, size + 1);
-    if (written > size) return;
-    this.#keepWriting(Buffer.from(buffer.subarray(0, size + 1)), written, performance.now() + PATIENCE_MS);
+    if (written > size) this.#isStalled = false;
+    else this.#keepWriting(Buffer.from(buffer.subarray(0, size + 1)), written);
   }
 
   #writeInTurn(bytes: Uint8Array): void {
-    const deadline = performance.now() + PATIENCE_MS;
-    if (this.#rest.length > 0) this.#keepWriting(this.#rest, 0, deadline, true);
-    if (this.#rest.length === 0) this.#keepWriting(bytes, 0, deadline);
+    if (this.#rest.length > 0) this.#keepWriting(this.#rest, 0, true);
+    if (this.#rest.length === 0) this.#keepWriting(bytes, 0);
+    else this.#lost++;
   }
 
   /** Until all is written or time is up. A line that is begun leaves its rest; one that is not is lost. */
-  #keepWriting(bytes: Uint8Array, from: number, deadline: number, begun = from > 0): void {
+  #keepWriting(bytes: Uint8Array, from: number, begun = from > 0): void {
     let position = from;
-    let intime = true;
+    let deadline = performance.now() + (this.#isStalled ? 0 : PATIENCE_MS);
     try {
-      while (position < bytes.length && intime) {
+      while (position < bytes.length) {
         const written = write(this.#fd, bytes, position, bytes.length - position);
         position += written;
-        intime = written > 0 || nap(deadline);
+        if (written > 0) {
+          if (this.#isStalled) deadline = performance.now() + PATIENCE_MS;
+          this.#isStalled = false;
+        } else if (!nap(deadline)) {
+          this.#isStalled = true;
+          break;
+        }
       }
+      if (position === 0 && !begun) this.#lost++;
       this.#rest = begun || position > 0 ? bytes.subarray(position) : NOTHING;
     } catch (error) {
       this.#rest = begun || position > 0 ? LINE_END : NOTHING;
       throw error;
     }
+  }
+
+  /** A moment later: what is said while a line is written is dropped. */
+  #tellOfLost(): void {
+    const lines = this.#lost;
+    this.#lost = 0;
+    queueMicrotask(() => log.warn("log lines lost", { lines }));
   }
 }
 

@@ -4,6 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { tracing, type LogEvent } from "../../lib/kernel/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { StderrSink } from "../../lib/observe/stderr-sink.js";
 import { ended, runProgram, startProgram } from "../support/program.js";
@@ -142,6 +143,42 @@ describe("the sink at standard error", () => {
 
       expect(waited).to.be.within(900, 5000);
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${short}\n`.repeat(16) + "kept\n");
+    });
+
+    it("waits once, and not again before the reader has taken something", () => {
+      const sink = new StderrSink(pipe);
+      for (let i = 0; i < 16; i++) sink.writeLine("x".repeat(4095));
+
+      const first = timeOf(() => sink.writeLine("lost"));
+      const others = timeOf(() => {
+        for (let i = 0; i < 20; i++) sink.writeLine(i % 2 === 0 ? "lost" : "lost".repeat(2000));
+      });
+      drain(pipe);
+      for (let i = 0; i < 16; i++) sink.writeLine("y".repeat(4095));
+      const again = timeOf(() => sink.writeLine("lost"));
+
+      expect(first).to.be.within(900, 5000);
+      expect(others).to.be.below(500);
+      expect(again).to.be.within(900, 5000);
+      expect(drain(pipe).toString()).to.equal(`${"y".repeat(4095)}\n`.repeat(16));
+    });
+
+    it("finishes the line that it stopped in before any other, and says how many are lost", async () => {
+      const sink = new StderrSink(pipe);
+      const long = "é".repeat(50_000);
+      const layer = {
+        onEvent: ({ message = "", fields = {} }: LogEvent) => sink.writeLine(`${message} ${String(fields["lines"])}`),
+      };
+
+      sink.writeLine(long);
+      for (let i = 0; i < 3; i++) sink.writeLine("lost");
+      const first = drain(pipe);
+      await tracing.withSubscriber(tracing.registry().with(layer), async () => {
+        sink.writeLine("next");
+        await Promise.resolve();
+      });
+
+      expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}\nnext\nlog lines lost 3\n`);
     });
 
     it("ends a line that it cannot finish, and leaves out its rest, before it begins another", () => {
