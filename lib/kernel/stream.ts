@@ -5,8 +5,8 @@
 import { Readable } from "node:stream";
 
 export function isStream(value: unknown): value is Readable {
-  if (value instanceof Readable) return true;
   if (typeof value !== "object" || value === null) return false;
+  if (value instanceof Readable) return true;
   const candidate = value as { pipe?: unknown; on?: unknown; destroy?: unknown };
   return (
     typeof candidate.pipe === "function" &&
