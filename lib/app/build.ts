@@ -47,7 +47,7 @@ export interface Assembly {
   readonly last: readonly ShutdownLast[];
   readonly graph: ApplicationGraph;
   /** What is legal and probably not meant; told at the start. */
-  readonly warnings: readonly Warning[];
+  readonly warnings: () => readonly Warning[];
   readonly entry: EntryOf;
 }
 
@@ -65,7 +65,8 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
   const site = { routes: reading.all, origin: new URL(config.url).origin };
-  const pipeline = fillPipeline(plan, { stages: makeAll(checked, container), container, site });
+  const stages = makeAll(checked, container);
+  const pipeline = fillPipeline(plan, { stages, container, site });
   return {
     config,
     clock,
@@ -83,7 +84,7 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
     startup: new Startup(roster.members, clock, times.stopTimeoutMs),
     last: container.instances().filter((each) => each instanceof ShutdownLast),
     graph: describeGraph(inspected.modules, reading.origins(), pipeline.describe()),
-    warnings: warningsOf(pipeline, reading.all),
+    warnings: () => warningsOf({ pipeline, routes: reading.all, stages }),
     entry: entryOf(pipeline, { reading, site, log }),
   };
 }

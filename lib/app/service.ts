@@ -70,7 +70,7 @@ export class Service {
 
   private letIn(): void {
     const { lifecycle, entrance } = this.parts;
-    for (const { message, fields } of this.parts.warnings) log.warn(message, fields);
+    for (const { message, fields } of this.parts.warnings()) log.warn(message, fields);
     entrance.lead(this.parts.entry("ready"));
     lifecycle.markReady();
   }

@@ -31,13 +31,20 @@ const ABSENT: HeadCompleter = {
 const NO_CODING = readAcceptEncoding(undefined);
 
 export class StaticFiles extends Layer {
+  /** @internal */
+  readonly root: string;
   private readonly shelf: StaticShelf;
   private readonly acceptances = new BoundedMemo(readAcceptEncoding);
 
-  /** Throws `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`. Reads the manifest, and nothing else. */
+  /**
+   * Throws `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`. Reads the manifest, and nothing else: the directory may be made
+   * later. One that is not there when serving begins is a WARN event.
+   */
   constructor(options: StaticFilesOptions = {}) {
     super();
-    this.shelf = new StaticShelf(staticSettings(options));
+    const settings = staticSettings(options);
+    this.root = settings.root;
+    this.shelf = new StaticShelf(settings);
   }
 
   /** What is no file goes on inwards. */

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { Application } from "../../lib/app/application.js";
 import type { ApplicationBuilder } from "../../lib/app/builder.js";
@@ -8,6 +10,7 @@ import { Reply } from "../../lib/kernel/reply.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { testApp } from "../../lib/testing/test-app.js";
+import { eventsOf } from "../support/events-of.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 import { StaticSite } from "../support/static-site.js";
 
@@ -30,6 +33,26 @@ describe("Static files as the router's fallback", () => {
 
     expect(texts).to.deep.equal(["the file", "the route", "any"]);
   });
+
+  for (const [what, make, warnings] of [
+    ["warns of one that does not exist", () => {}, 1],
+    ["warns of one that is a file", (root: string) => writeFileSync(root, ""), 1],
+    ["is content with one made since the application was built", (root: string) => (mkdirSync(root), undefined), 0],
+  ] as const) {
+    it(`have their directory looked for when serving begins, which ${what}`, async () => {
+      const root = join(site.folder, "later");
+      const built = Application.create().staticFiles({ root }).build();
+      make(root);
+
+      const events = await eventsOf(async () => {
+        const running = await built.start();
+        await running.stop();
+      });
+
+      const told = `WARN framework::lifecycle: the directory of .staticFiles(…) does not exist: nothing of it is served root=${root}`;
+      expect(events.filter((event) => event.startsWith("WARN"))).to.deep.equal(Array(warnings).fill(told));
+    });
+  }
 
   it("leave the 405 of a path that has routes alone", async () => {
     site.put("taken.txt", "the file");
