@@ -13,7 +13,8 @@ import { IncomingMessage } from "node:http";
  */
 interface Inside {
   _dumped: boolean;
-  readonly _readableState: Record<"ended" | "endEmitted" | "destroyed" | "closed" | "closeEmitted", boolean>;
+  readonly _readableState:
+    Record<"ended" | "endEmitted" | "destroyed" | "closed" | "closeEmitted", boolean> | undefined;
 }
 
 export class OwnRequest extends IncomingMessage {
@@ -23,6 +24,7 @@ export class OwnRequest extends IncomingMessage {
     // Node declares only what is public.
     const inside = this as unknown as Inside;
     const { _readableState: state } = inside;
+    if (state === undefined) return;
     inside._dumped = true;
     state.ended = true;
     state.endEmitted = true;
