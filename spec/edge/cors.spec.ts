@@ -1,3 +1,8 @@
+import { Gate } from "../support/gate.js";
+import { Witness } from "../support/witness.js";
+import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
+import { Conversation } from "../support/conversation.js";
+import { until } from "../support/until.js";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { CorsLayer } from "../../lib/edge/cors.js";
@@ -354,6 +359,31 @@ describe("CorsLayer", () => {
         expect(error.message).to.match(message);
       });
     }
+  });
+
+  it("wakes nothing of the application for a client that left while a predicate decided", async () => {
+    const decided = new Gate<boolean>();
+    let seen: Context | undefined;
+    let handled = 0;
+    const origins = (_origin: string, ctx: Context): Promise<boolean> => {
+      seen = ctx;
+      return decided.passed;
+    };
+    const witness = new Witness();
+    await using stack = await witness.run(() =>
+      Stack.of([new CorsLayer({ origins }), new AccessLogLayer()], () => void handled++),
+    );
+    await using client = await Conversation.with(stack.port);
+    client.say("GET / HTTP/1.1\r\nHost: a\r\nOrigin: https://a.example\r\n\r\n");
+    await until(() => seen !== undefined);
+
+    client.socket.destroy();
+    await until(() => seen?.gone === true);
+    decided.open(true);
+    await until(() => witness.events.length > 0);
+
+    expect(handled).to.equal(0);
+    expect(witness.events.map(({ fields }) => fields["status"])).to.deep.equal([499]);
   });
 });
 
