@@ -1,17 +1,17 @@
-import { Gate } from "../support/gate.js";
-import { Witness } from "../support/witness.js";
-import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
-import { Conversation } from "../support/conversation.js";
-import { until } from "../support/until.js";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { CorsLayer } from "../../lib/edge/cors.js";
 import type { CorsOptions, OriginPredicate } from "../../lib/edge/cors-options.js";
+import { CorsLayer } from "../../lib/edge/cors.js";
 import { SecurityHeaders } from "../../lib/edge/security-headers.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FrameworkError, NotFoundError } from "../../lib/kernel/errors.js";
+import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
+import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
+import { Gate } from "../support/gate.js";
 import { type Answer, Stack } from "../support/stack.js";
+import { until } from "../support/until.js";
+import { Witness } from "../support/witness.js";
 
 const APP = "https://app.example";
 const PREFLIGHT_READS = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
