@@ -1,7 +1,6 @@
 /** Counting, observing and rendering, beside prom-client doing the same work. */
 
 import type { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { DEFAULT_BUCKETS, Metrics } from "@stagecraft/framework/observe/metrics";
 import type { Comparison, MicroContender } from "./comparison.js";
 import { longestPause } from "./longest-pause.js";
@@ -89,8 +88,10 @@ function scraping(prometheus: Prometheus): readonly MicroContender[] {
   const { registry, metrics } = manyHistograms(prometheus);
   return pair(
     async () => Buffer.from(await registry.metrics()),
-    // A body of this size is a stream.
-    () => buffer(metrics.response().body as Readable),
+    async () => {
+      // A body of this size is a stream; a socket lets go of what it has sent.
+      for await (const chunk of metrics.response().body as Readable) void chunk;
+    },
   );
 }
 
