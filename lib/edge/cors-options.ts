@@ -75,7 +75,8 @@ function checkTokens(option: string, names: readonly string[] = [], code: string
   // JavaScript callers may pass a bare text, whose characters would be taken for names.
   if (!Array.isArray(names)) throw fault(code, `${option}: ${JSON.stringify(names)} is no list of names`);
   for (const name of names) {
-    if (!isToken(name)) throw fault(code, `${option}: ${JSON.stringify(name)} is not a name; remove or correct it`);
+    if (typeof name !== "string" || !isToken(name))
+      throw fault(code, `${option}: ${JSON.stringify(name)} is not a name; remove or correct it`);
   }
 }
 

@@ -4,12 +4,20 @@
  * Header lines are looked at by Node character by character, name and value, every time; lines that were made of checked pieces need
  * not be. And a body that is given to `end` is kept apart from the head, and the socket handed a list of two pieces; text that is ASCII
  * goes out as the end of the head instead: one piece, one write.
+ *
+ * A response on which somebody has put methods of his own, or whose length Node is to check, is left to Node whole. Only methods that were
+ * put on Node's own class before this file was loaded cannot be told apart: such an `end` does not see a small body.
  */
 import { ServerResponse, type OutgoingHttpHeader } from "node:http";
 import type { FreshHead } from "./head.js";
 
 /** Above this many bytes, joining the two pieces costs what it saves. */
 const SMALL = 8192;
+
+// To be compared with, never to be called.
+const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map((name): unknown =>
+  Reflect.get(ServerResponse.prototype, name),
+);
 
 /** Node's name for a composed head, `null` before; there is no public one. Where it is missing, Node is given everything. */
 interface Composed {
@@ -23,8 +31,10 @@ export function writeHead(raw: ServerResponse, pairs: OutgoingHttpHeader[], head
     return;
   }
   raw.writeHead(raw.statusCode, pairs);
-  // From here on it is text, which ends with the empty line.
-  if (head.pairs.length > 0) raw._header = `${String(raw._header).slice(0, -2)}${head.lines()}\r\n`;
+  // From here on it is text, which ends with the empty line; the compiler still takes it for `null`.
+  const composed: unknown = raw._header;
+  if (head.pairs.length === 0 || typeof composed !== "string") return;
+  raw._header = `${composed.slice(0, -2)}${head.lines()}\r\n`;
 }
 
 /** Ends an answer whose head is written. `length` is the body's in bytes. */
@@ -40,7 +50,13 @@ function appendToHead(raw: ServerResponse, body: string): boolean {
   return true;
 }
 
-/** A response of another class, or one that frames its body, does with head and body what only it knows. */
+/** A response of another class, or with other methods, does with head and body what only it knows. */
 function isNodes(raw: ServerResponse): raw is ServerResponse & Composed {
-  return Object.getPrototypeOf(raw) === ServerResponse.prototype;
+  return (
+    Object.getPrototypeOf(raw) === ServerResponse.prototype &&
+    raw.writeHead === nodesWriteHead &&
+    raw.write === nodesWrite &&
+    raw.end === nodesEnd &&
+    !raw.strictContentLength
+  );
 }

@@ -2,11 +2,12 @@
  * Random UUIDs, version 4, in lower case (RFC 9562 section 5.4). Drawn from the system's generator and written out many at a time: a draw
  * is a system call, and Node puts each UUID together from twenty pieces of text.
  *
- * Not for secrets: they are unique, and one tells where the next ones lie.
+ * Not for secrets: the next ones lie in memory as text already.
  */
 import { randomBytes } from "node:crypto";
 
-const BATCH = 128;
+// Whoever keeps one id keeps its batch: 16 are a page of 576 bytes.
+const BATCH = 16;
 const BYTES = 16;
 const LENGTH = 36;
 const DASH = 0x2d;

@@ -338,6 +338,12 @@ describe("CorsLayer", () => {
         /name/,
       ],
       ["a method that is none", { origins: [APP], methods: ["GET, PUT"] }, "E_CORS_METHOD", /"GET, PUT"/],
+      [
+        "an exposed header that is no text",
+        { origins: [APP], exposeHeaders: [{ toString: () => "a" }] },
+        "E_CORS_HEADER",
+        /exposeHeaders/,
+      ],
       ["a header that is none", { origins: [APP], allowHeaders: ["a b"] }, "E_CORS_HEADER", /"a b"/],
       [
         "an exposed header with a line break",

@@ -24,7 +24,12 @@ class Pieces implements AsyncDisposable {
     readonly client: Conversation,
   ) {}
 
-  static async of(body: (ctx: Context) => unknown, options: http.ServerOptions = {}): Promise<Pieces> {
+  /** `prepare` is what stands in front of the application. */
+  static async of(
+    body: (ctx: Context) => unknown,
+    options: http.ServerOptions = {},
+    prepare: (response: http.ServerResponse) => void = () => undefined,
+  ): Promise<Pieces> {
     const { server, port } = await listening(http.createServer(options));
     const sockets = once(server, "connection");
     const app = Application.create()
@@ -35,6 +40,7 @@ class Pieces implements AsyncDisposable {
       .lifecycle({ drainDelayMs: 0 })
       .build();
     const running = await app.serve(server);
+    server.prependListener("request", (_request, response) => prepare(response));
     const pieces = new Pieces(running, await Conversation.with(port));
     // The event's one argument, by Node's documentation.
     const [socket] = (await sockets) as [Socket];
@@ -119,6 +125,32 @@ describe("the head of an answer that nobody has touched", () => {
     expect(heads[0]).to.include.members(["x-request-id", "X-Frame-Options"]);
   });
 
+  it("goes by way of Node where somebody in front of the application holds it back, with all that the stages add", async () => {
+    await using pieces = await Pieces.of(
+      () => "hello",
+      {},
+      (response) => {
+        const writeHead = response.writeHead.bind(response);
+        const end = response.end.bind(response);
+        let head: unknown[] = [];
+        const later = (_status: number, pairs: unknown[] = []): http.ServerResponse => {
+          head = pairs;
+          return response;
+        };
+        const now = (chunk: unknown): http.ServerResponse => {
+          writeHead(203, head as http.OutgoingHttpHeader[]);
+          return end(chunk);
+        };
+        Object.assign(response, { writeHead: later, end: now });
+      },
+    );
+
+    const text = await pieces.answer();
+
+    expect(text).to.match(/^HTTP\/1\.1 203 [^]*\r\n\r\nhello$/);
+    expect(namesIn(text)).to.include.members(["x-request-id", "x-frame-options"]);
+  });
+
   it("holds nothing that a handler has put into the request's own headers", async () => {
     await using pieces = await Pieces.of((ctx) => {
       ctx.req.headers.origin = "https://a.example\r\nSet-Cookie: a=b";
@@ -181,6 +213,33 @@ describe("the end of a small answer", () => {
     const text = await pieces.answer();
 
     expect(text).to.match(/\r\n\r\nHELLO$/);
+  });
+
+  it("is left to an `end` that somebody in front of the application has put on the response", async () => {
+    await using pieces = await Pieces.of(
+      () => "hello",
+      {},
+      (response) => {
+        const end = response.end.bind(response);
+        Object.assign(response, { end: (chunk: unknown) => end(String(chunk).toUpperCase()) });
+      },
+    );
+
+    const text = await pieces.answer("GET / HTTP/1.0\r\nHost: x\r\n\r\n");
+
+    expect(text).to.match(/\r\n\r\nHELLO$/);
+  });
+
+  it("is left to Node where Node is to check its length", async () => {
+    await using pieces = await Pieces.of(
+      () => "hello",
+      {},
+      (response) => void (response.strictContentLength = true),
+    );
+
+    const text = await pieces.answer();
+
+    expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
   });
 
   it("is left to an `end` of the response that was handed out", async () => {
