@@ -6,6 +6,7 @@ import { types } from "node:util";
 import { REDACTED } from "../redact.js";
 import { KeyShapes, type Inherited, type KeyList } from "./key-shapes.js";
 import { LINE_START, NESTED_START, Slot, type Before } from "./key-slot.js";
+import { messageOf } from "./leaf-text.js";
 import { Members } from "./members.js";
 import { SpanPath } from "./span-path.js";
 import { isPlainText, jsonText } from "./text.js";
@@ -124,9 +125,9 @@ function readPlainly(fields: object, start: KeyList, own: unknown[]): KeyList | 
   }
 }
 
-// An error in place of the fields is a slip of the hand that must not lose the error.
+// An error in place of the fields is a mistake that must not lose the error; a message in their place must not show its headers.
 function record(fields: object): object {
-  return types.isNativeError(fields) ? { error: fields } : fields;
+  return types.isNativeError(fields) ? { error: fields } : (messageOf(fields) ?? fields);
 }
 
 function isPlain(value: object): boolean {

@@ -1,7 +1,9 @@
 /**
- * The objects that a log shows as one word rather than as what they hold: errors, dates, URLs, bytes, boxed primitives.
+ * The objects that a log does not show as what they hold: errors, dates, URLs, bytes and boxed primitives are one word; an HTTP message
+ * is its method, its path and its status.
  */
 import { types } from "node:util";
+import { pathOf } from "../../kernel/request-target.js";
 
 const UNREADABLE = "[unreadable]";
 
@@ -18,6 +20,54 @@ export function leafOf(
   if (value instanceof URL) return value.href;
   if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
   return types.isBoxedPrimitive(value) ? unboxed(value) : undefined;
+}
+
+/** The members of Node's, Koa's and fetch's messages that are read; a message has some of them. */
+interface Message {
+  readonly method?: unknown;
+  readonly url?: unknown;
+  /** Of a request that a client of Node makes. */
+  readonly path?: unknown;
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  /** The request that a response belongs to. */
+  readonly req?: unknown;
+}
+
+/**
+ * What stands for an HTTP message in a log, without its query, its headers and its body; `undefined` where `value` is none. May throw
+ * what the value throws.
+ */
+export function messageOf(value: object): object | undefined {
+  if (!isMessage(value)) return undefined;
+  const request = requestOf(value);
+  const target = textIn(request?.url) ?? textIn(request?.path);
+  return {
+    method: textIn(request?.method),
+    path: target === undefined ? undefined : pathOf(target),
+    status: numberIn(value.status) ?? numberIn(value.statusCode),
+  };
+}
+
+/** Asks which members there are and reads none: some getters of Koa's context hand out Node's objects, which has effects. */
+function isMessage(value: object): value is Message {
+  if (!("headers" in value || "getHeaders" in value)) return false;
+  return "status" in value || "statusCode" in value || ("method" in value && ("url" in value || "path" in value));
+}
+
+/** `req` is read of a response only: that of a context has effects. */
+function requestOf(message: Message): Message | undefined {
+  if (typeof message.method === "string") return message;
+  const { req } = message;
+  return typeof req === "object" && req !== null ? req : undefined;
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }
 
 function isError(value: object): value is Error {

@@ -2,7 +2,7 @@
  * Writes one value as JSON, whatever it is: something valid comes out, complete but for depth, and nothing is thrown.
  */
 import { types } from "node:util";
-import { leafOf } from "./leaf-text.js";
+import { leafOf, messageOf } from "./leaf-text.js";
 import { jsonText } from "./text.js";
 import { UNREADABLE, Walk } from "./walk.js";
 import { Written } from "./written.js";
@@ -61,6 +61,8 @@ export class ValueWriter {
 
   #container(value: object, walk: Walk, common: boolean): string | undefined {
     try {
+      const message = common ? undefined : messageOf(value);
+      if (message !== undefined) return this.#objects.object(message, walk);
       // Whether it is a function is what is being asked.
       const { toJSON } = value as { readonly toJSON?: unknown };
       if (typeof toJSON === "function") return this.#converted(value, toJSON.call(value, ""), walk);
@@ -79,7 +81,7 @@ export class ValueWriter {
 
   #beside(answer: object, walk: Walk): string {
     try {
-      return this.#uncommon(answer, walk);
+      return this.#uncommon((isCommon(answer) ? undefined : messageOf(answer)) ?? answer, walk);
     } finally {
       walk.leaveBeside();
     }
