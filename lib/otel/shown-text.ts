@@ -1,11 +1,13 @@
-/** Anything as the text that the JSON log shows for it, but strings without quotation marks, with nothing withheld, and not without end. */
+/** Anything as the text that the JSON log shows for it, but strings without quotation marks, and not without end. */
 import { FieldWriter } from "../observe/json/field-writer.js";
+import { isSensitive } from "../observe/redact.js";
 
 /** UTF-16 code units. */
 export const MAX_TEXT = 4096;
 
 const NOTHING_IS_SENSITIVE = () => false;
 const writer = new FieldWriter(NOTHING_IS_SENSITIVE);
+const redactingWriter = new FieldWriter(isSensitive);
 
 /** What to do with a text before it is kept. */
 export type Keep = (text: string) => string;
@@ -27,10 +29,19 @@ function copy(text: string): string {
   return ` ${text}`.slice(1);
 }
 
-/** `undefined` for what the log leaves out. */
+/** With nothing withheld; `undefined` for what the log leaves out. */
 export function shownText(value: unknown): string | undefined {
+  return textBy(writer, value);
+}
+
+/** The text of a failure, secrets withheld by name: unlike the fields of a span, it was not chosen for export. */
+export function failureText(error: unknown): string {
+  return textBy(redactingWriter, error) ?? "";
+}
+
+function textBy(by: FieldWriter, value: unknown): string | undefined {
   if (typeof value === "string") return bounded(value);
-  const json = writer.value(value);
+  const json = by.value(value);
   if (json === undefined) return undefined;
   return bounded(json.startsWith('"') ? String(JSON.parse(json)) : json);
 }

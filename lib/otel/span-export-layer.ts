@@ -9,7 +9,7 @@ import { setAttributes } from "./attributes.js";
 import type { IdSource, SpanIds } from "./id-source.js";
 import { api } from "./peers.js";
 import { RawTraceState } from "./raw-trace-state.js";
-import { bounded, shownText } from "./shown-text.js";
+import { bounded, failureText } from "./shown-text.js";
 import type { WallTime } from "./wall-time.js";
 
 /** Spans of this target are outbound calls. */
@@ -70,7 +70,7 @@ export class SpanExportLayer implements Layer<Exported | undefined> {
   onClose({ target, fields }: SpanData, outcome: Outcome, exported: Exported | undefined): void {
     if (exported === undefined) return;
     const { span, anchor } = exported;
-    if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: shownText(outcome.error) ?? "" });
+    if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: failureText(outcome.error) });
     else if (target === CLIENT_TARGET) judgeAnswer(fields, span);
     span.end(this.#time.at(anchor));
   }

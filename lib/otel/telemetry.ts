@@ -2,8 +2,8 @@
  * Span export: sends every span of the tracing facade to a collector, over OTLP/gRPC, and touches nothing global. It is a value:
  * build it, put its layer beside the log's, provide it, and the application shuts it down last in its drain.
  *
- * Fields of spans are exported as they are: unlike in the JSON log, **nothing is redacted** (specification 2.5). Not for events, which
- * stay in the log, nor for metrics.
+ * Fields of spans are exported as they are: unlike in the JSON log, **they are not redacted**. The text of a failure that ends a span is
+ * redacted by name, as in the log. Not for events, which stay in the log, nor for metrics.
  *
  * @example
  * const telemetry = Telemetry.builder("shop").endpoint("http://collector.internal:4317").build();

@@ -67,6 +67,11 @@ class LinksController {
     throw new Error("out of order");
   }
 
+  @Get("/{id}/declined")
+  declined(): never {
+    throw new Error("declined", { cause: { card: "4111", reason: "limit" } });
+  }
+
   @Get("/{id}/remote")
   async remote(ctx: Context<"id">) {
     const response = await this.shop.telemetry.tracedFetch()(`http://${ctx.host}/links/${ctx.params.id}`);
@@ -100,7 +105,8 @@ class Told {
 
   static async of(
     use: (url: string) => Promise<unknown>,
-    configure: (builder: ApplicationBuilder) => void = (builder) => builder.requestId().traceContext().accessLog(),
+    configure: (builder: ApplicationBuilder) => void = (builder) =>
+      builder.requestId().traceContext().accessLog().catchPanic(),
     behaviour: Collector["behaviour"] = "accept",
   ): Promise<Told> {
     const collector = await Collector.start();
@@ -110,7 +116,7 @@ class Told {
     const subscriber = tracing.registry().with(new JsonLog(sink)).with(telemetry.tracingLayer());
     try {
       await tracing.withSubscriber(subscriber, async () => {
-        const builder = Application.create(ShopModule).catchPanic().provide(provide(Telemetry).useValue(telemetry));
+        const builder = Application.create(ShopModule).provide(provide(Telemetry).useValue(telemetry));
         configure(builder);
         const running = await builder.lifecycle({ drainDelayMs: 0 }).build().start();
         await use(running.url);
@@ -233,6 +239,16 @@ describe("an application with a Telemetry", () => {
       }
     });
   }
+
+  it("withholds what is secret by its name in a panic that ends the spans of a request", async () => {
+    const told = await Told.of(
+      (url) => fetch(`${url}/links/7/declined`),
+      (builder) => builder.traceContext().accessLog(),
+    );
+
+    const message = 'Error: declined: caused by {"card":"[redacted]","reason":"limit"}';
+    for (const { status } of told.requests) expect(status).to.deep.equal({ code: "STATUS_CODE_ERROR", message });
+  });
 
   it("carries a trace on to the next service, from span to span", async () => {
     const told = await Told.of((url) => fetch(`${url}/links/7/remote`, { headers: { traceparent: TRACEPARENT } }));

@@ -186,6 +186,18 @@ describe("SpanExportLayer", () => {
       });
     }
 
+    for (const [what, error, message] of [
+      ["an object", { password: "hunter2", user: "ada" }, '{"password":"[redacted]","user":"ada"}'],
+      ["a cause", new Error("x", { cause: { card: "4111" } }), 'Error: x: caused by {"card":"[redacted]"}'],
+      ["an object without prototype", Object.assign(Object.create(null), { pwd: 1 }), '{"pwd":"[redacted]"}'],
+    ] as const) {
+      it(`withholds what is secret by its name in ${what} that is thrown`, async () => {
+        const collector = await exported(() => settled(() => log.span("import").run(() => raise(error))));
+
+        expect(collector.span("import").status).to.deep.equal({ code: "STATUS_CODE_ERROR", message });
+      });
+    }
+
     it("is an error for anything that is thrown", async () => {
       const collector = await exported(() => settled(() => log.span("import").run(() => raise(null))));
 
