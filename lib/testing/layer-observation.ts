@@ -11,7 +11,10 @@ export class LayerObservation {
   /** Set where the layer let an exception out. */
   thrown: { readonly value: unknown } | undefined;
   readonly faults: string[] = [];
+  /** The layer does not wait for next. */
+  detached = false;
   private finished = false;
+  private pending = 0;
 
   /** @param inner what stands behind the layer, for this one request */
   constructor(readonly inner: Run) {}
@@ -37,15 +40,30 @@ export class LayerObservation {
   next(ctx: Context): void | Promise<void> {
     this.calls += 1;
     if (this.calls > 1) this.faults.push(`called next ${this.calls} times`);
-    if (this.finished) this.faults.push("called next after it had finished: await it, or do not call it");
+    if (this.finished) this.detach("called next after it had finished: await it, or do not call it");
     else if (isRefused(ctx))
       this.faults.push(`called next after it had answered with ${ctx.raw.statusCode}: return instead`);
     if (this.calls > 1) throw new Error("next() was called twice by one middleware");
-    return this.inner(ctx);
+    const result = this.inner(ctx);
+    if (isPromise(result)) this.watch(result);
+    return result;
+  }
+
+  /** Sees to it as well that the promise is never an unhandled rejection, which would end the process of the test. */
+  private watch(inner: Promise<void>): void {
+    this.pending += 1;
+    const settled = () => void (this.pending -= 1);
+    inner.then(settled, settled);
   }
 
   private leave(): void {
     this.finished = true;
+    if (this.pending > 0) this.detach("finished before next had: await next, or return its promise");
+  }
+
+  private detach(fault: string): void {
+    this.detached = true;
+    this.faults.push(fault);
   }
 
   private fail(value: unknown): never {
@@ -59,8 +77,10 @@ export class LayerObservation {
     for (const name of ["setHeader", "appendHeader", "removeHeader", "writeHead"]) {
       const original = watched[name]?.bind(raw);
       watched[name] = (...args) => {
-        if (raw.headersSent) this.faults.push(`called ${name}(${String(args[0])}) after the head was sent`);
-        return original?.(...args);
+        if (!raw.headersSent) return original?.(...args);
+        // Node would throw, and a layer that does not wait for next would have an unhandled rejection.
+        this.faults.push(`called ${name}(${String(args[0])}) after the head was sent`);
+        return raw;
       };
     }
   }

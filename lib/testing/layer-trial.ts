@@ -63,6 +63,11 @@ export class LayerTrial implements AsyncDisposable {
     return trial;
   }
 
+  /** In the last request, the layer did not wait for next. */
+  get detached(): boolean {
+    return this.current.detached;
+  }
+
   /** One request, with `inner` behind the layer. */
   async ask(inner: Run, { method = "GET", path = "/", ...options }: TrialRequest): Promise<Outcome> {
     const observation = new LayerObservation(inner);
@@ -93,5 +98,11 @@ export class LayerTrial implements AsyncDisposable {
 /** A middleware whose every call of next is seen: the framework's own guard would stop the second one. */
 function attempting(layer: Exclude<TriedLayer, Layer>, next: Run): KoaMiddleware {
   const handle = typeof layer === "function" ? layer : layer.handle.bind(layer);
-  return (ctx: Context) => handle(ctx, async () => next(ctx));
+  return (ctx: Context) =>
+    handle(ctx, () => {
+      const promise = (async () => next(ctx))();
+      // Where the layer does not wait for it, the observation says so; an unhandled rejection would end the process of the test.
+      promise.catch(() => {});
+      return promise;
+    });
 }

@@ -1,8 +1,14 @@
 /**
  * Keeps what spans carry, for `expectNoLeak`: the log shows a span only where an event falls into it, and an exporter would see them all.
  */
-import type { Fields, SpanData } from "../kernel/tracing-port.js";
+import type { Fields, Outcome, SpanData } from "../kernel/tracing-port.js";
 import type { Layer } from "../kernel/tracing-registry.js";
+import { FieldWriter } from "../observe/json/field-writer.js";
+import { isSensitive } from "../observe/redact.js";
+
+// As an exporter sends them: fields with nothing withheld, failures with secrets withheld by name.
+const fieldWriter = new FieldWriter(() => false);
+const failureWriter = new FieldWriter(isSensitive);
 
 export class ObservedSpans implements Layer {
   readonly #texts: string[] = [];
@@ -15,7 +21,11 @@ export class ObservedSpans implements Layer {
     this.#texts.push(`${span.target} ${span.name} ${textOf(fields)}`);
   }
 
-  /** One text a span, and one more for each time fields were recorded on it later. */
+  onClose(span: SpanData, outcome: Outcome): void {
+    if (!outcome.ok) this.#texts.push(`${span.target} ${span.name} ${textBy(failureWriter, outcome.error)}`);
+  }
+
+  /** One text a span, one more for each time fields were recorded on it later, and one for the failure that ended it. */
   texts(): readonly string[] {
     return this.#texts;
   }
@@ -23,6 +33,10 @@ export class ObservedSpans implements Layer {
 
 function textOf(fields: Fields): string {
   return Object.entries(fields)
-    .map(([name, value]) => `${name}=${String(value)}`)
+    .map(([name, value]) => `${name}=${textBy(fieldWriter, value)}`)
     .join(" ");
+}
+
+function textBy(writer: FieldWriter, value: unknown): string {
+  return typeof value === "string" ? value : (writer.value(value) ?? "");
 }

@@ -67,6 +67,38 @@ describe("expectNoLeak", () => {
       /a span: .*shop::leaks work token=canary/,
     ],
     [
+      "a field of a span inside another",
+      (ctx) => log.span("work", { deep: { note: ctx.get("x-auth-token") } }).run(() => ""),
+      /a span: .*shop::leaks work deep=.*note.*canary/,
+    ],
+    [
+      "a field of a span inside an object without prototype",
+      (ctx) => {
+        const note = Object.assign(Object.create(null) as object, { note: ctx.get("x-auth-token") });
+        log.span("work", { note }).run(() => "");
+      },
+      /a span: .*shop::leaks work note=.*canary/,
+    ],
+    [
+      "a field that was recorded on a span, inside a map",
+      (ctx) => {
+        const span = log.span("work");
+        span.run(() => span.record({ seen: new Map([["note", ctx.get("x-auth-token")]]) }));
+      },
+      /a span: .*shop::leaks work seen=.*canary/,
+    ],
+    [
+      "a failure that ended a span",
+      async (ctx) => {
+        const fail = () => Promise.reject(new Error("failed", { cause: { note: ctx.get("x-auth-token") } }));
+        await log
+          .span("work")
+          .run(fail)
+          .catch(() => {});
+      },
+      /a span: .*shop::leaks work .*Error: failed: caused by .*canary/,
+    ],
+    [
       "an error's detail",
       (ctx) => {
         throw new BadRequestError(ctx.querystring);
@@ -98,6 +130,19 @@ describe("expectNoLeak", () => {
       expect(error.message).to.match(message);
     });
   }
+
+  it("does not find what is withheld in the text of a failure that ended a span", async () => {
+    const route = Route.post("/leak", (ctx: Context) => {
+      const error = new Error("failed", { cause: { token: ctx.get("x-auth-token") } });
+      return log
+        .span("work")
+        .run(() => Promise.reject(error))
+        .catch(() => "failed");
+    });
+    await using app = await testApp(everything(route));
+
+    await expectNoLeak(app, CANARY);
+  });
 
   it("finds a label of the metrics", async () => {
     const metrics = new Metrics();

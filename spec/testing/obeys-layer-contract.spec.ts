@@ -18,6 +18,7 @@ import {
 } from "../../lib/index.js";
 import { obeysLayerContract, type LayerContractOptions } from "../../lib/testing/obeys-layer-contract.js";
 import type { TriedLayer } from "../../lib/testing/layer-trial.js";
+import { runProgram } from "../support/program.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
 class Wrapping extends Layer {
@@ -180,7 +181,31 @@ describe("obeysLayerContract", () => {
     [
       "a middleware that does not wait for next",
       koa((_ctx, next) => void next().catch(() => {})),
-      /swallowed .*: await next/,
+      /when the next one answers later, it finished before next had: await next/,
+    ],
+    [
+      "a middleware that does not wait for next, nor for its failure",
+      koa((_ctx, next) => void next()),
+      /when the next one answers later, it finished before next had: await next/,
+    ],
+    [
+      "a middleware that does not wait for what it does after next",
+      koa((ctx, next) => void next().then(() => ctx.res.setHeader("X-Late", "1"))),
+      /called setHeader\(X-Late\) after the head was sent[^]*it finished before next had/,
+    ],
+    [
+      "an asynchronous middleware that does not wait for next",
+      koa(async (_ctx, next) => {
+        void (async () => {
+          await next();
+        })();
+      }),
+      /it finished before next had: await next/,
+    ],
+    [
+      "a layer that does not wait for its inner run",
+      new Wrapping((inner) => (ctx) => void inner(ctx)),
+      /it finished before next had: await next/,
     ],
     [
       "a layer that catches only what is thrown at once",
@@ -278,6 +303,41 @@ describe("obeysLayerContract", () => {
 
     expect(error.message).to.match(/^Deaf does not obey the layer contract:\n/);
     expect(error.message.split("\n  - ")).to.have.length.above(4);
+  });
+
+  it("names a layer that does not wait for next", async () => {
+    class Hasty implements Middleware {
+      handle(_ctx: Context, next: Next): void {
+        void next();
+      }
+    }
+
+    const error = await rejectionOf(obeysLayerContract(new Hasty()));
+
+    expect(error.message).to.match(/^Hasty does not obey the layer contract:\n/);
+  });
+
+  it("does not end the process of the test where a layer does not wait for next", async () => {
+    const { code, stdout, stderr } = await runProgram(`
+      const { obeysLayerContract } = await load("testing/obeys-layer-contract.js");
+      const layers = {
+        call: (ctx, next) => void next(),
+        continuation: (ctx, next) => void next().then(() => ctx.res.setHeader("X-Late", "1")),
+        async task(ctx, next) { void (async () => { await next(); ctx.cookies.set("late", "1"); })(); },
+      };
+      for (const layer of Object.values(layers)) {
+        await obeysLayerContract(layer).catch((error) => console.log(error.message.split("\\n")[0]));
+      }
+    `);
+
+    expect(stderr).to.equal("");
+    expect(stdout.split("\n")).to.deep.equal([
+      "call does not obey the layer contract:",
+      "continuation does not obey the layer contract:",
+      "task does not obey the layer contract:",
+      "",
+    ]);
+    expect(code).to.equal(0);
   });
 
   it("puts a layer inside those it needs", () =>
