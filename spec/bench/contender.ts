@@ -1,6 +1,6 @@
 /** The programs that are compared, each a script that serves the scenario named by its first argument. */
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { OURS, PEERS } from "./places.js";
 
 export interface Contender {
@@ -18,6 +18,11 @@ function peer(name: string): Contender {
 /** The framework itself; `variant` names another application of the same script. */
 export function ours(name = "stagecraft", variant?: string): Contender {
   return { name, script: join(OURS, "serve.js"), ...(variant !== undefined && { variant }) };
+}
+
+/** The framework as another checkout has built it. */
+export function before(folder: string): Contender {
+  return { name: "before", script: join(resolve(folder), "dist/spec/bench/stagecraft/serve.js") };
 }
 
 /** What every ratio is taken to: a server written by hand on node:http that does the same. */

@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly scenarios: readonly string[];
   /** Names of contenders; `undefined` means all. */
   readonly only: readonly string[] | undefined;
+  /** A built checkout of an earlier version: it takes part under the name "before", and the ratios are taken to it. */
+  readonly before: string | undefined;
   readonly rounds: number;
   /** Length of one measurement. */
   readonly seconds: number;
@@ -18,7 +20,7 @@ export interface BenchOptions {
   readonly connections: number;
 }
 
-export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64]`;
+export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--before <folder>] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64]`;
 
 /** @throws Error naming the value when a number is not positive or a scenario is unknown. */
 export function parseOptions(argv: readonly string[], known: readonly string[]): BenchOptions {
@@ -27,6 +29,7 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
     options: {
       scenario: { type: "string" },
       only: { type: "string" },
+      before: { type: "string" },
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "3" },
       "warm-up": { type: "string", default: "6" },
@@ -38,6 +41,7 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
   return {
     scenarios,
     only: values.only === undefined ? undefined : list(values.only),
+    before: values.before,
     rounds: positive("rounds", values.rounds),
     seconds: positive("seconds", values.seconds),
     warmUp: positive("warm-up", values["warm-up"]),

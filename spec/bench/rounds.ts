@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from "node:fs";
-import type { Contender } from "./contender.js";
+import { before as earlier, type Contender } from "./contender.js";
 import { measure, type Sample } from "./load.js";
 import type { BenchOptions } from "./options.js";
 import { assertAnswers } from "./probe.js";
@@ -24,15 +24,20 @@ interface Result {
 
 /** Runs the scenario and returns its table; the contenders that `only` leaves out are not started. */
 export async function runScenario(scenario: Scenario, options: BenchOptions): Promise<string> {
-  const contenders = scenario.contenders
-    .filter(({ name }) => options.only?.includes(name) ?? true)
-    .filter(({ script }) => existsSync(script));
+  const contenders = contendersOf(scenario, options);
   const results = contenders.map((contender): Result => ({ contender, samples: [] }));
   for (const contender of contenders) await checkAnswers(contender, scenario);
   for (let round = 0; round < options.rounds; round += 1) {
     for (const { contender, samples } of results) samples.push(await oneMeasurement(contender, scenario, options));
   }
   return summary(results);
+}
+
+function contendersOf({ contenders }: Scenario, { only, before }: BenchOptions): readonly Contender[] {
+  const wanted = contenders
+    .filter(({ name }) => only?.includes(name) ?? true)
+    .filter(({ script }) => existsSync(script));
+  return before === undefined ? wanted : [earlier(before), ...wanted];
 }
 
 async function checkAnswers(contender: Contender, scenario: Scenario): Promise<void> {
