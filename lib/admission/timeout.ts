@@ -20,7 +20,7 @@ import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
 import type { HeadSnapshot } from "../kernel/exchange.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { describeThrown } from "../kernel/panic.js";
+import { describeThrown, isHandedOn } from "../kernel/panic.js";
 import { tracing } from "../kernel/tracing.js";
 import { Deadline, Deadlines } from "./deadlines.js";
 
@@ -87,7 +87,7 @@ class TimeKeeper {
         () => void (isMet() && resolve(false)),
         (thrown: unknown) => {
           if (isMet()) reject(thrown);
-          else log.warn("late failure", describeThrown(thrown));
+          else if (!isHandedOn(ctx, thrown)) log.warn("late failure", describeThrown(thrown));
         },
       );
     });

@@ -5,8 +5,9 @@ import { FrameworkError, RequestTimeoutError, UnavailableError } from "./errors.
 
 /** 499: the client left before the answer was there. The status is never sent; it is what logs and metrics say. */
 export class ClientGoneError extends FrameworkError {
-  constructor() {
-    super("The client closed the connection.", { code: "E_CLIENT_GONE", status: 499 });
+  /** @param options the error that the reader of the body got, where there was one */
+  constructor(options?: { readonly cause: unknown }) {
+    super("The client closed the connection.", { code: "E_CLIENT_GONE", status: 499, ...options });
   }
 }
 

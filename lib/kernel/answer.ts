@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { HttpError } from "koa";
 import koaContext from "koa/lib/context.js";
+import { ClientGoneError } from "./abort.js";
 import type { Context } from "./context.js";
 import { FrameworkError } from "./errors.js";
 import { isUndoneByFetch } from "./fetch-coding.js";
@@ -153,8 +154,16 @@ export function answerProblem(ctx: Context, problem: Problem): void {
   ctx.answerBody(problem.text(), PROBLEM_CONTENT_TYPE);
 }
 
-/** The error with a status behind something thrown; `undefined` for a panic. @internal */
-export function asFrameworkError(thrown: unknown): FrameworkError | undefined {
+/** The error with a status behind something thrown; `undefined` for a panic, and for a value that cannot be looked at. @internal */
+export function asFrameworkError(ctx: Context, thrown: unknown): FrameworkError | undefined {
+  try {
+    return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorWithStatus(thrown: unknown): FrameworkError | undefined {
   if (thrown instanceof FrameworkError) return thrown;
   // What Node's own functions throw that were given `ctx.signal`.
   if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
@@ -168,6 +177,20 @@ export function asFrameworkError(thrown: unknown): FrameworkError | undefined {
     ...(headers !== undefined && { headers }),
   });
 }
+
+/**
+ * Whether a failure comes of a client that has left while its body was read, or while an answer was written by hand; also after a
+ * malformed body, since Node then ends the connection. Each reader has an error of its own for that. What the language throws stays a
+ * fault of the program.
+ */
+function isCutOff({ gone, connection, incoming, raw }: Context, thrown: unknown): boolean {
+  if (!gone && !connection.socket.destroyed) return false;
+  const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
+  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each);
+  return raw.headersSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];
 
 interface KoaHttpError {
   readonly status: number;

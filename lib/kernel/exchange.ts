@@ -238,6 +238,11 @@ export abstract class Exchange {
     if (this.controller !== undefined) resumeFlow(this.signalFlow, abortWith, { controller: this.controller, reason });
   }
 
+  /** Whether `error` is the reason that the signal was aborted with. @internal */
+  isAbortedWith(error: Error): boolean {
+    return error === this.abortReason;
+  }
+
   /** @internal */
   clientGone(): void {
     if (this.finished) return;

@@ -3,7 +3,8 @@
  * as it was when the request came to the stage that answers. After the head was sent only the connection can be ended, so that
  * the client sees a cut body.
  */
-import { answerProblem } from "./answer.js";
+import { ClientGoneError } from "./abort.js";
+import { answerProblem, asFrameworkError } from "./answer.js";
 import type { Context } from "./context.js";
 import type { HeadSnapshot } from "./exchange.js";
 import { Problem } from "./problem.js";
@@ -34,6 +35,13 @@ export function answerPanic(
   ctx.restoreHead(head);
   ctx.answerStatus(500);
   if (answer?.(ctx) !== true) answerProblem(ctx, new Problem(500));
+}
+
+/** Whether a failure says only what the framework knows: it ended the request itself, or the client did. @internal */
+export function isHandedOn(ctx: Context, thrown: unknown): boolean {
+  const error = asFrameworkError(ctx, thrown);
+  if (error === undefined) return false;
+  return error instanceof ClientGoneError || ctx.isAbortedWith(error) || error === ctx.incoming.errored;
 }
 
 function tell(ctx: Context, what: string, thrown: unknown, log: Target): void {

@@ -2,6 +2,7 @@
  * The boundary between the application's own layers and the framework's stages: an error with a status becomes an answer here, and
  * what `ctx.body` holds becomes text, bytes or a stream. A panic passes. Always there, also in a bare application.
  */
+import { ClientGoneError } from "../kernel/abort.js";
 import { answerError, asFrameworkError, Deferred, settleBody } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
 import type { FrameworkError } from "../kernel/errors.js";
@@ -61,15 +62,18 @@ function takeLateError(ctx: Context): unknown {
 }
 
 function caught(ctx: Context, thrown: unknown): void {
-  const error = asFrameworkError(thrown);
-  // After its answer was given, or begun, a failure is for whoever watches the late ones.
-  if (error === undefined || ctx.sealed || ctx.raw.headersSent) throw thrown;
+  const error = asFrameworkError(ctx, thrown);
+  const { headersSent } = ctx.raw;
+  // An answer that is sealed or begun cannot become another; after the client has left there is nothing to fail.
+  if (error === undefined || ctx.sealed || (headersSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
-  answerError(ctx, error, profile === "debug" || error.status < 500);
+  if (!headersSent) answerError(ctx, error, profile === "debug" || error.status < 500);
 }
 
 function report(error: FrameworkError): void {
   const { code, status } = error;
   if (status >= 500) log.error(error.detail ?? "error", { code, status, error, stack: error.stack });
+  else if (error instanceof ClientGoneError && error.cause !== undefined)
+    log.debug("request refused", { code, status, error: error.cause });
   else log.debug("request refused", { code, status });
 }

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import { ErrorMapping } from "../../lib/admission/error-mapping.js";
@@ -42,6 +45,11 @@ class Hold {
     this.open();
     await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** The framework gives nothing but errors. */
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason as Error;
 }
 
 /** As a route's middleware stands: inside the stage. */
@@ -363,6 +371,35 @@ describe("TimeoutLayer", () => {
       });
     }
   });
+
+  const HANDED_ON: readonly (readonly [title: string, work: (ctx: Context) => Promise<unknown>])[] = [
+    ["the signal's reason", ({ signal }) => once(signal, "abort").then(() => Promise.reject(reasonOf(signal)))],
+    ["what Node's functions make of the signal", ({ signal }) => setTimeout(60_000, undefined, { signal })],
+    ["that the body is read no further", (ctx) => ctx.text()],
+    ["that the stream of the body is destroyed", ({ req }) => text(req)],
+  ];
+  for (const [title, work] of HANDED_ON) {
+    it(`reports nothing where the handler only passes on ${title}`, async () => {
+      const clock = new FakeClock();
+      const [begun, over] = [new Hold(), new Hold()];
+      const events = await eventsOf(async () => {
+        const handler = (ctx: Context): Promise<unknown> => {
+          void begun.wait();
+          return work(ctx).finally(() => void over.wait());
+        };
+        await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
+        await using client = await Conversation.with(stack.port);
+        client.say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\na");
+        await begun.entered;
+        clock.advance(5000);
+        expect(await client.end()).to.match(/^HTTP\/1\.1 408 /);
+        await over.entered;
+        await over.release();
+      });
+
+      expect(events.filter((line) => !line.startsWith("DEBUG"))).to.deep.equal([]);
+    });
+  }
 
   it("hands on an error that came in time", async () => {
     await using stack = await Stack.of([new CatchPanicLayer(), new TimeoutLayer(5000)], () =>

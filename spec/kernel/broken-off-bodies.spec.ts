@@ -1,9 +1,13 @@
 import { pipeline } from "node:stream/promises";
-import { Readable, Writable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
+import * as consumers from "node:stream/consumers";
 import { expect } from "chai";
+import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { BadRequestError } from "../../lib/kernel/errors.js";
 import { Conversation } from "../support/conversation.js";
+import { eventsOf } from "../support/events-of.js";
+import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 
@@ -132,6 +136,142 @@ describe("a body that a handler stops reading in the middle", () => {
 
     expect(seen[0]).to.equal("abc");
     expect(seen[1]).to.have.property("code", "ECONNRESET");
+  });
+});
+
+/** The ways in which a handler reads the request itself; each fails with an error of its own where the client leaves. */
+const READERS: Readonly<Record<string, (ctx: Context) => Promise<unknown>>> = {
+  "a loop": async ({ req }) => {
+    for await (const chunk of req) expect(chunk).not.to.equal(undefined);
+  },
+  "a pipeline": ({ req }) => pipeline(req, new PassThrough().resume()),
+  "a consumer": ({ req }) => consumers.text(req),
+  "a listener for errors": ({ req }) => new Promise((_resolve, reject) => req.resume().on("error", reject)),
+  "a listener with an error of its own": ({ req }) =>
+    new Promise((_resolve, reject) => {
+      req.resume().on("error", () => {});
+      req.on("aborted", () => reject(new Error("request aborted")));
+    }),
+  "a loop whose failure is the cause of another": async ({ req }) => {
+    try {
+      for await (const chunk of req) expect(chunk).not.to.equal(undefined);
+    } catch (cause) {
+      throw new Error("no upload", { cause });
+    }
+  },
+  "a loop that writes at the same time": async ({ req, res }) => {
+    res.writeHead(200).flushHeaders();
+    for await (const chunk of req) res.write(chunk);
+  },
+};
+
+const LEAVING: Readonly<Record<string, (client: Conversation) => void>> = {
+  "resets the connection": ({ socket }) => void socket.resetAndDestroy(),
+  "ends the connection": ({ socket }) => void socket.end(),
+  "sends a malformed chunk": (client) => void client.say("zz\r\n"),
+};
+
+const isError = (line: string): boolean => line.startsWith("ERROR") || line.startsWith("WARN");
+
+/** What is told of a request whose client leaves while `read` reads its body, from the moment that reading has begun. */
+async function toldOf(read: (ctx: Context) => Promise<unknown>, leave: (client: Conversation) => void) {
+  const [begun, over] = [new Gate(), new Gate()];
+  return eventsOf(async () => {
+    const handler = (ctx: Context): Promise<unknown> => {
+      ctx.req.once("readable", () => begun.open()).once("data", () => begun.open());
+      return read(ctx).finally(() => setImmediate(() => over.open()));
+    };
+    await using stack = await Stack.of([new CatchPanicLayer()], handler);
+    await using client = await Conversation.with(stack.port);
+    client.say(`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`);
+    await begun.passed;
+    leave(client);
+    await client.end();
+    client.socket.destroy();
+    await over.passed;
+  });
+}
+
+const faulty = ({ req }: Context): Promise<unknown> => consumers.text(req).catch(() => JSON.parse("{"));
+
+const waiting = ({ signal }: Context): Promise<unknown> =>
+  new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("boom"))));
+
+describe("a client that leaves while a handler reads the request", () => {
+  for (const [way, leave] of Object.entries(LEAVING)) {
+    for (const [reader, read] of Object.entries(READERS)) {
+      it(`is no panic, by ${reader}, where it ${way}`, async () => {
+        const events = await toldOf(read, leave);
+
+        expect(events.filter(isError)).to.deep.equal([]);
+        expect(events.filter((line) => line.startsWith("DEBUG") && line.includes("status=499"))).to.have.length(1);
+      });
+    }
+  }
+
+  it("hides no fault of the program", async () => {
+    const events = await toldOf(faulty, ({ socket }) => void socket.resetAndDestroy());
+
+    expect(events.filter(isError).join("\n")).to.match(/ERROR framework::http::catch_panic: panic error=SyntaxError/);
+  });
+
+  it("hides no panic of a handler that does not read", async () => {
+    const events = await eventsOf(async () => {
+      const [begun, over] = [new Gate(), new Gate()];
+      const handler = (ctx: Context): Promise<unknown> => {
+        begun.open();
+        return waiting(ctx).finally(() => setImmediate(() => over.open()));
+      };
+      await using stack = await Stack.of([new CatchPanicLayer()], handler);
+      await using client = await Conversation.with(stack.port);
+      client.say(`${POST}Content-Length: 10\r\n\r\nabc`);
+      await begun.passed;
+      client.socket.resetAndDestroy();
+      await over.passed;
+    });
+
+    expect(events.filter(isError).join("\n")).to.match(/ERROR framework::http::catch_panic: panic error=Error: boom/);
+  });
+
+  it("is not taken for the cause where another stream of the pipeline fails", async () => {
+    const sink = new Writable({ write: (_chunk, _encoding, done) => done(resetByUpstream()) });
+    let status = 0;
+
+    const events = await eventsOf(async () => {
+      await using stack = await Stack.of([new CatchPanicLayer()], ({ req }) => pipeline(req, sink));
+      ({ status } = await stack.ask("/", { method: "POST", body: "abc" }));
+    });
+
+    expect(status).to.equal(500);
+    expect(events.filter(isError).join("\n")).to.match(
+      /ERROR framework::http::catch_panic: panic error=Error: upstream/,
+    );
+  });
+});
+
+function resetByUpstream(): Error {
+  return Object.assign(new Error("upstream"), { code: "ECONNRESET" });
+}
+
+describe("a client that leaves while a handler writes by hand", () => {
+  it("is no failure of the response", async () => {
+    const [begun, over] = [new Gate(), new Gate()];
+    const events = await eventsOf(async () => {
+      const handler = async ({ res }: Context): Promise<void> => {
+        const endless = new Readable({ read: () => void endless.push(BLOCK) });
+        setImmediate(() => begun.open());
+        await pipeline(endless, res).finally(() => setImmediate(() => over.open()));
+      };
+      await using stack = await Stack.of([new CatchPanicLayer()], handler);
+      await using client = await Conversation.with(stack.port);
+      client.say(GET);
+      await client.hear(/xxx/);
+      await begun.passed;
+      client.socket.resetAndDestroy();
+      await over.passed;
+    });
+
+    expect(events.filter(isError)).to.deep.equal([]);
   });
 });
 
