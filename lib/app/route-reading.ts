@@ -6,17 +6,12 @@ import { isClass, type Class } from "../di/class.js";
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
 import { nameOf } from "../di/token.js";
+import { middlewareName } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-plan.js";
 import type { Destination } from "../routing/dispatch.js";
 import type { InstanceOf } from "../routing/instance-of.js";
-import {
-  isMiddleware,
-  isMiddlewareClass,
-  middlewareName,
-  noMiddleware,
-  type MiddlewareClass,
-} from "../routing/middleware-input.js";
+import { isMiddleware, isMiddlewareClass, noMiddleware, type MiddlewareClass } from "../routing/middleware-input.js";
 import { collisions } from "../routing/route-findings.js";
 import { Routes } from "../routing/routes.js";
 import { sharedEndpoints } from "../routing/shared-endpoints.js";

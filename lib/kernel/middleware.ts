@@ -33,6 +33,12 @@ export abstract class Layer implements Middleware {
   }
 }
 
+/** The name of a middleware in events and descriptions: of its class, or of the function. @internal */
+export function middlewareName(middleware: object): string {
+  const { name } = typeof middleware === "function" ? middleware : middleware.constructor;
+  return name === "" ? "anonymous" : name;
+}
+
 /** Whether a step of the chain has to be waited for. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";

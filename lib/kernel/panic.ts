@@ -37,6 +37,13 @@ export function answerPanic(
   if (answer?.(ctx) !== true) answerProblem(ctx, new Problem(500));
 }
 
+/** A failure of work that the chain no longer waits for: the answer is decided. @internal */
+export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
+  if (isHandedOn(ctx, thrown)) return;
+  if (asFrameworkError(ctx, thrown) === undefined) tell(ctx, "late failure", thrown, log);
+  else log.warn("late failure", describeThrown(thrown));
+}
+
 /** Whether a failure says only what the framework knows: it ended the request itself, or the client did. @internal */
 export function isHandedOn(ctx: Context, thrown: unknown): boolean {
   const error = asFrameworkError(ctx, thrown);

@@ -20,12 +20,6 @@ export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareCl
   return typeof input === "function" && typeof handleOf(input.prototype) === "function";
 }
 
-/** How it is called in a description: the class, or the function. */
-export function middlewareName(input: MiddlewareInput): string {
-  const name = typeof input === "function" ? input.name : input.constructor.name;
-  return name === "" ? "anonymous" : name;
-}
-
 /** The fault of listing something else. */
 export function noMiddleware(input: unknown, where: string): Finding {
   return {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
-import type { Next } from "../../lib/kernel/middleware.js";
-import { isMiddleware, isMiddlewareClass, middlewareName } from "../../lib/routing/middleware-input.js";
+import { middlewareName, type Next } from "../../lib/kernel/middleware.js";
+import { isMiddleware, isMiddlewareClass } from "../../lib/routing/middleware-input.js";
 import { middleware, type Middleware } from "../../lib/routing/middleware.js";
 import { errorOf } from "../support/error-of.js";
 

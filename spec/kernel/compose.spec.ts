@@ -1,0 +1,309 @@
+/** A middleware that ends before its `next()` does: on purpose, or because an `await` is missing. Over a socket, wherever a middleware stands. */
+import {
+  Application,
+  type Context,
+  type KoaMiddleware,
+  type Next,
+  NotFoundError,
+  Route,
+  RouteGroup,
+  Routes,
+} from "@stagecraft/framework";
+import { type TestApp, testApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import type { MiddlewareInput } from "../../lib/routing/middleware-input.js";
+import { Gate } from "../support/gate.js";
+import { until } from "../support/until.js";
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function turns(): Promise<void> {
+  for (let each = 0; each < 5; each++) await turn();
+}
+
+/** Starts the rest and is done. */
+function forgetful(_ctx: Context, next: Next): void {
+  void next();
+}
+
+async function forgetfulAsync(_ctx: Context, next: Next): Promise<void> {
+  void next();
+}
+
+/** The rest is over before this is. */
+async function forgetfulAndSlow(_ctx: Context, next: Next): Promise<void> {
+  void next();
+  await turns();
+}
+
+class Forgetful {
+  handle(_ctx: Context, next: Next): void {
+    void next();
+  }
+}
+
+const NAMED: readonly (readonly [title: string, name: string, middleware: MiddlewareInput])[] = [
+  ["a function", "forgetful", forgetful],
+  ["an asynchronous function", "forgetfulAsync", forgetfulAsync],
+  ["a class", "Forgetful", Forgetful],
+  ["an instance", "Forgetful", new Forgetful()],
+];
+
+type Handler = (ctx: Context) => unknown;
+
+const PLACES: Readonly<Record<string, (middleware: MiddlewareInput, handler: Handler) => Promise<TestApp>>> = {
+  "a layer": (middleware, handler) => appOf(new Routes([Route.get("/", handler)]), middleware),
+  "the middleware of a route": (middleware, handler) =>
+    appOf(new Routes([Route.get("/", handler).middleware(middleware)])),
+  "the middleware of a group": (middleware, handler) =>
+    appOf(new Routes([new RouteGroup("/", [Route.get("/", handler)]).middleware(middleware)])),
+  "the middleware of a collection": (middleware, handler) =>
+    appOf(new Routes([Route.get("/", handler)]).middleware(middleware)),
+};
+
+function appOf(routes: Routes, ...layers: readonly MiddlewareInput[]): Promise<TestApp> {
+  const builder = Application.create().routes(routes).catchPanic();
+  for (const layer of layers) builder.layer(layer);
+  return testApp(builder);
+}
+
+function layered(middleware: MiddlewareInput, handler: Handler): Promise<TestApp> {
+  return appOf(new Routes([Route.get("/", handler)]), middleware);
+}
+
+/** Level, message and middleware of what was told above INFO, in order. */
+function toldBy(app: TestApp): string[] {
+  return app.logs
+    .lines()
+    .map((line) => JSON.parse(line) as { level: string; message: string; fields: { middleware?: string } })
+    .filter(({ level }) => level === "WARN" || level === "ERROR")
+    .map(({ level, message, fields }) => [level, message, fields.middleware ?? ""].join(" ").trimEnd());
+}
+
+const panic = (): never => {
+  throw new Error("boom");
+};
+const laterPanic = async (): Promise<never> => turns().then(panic);
+
+describe("a middleware that ends before its next()", () => {
+  for (const [place, of] of Object.entries(PLACES)) {
+    for (const [title, name, middleware] of NAMED) {
+      it(`has the chain wait, as ${place}: ${title}`, async () => {
+        await using app = await of(middleware, async () => turns().then(() => "answered"));
+
+        const response = await app.get("/");
+
+        expect([response.status, await response.text()]).to.deep.equal([200, "answered"]);
+        expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${name}`]);
+      });
+
+      it(`loses no panic, as ${place}: ${title}`, async () => {
+        await using app = await of(middleware, laterPanic);
+
+        const response = await app.get("/");
+
+        expect(response.status).to.equal(500);
+        expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${name}`, "ERROR panic"]);
+      });
+    }
+  }
+
+  for (const [title, handler] of [
+    ["at once", panic],
+    ["in an asynchronous handler", async () => panic()],
+  ] as const) {
+    for (const middleware of [forgetful, forgetfulAsync, forgetfulAndSlow]) {
+      it(`loses no panic that comes ${title}: ${middleware.name}`, async () => {
+        await using app = await layered(middleware, handler);
+
+        const response = await app.get("/");
+
+        expect(response.status).to.equal(500);
+        expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${middleware.name}`, "ERROR panic"]);
+      });
+    }
+  }
+
+  it("loses no error with a status", async () => {
+    await using app = await layered(forgetfulAndSlow, () => Promise.reject(new NotFoundError("no such thing")));
+
+    const response = await app.get("/");
+
+    expect(await response.json()).to.include({ status: 404, detail: "no such thing" });
+    expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited forgetfulAndSlow"]);
+  });
+
+  it("is not told of where the rest was over at once", async () => {
+    await using app = await layered(forgetful, () => "answered");
+
+    expect(await (await app.get("/")).text()).to.equal("answered");
+    expect(toldBy(app)).to.deep.equal([]);
+  });
+
+  it("is told of once, where another that waits stands around it", async () => {
+    const routes = new Routes([Route.get("/", laterPanic)]);
+    await using app = await appOf(routes, (_ctx: Context, next: Next) => next(), forgetful);
+
+    expect((await app.get("/")).status).to.equal(500);
+    expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited forgetful", "ERROR panic"]);
+  });
+});
+
+/** Ways of waiting that middleware is written in. */
+const WAITING: Readonly<Record<string, KoaMiddleware>> = {
+  "returns it": (_ctx, next) => next(),
+  "awaits it": async (_ctx, next) => {
+    await next();
+  },
+  "returns it from an asynchronous function": async (_ctx, next) => next(),
+  "chains to it": (_ctx, next) => next().then(() => undefined),
+  "finishes it": (_ctx, next) => next().finally(() => {}),
+  "awaits it together with others": async (_ctx, next) => {
+    await Promise.all([next(), turn()]);
+  },
+  "keeps it and awaits it later": async (_ctx, next) => {
+    const rest = next();
+    await turns();
+    await rest;
+  },
+  "returns it through another thenable": (_ctx, next) => ({
+    // oxlint-disable-next-line unicorn/no-thenable -- a promise of another library
+    then: (done: () => void, failed: (error: unknown) => void) => void next().then(done, failed),
+  }),
+};
+
+describe("a middleware that waits for its next()", () => {
+  for (const [title, middleware] of Object.entries(WAITING)) {
+    for (const [when, handler] of [
+      ["at once", () => "answered"],
+      ["later", async () => turns().then(() => "answered")],
+    ] as const) {
+      it(`is not warned of: it ${title}, and the rest is over ${when}`, async () => {
+        await using app = await layered(middleware, handler);
+
+        expect(await (await app.get("/")).text()).to.equal("answered");
+        expect(toldBy(app)).to.deep.equal([]);
+      });
+    }
+
+    for (const [when, handler] of [
+      ["at once", panic],
+      ["later", laterPanic],
+    ] as const) {
+      it(`passes a panic once: it ${title}, and the rest fails ${when}`, async () => {
+        await using app = await layered(middleware, handler);
+
+        expect((await app.get("/")).status).to.equal(500);
+        expect(toldBy(app)).to.deep.equal(["ERROR panic"]);
+      });
+    }
+  }
+
+  it("may keep a failure to itself", async () => {
+    await using app = await layered(async (_ctx: Context, next: Next) => next().catch(() => {}), laterPanic);
+
+    expect((await app.get("/")).status).to.equal(404);
+    expect(toldBy(app)).to.deep.equal([]);
+  });
+
+  it("gets a promise of the language, which is of no other kind further on", async () => {
+    const seen: unknown[] = [];
+    await using app = await layered(
+      async (_ctx: Context, next: Next) => {
+        const rest = next();
+        seen.push(rest instanceof Promise, Object.getPrototypeOf(rest.then()) === Promise.prototype);
+        await rest;
+      },
+      () => "answered",
+    );
+
+    await app.get("/");
+
+    expect(seen).to.deep.equal([true, true]);
+  });
+});
+
+/** Answers in the place of a rest that takes longer than it may. */
+const racing: (isTooLate: Promise<void>) => KoaMiddleware = (isTooLate) =>
+  async function hurried(ctx: Context, next) {
+    const isMissed = await Promise.race([next(), isTooLate.then(() => true)]);
+    if (isMissed === true) ctx.status = 503;
+  };
+
+const ANSWERING: readonly (readonly [title: string, of: (isTooLate: Promise<void>) => KoaMiddleware])[] = [
+  ["after a race that it lost", racing],
+  [
+    "without waiting",
+    () => (_ctx, next) => {
+      void next();
+      return new Response(null, { status: 503 });
+    },
+  ],
+];
+
+const answering = async (ctx: Context, next: Next): Promise<void> => {
+  void next();
+  await turns();
+  ctx.body = "answered";
+};
+
+const failing = (_ctx: Context, next: Next): never => {
+  void next();
+  throw new NotFoundError();
+};
+
+async function patient(_ctx: Context, next: Next): Promise<void> {
+  await Promise.race([next(), turn()]);
+}
+
+describe("a middleware that has answered before its next() ends", () => {
+  for (const [title, of] of ANSWERING) {
+    const ends: readonly (readonly [title: string, work: Handler, told: readonly string[]])[] = [
+      ["says nothing of what comes late", () => "late", []],
+      ["has a late panic told as an error", panic, ["ERROR late failure"]],
+      ["has another late failure told as a warning", () => Promise.reject(new NotFoundError()), ["WARN late failure"]],
+    ];
+    for (const [what, work, told] of ends) {
+      it(`${what}: ${title}`, async () => {
+        const [tooLate, goOn, done] = [new Gate(), new Gate(), new Gate()];
+        const handler = async (ctx: Context): Promise<unknown> => {
+          await goOn.passed;
+          setImmediate(() => done.open());
+          return work(ctx);
+        };
+        await using app = await layered(of(tooLate.passed), handler);
+
+        tooLate.open();
+        const response = await app.get("/");
+        goOn.open();
+        await done.passed;
+        await until(() => toldBy(app).length === told.length);
+
+        expect(response.status).to.equal(503);
+        expect(toldBy(app)).to.deep.equal(told);
+      });
+    }
+  }
+
+  it("has a panic told that came before its answer, and that nothing waited for", async () => {
+    await using app = await layered(answering, panic);
+
+    expect(await (await app.get("/")).text()).to.equal("answered");
+    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+  });
+
+  it("has a late panic told where it failed itself", async () => {
+    await using app = await layered(failing, laterPanic);
+
+    expect((await app.get("/")).status).to.equal(404);
+    await until(() => toldBy(app).length > 0);
+    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+  });
+
+  it("is waited for where the race is lost and it does not answer", async () => {
+    await using app = await layered(patient, async () => turns().then(() => "answered"));
+
+    expect(await (await app.get("/")).text()).to.equal("answered");
+    expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited patient"]);
+  });
+});
