@@ -56,7 +56,7 @@ export class Entrance implements Listener {
     else this.request(incoming, response);
   }
 
-  continue(incoming: IncomingMessage, response: ServerResponse): void {
+  continue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
     owe100Continue(incoming, response);
     this.request(incoming, response);
   }
@@ -64,7 +64,7 @@ export class Entrance implements Listener {
 
 /** Node's own note of whether it has sent the `100`; there is no public one. Where it is missing, nothing is owed. */
 interface Noted {
-  readonly _sent100?: boolean;
+  _sent100?: boolean;
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
@@ -75,14 +75,26 @@ function refuseAll(ctx: Context): void {
   ctx.finish();
 }
 
-/** Pays the debt in the moment someone begins to read; a refusal before that is the only answer (RFC 9110 section 10.1.1). */
-function owe100Continue(incoming: IncomingMessage, response: ServerResponse): void {
+/** The first read of the body asks for the `100`; a refusal before that is the only answer (RFC 9110 section 10.1.1). */
+function owe100Continue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
   const read = incoming._read.bind(incoming);
   incoming._read = (size) => {
     incoming._read = read;
-    if (!response.headersSent) response.writeContinue();
+    if (response.socket === null) writeContinueInTurn(response);
+    else writeContinue(response);
     read(size);
   };
+}
+
+/** Other answers are still owed. Node would keep the 100 for later, and write the head of a body of bytes before it. */
+function writeContinueInTurn(response: ServerResponse & Noted): void {
+  // Otherwise Node closes the connection behind an answer whose body came without the 100.
+  response._sent100 = true;
+  response.once("socket", () => writeContinue(response));
+}
+
+function writeContinue(response: ServerResponse): void {
+  if (!response.headersSent) response.writeContinue();
 }
 
 function contextClassOf(shared: Shared): typeof Context {

@@ -3,6 +3,7 @@ import { TimeoutLayer } from "../../lib/admission/timeout.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";
+import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 
@@ -41,20 +42,22 @@ describe("an answer while the request's body is unread", () => {
     expect(client.wasReset).to.equal(false);
   });
 
-  const readers: readonly (readonly [string, (ctx: Context) => unknown])[] = [
-    ["nobody reads", () => "no"],
-    ["a reader stops in the middle", readOneChunk],
-    ["a reader goes on after the time is over", (ctx) => ctx.text()],
+  const readers: readonly (readonly [string, (ctx: Context) => unknown, boolean])[] = [
+    ["nobody reads", () => "no", false],
+    ["a reader stops in the middle", readOneChunk, false],
+    ["a reader goes on after the time is over", (ctx) => ctx.text(), true],
   ];
-  for (const [title, handler] of readers) {
+  for (const [title, handler, timesOut] of readers) {
     it(`waits two seconds for a small announced rest, then ends the connection: ${title}`, async () => {
       const clock = new FakeClock();
       await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
       await using client = await Conversation.with(stack.port);
 
       client.say(`${POST}Content-Length: 1000\r\n\r\nx`);
-      await client.quiet(20);
-      if (client.received === "") clock.advance(5000);
+      if (timesOut) {
+        await until(() => clock.pending === 1);
+        clock.advance(5000);
+      }
       await client.hear(/^HTTP\/1\.1 (?:200|408) [^]*keep-alive/);
       await client.quiet(20);
       clock.advance(1999);
@@ -172,5 +175,49 @@ describe("Expect: 100-continue", () => {
     expect(text).to.match(/^HTTP\/1\.1 403 Forbidden/);
     expect(text).to.match(/Connection: close/i);
     expect(text).not.to.contain("100 Continue");
+  });
+
+  const FIRST = "GET /first HTTP/1.1\r\nHost: x\r\n\r\n";
+
+  it("has no 100 inside an answer that waits for another, where the body came unasked", async () => {
+    const first = new Gate();
+    const handler = async (ctx: Context): Promise<unknown> => {
+      if (ctx.path === "/first") await first.passed;
+      if (ctx.path !== "/") return `<${ctx.path}>`;
+      const body = Buffer.from(await ctx.text());
+      setImmediate(() => first.open());
+      return body;
+    };
+    await using stack = await Stack.of([], handler);
+    await using client = await Conversation.with(stack.port);
+
+    client.say(`${FIRST}${EXPECTING}hello${GET}`);
+    const text = await client.hear(/<\/second>$/);
+
+    const answers = text.split(/(?=HTTP\/1\.1 )/).map((answer) => answer.split("\r\n\r\n"));
+    expect(answers.map(([head = ""]) => head.slice(9, 12))).to.deep.equal(["200", "200", "200"]);
+    expect(answers.map(([, body]) => body)).to.deep.equal(["</first>", "hello", "</second>"]);
+  });
+
+  it("is answered with 100 behind the answers that are owed, where the client waits for it", async () => {
+    const [first, reading] = [new Gate(), new Gate()];
+    const handler = async (ctx: Context): Promise<unknown> => {
+      if (ctx.path === "/first") await first.passed;
+      if (ctx.path !== "/") return `<${ctx.path}>`;
+      const body = ctx.text();
+      reading.open();
+      return Buffer.from(await body);
+    };
+    await using stack = await Stack.of([], handler);
+    await using client = await Conversation.with(stack.port);
+
+    client.say(FIRST + EXPECTING);
+    await reading.passed;
+    first.open();
+    await client.hear(/<\/first>HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    client.say("hello");
+    const text = await client.hear(/hello$/);
+
+    expect(text.match(/HTTP\/1\.1 .*/g)).to.deep.equal(["HTTP/1.1 200 OK", "HTTP/1.1 100 Continue", "HTTP/1.1 200 OK"]);
   });
 });
