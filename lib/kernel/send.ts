@@ -3,8 +3,9 @@
  * every stage has had its say. It throws before the first byte only, for a head that Node refuses, and the backstop sees to that; what
  * fails later is logged and ends the connection, so that a client sees a cut body and never a clean end (RFC 9112 section 8).
  */
-import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
+import { announcedLength, checkLength, lengthError, type LengthBounds } from "./announced-length.js";
 import { endAnswer, writeHead } from "./composed-head.js";
 import type { Context } from "./context.js";
 import { isEmptyStatus } from "./empty-status.js";
@@ -90,9 +91,11 @@ function sendHeadOnly(ctx: Context, lingers: boolean): void {
 function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   sendHead(ctx, undefined, lingers);
   if (lingers) lingerAfterStream(ctx, stream);
-  ctx.raw.flushHeaders();
+  const { raw } = ctx;
+  const most = announcedLength(raw);
+  raw.flushHeaders();
   // What produces the body is the handler's work, whoever sends it.
-  resumeFlow(ctx.flow, (body) => pump(ctx, body), stream);
+  resumeFlow(ctx.flow, (body) => pump(ctx, body, { least: most, most }), stream);
 }
 
 /** The head went out by hand, or a part of the body too: what there is to send follows, as it does on Koa. */
@@ -101,16 +104,36 @@ function sendBehindHead(ctx: Context, payload: unknown): void {
   if (ctx.incoming.method === "HEAD" || isEmptyStatus(raw.statusCode)) {
     discardBody(payload);
     raw.end();
-  } else if (isStream(payload)) {
+    return;
+  }
+  const most = announcedLength(raw);
+  const bounds = { least: isHeadAlone(raw) ? most : undefined, most };
+  if (isStream(payload)) {
     raw.flushHeaders();
-    resumeFlow(ctx.flow, (body) => pump(ctx, body), payload);
+    resumeFlow(ctx.flow, (body) => pump(ctx, body, bounds), payload);
   } else {
     // As above.
-    raw.end(payload as string | Uint8Array);
+    endBehindHead(ctx, payload as string | Uint8Array, bounds);
   }
 }
 
-function pump(ctx: Context, stream: Readable): void {
+function endBehindHead(ctx: Context, body: string | Uint8Array, bounds: LengthBounds): void {
+  const { raw } = ctx;
+  const error = lengthError(Buffer.byteLength(body), bounds);
+  if (error === undefined) {
+    raw.end(body);
+    return;
+  }
+  log.error("response failed", { error, status: raw.statusCode });
+  raw.destroy();
+}
+
+/** Whether a head that was written by hand has nothing behind it yet, by Node's own note; there is no public one. */
+function isHeadAlone(raw: ServerResponse & { readonly _headerSent?: boolean }): boolean {
+  return raw._headerSent === false;
+}
+
+function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
   keepFlow(ctx.raw);
   let told = false;
   const tell = (error: unknown): void => {
@@ -121,14 +144,16 @@ function pump(ctx: Context, stream: Readable): void {
   const failure = failureOf(stream);
   if (failure === undefined) stream.once("error", tell);
   else tell(failure);
+  const cut = (error: Error): void => {
+    tell(error);
+    ctx.raw.destroy();
+  };
   const done = (error: Error | null | undefined): void => {
-    if (error !== null && error !== undefined) {
-      tell(error);
-      ctx.raw.destroy();
-    }
+    if (error !== null && error !== undefined) cut(error);
     ctx.finish();
   };
   pipeline(stream, ctx.raw, done);
+  if (bounds.most !== undefined) checkLength(stream, bounds, cut);
 }
 
 /** The answer may be made of the body, also in ways that do not show yet; then there is no rest before it ends. */
