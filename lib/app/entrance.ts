@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type Koa from "koa";
 import type { TrustedProxies } from "../kernel/client-ip.js";
 import type { Clock } from "../kernel/clock.js";
-import { Connection, Connections } from "../kernel/connection.js";
+import { Connection, Connections, isQueued } from "../kernel/connection.js";
 import { Context } from "../kernel/context.js";
 import type { Unheard } from "../kernel/exchange.js";
 import type { Listener } from "./server.js";
@@ -25,11 +25,13 @@ export type Entry = (ctx: Context) => void;
 export class Entrance implements Listener {
   readonly connections = new Connections();
   private readonly ContextClass: typeof Context;
+  private readonly clock: Clock;
 
   private entry: Entry = refuseAll;
 
   constructor(shared: Shared) {
     this.ContextClass = contextClassOf(shared);
+    this.clock = shared.clock;
   }
 
   /** Has requests from now on walk through another chain. */
@@ -45,7 +47,12 @@ export class Entrance implements Listener {
   request(incoming: IncomingMessage, response: ServerResponse): void {
     const connection = Connection.of(incoming.socket, this.connections);
     if (connection.wasReset) incoming.socket.destroy();
-    else if (!connection.isClosing) this.entry(new this.ContextClass(incoming, response, connection));
+    else if (!isQueued(response, incoming.socket)) this.start(incoming, response, connection);
+    else connection.start(response, this.clock, () => this.start(incoming, response, connection));
+  }
+
+  private start(incoming: IncomingMessage, response: ServerResponse, connection: Connection): void {
+    if (!connection.isClosing) this.entry(new this.ContextClass(incoming, response, connection));
   }
 
   /** For a server that may have sent `100 Continue`, or leave that to its listener. */

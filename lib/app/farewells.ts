@@ -4,14 +4,16 @@
  * the kernel does not reset the connection under the answer.
  */
 import type { ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { SystemClock } from "../kernel/clock.js";
 import { messageOn } from "../kernel/connection.js";
+import { discardBytes, halfClose } from "../kernel/half-close.js";
 import { tracing, type Fields } from "../kernel/tracing.js";
 
 const log = tracing.target("framework::http::server");
 
-/** How long a socket may take to take in what was said. */
-const GOODBYE_MS = 2000;
+const clock = new SystemClock();
 
 export interface FarewellOptions {
   /** The answer that it takes the place of, where the parser has let the request pass. */
@@ -33,9 +35,9 @@ export class Farewells {
     if (socket.destroyed || this.leaving.has(socket)) return;
     this.leaving.add(socket);
     socket.once("close", () => this.leaving.delete(socket)).on("error", () => socket.destroy());
-    // A listener of ours takes the bytes away from the parser, which would go on with them.
-    socket.removeAllListeners("data").on("data", () => {});
-    socket.resume();
+    discardBytes(socket);
+    // Node calls this behind an answer that closes the connection, which is then the last, and the client may still send.
+    if (socket instanceof Socket) socket.destroySoon = () => halfClose(socket, clock);
     if (socket.writable) log.debug("refused by the parser", eventOf(status, code));
     inTurn(socket, instead, status === undefined ? "" : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
   }
@@ -47,16 +49,9 @@ function eventOf(status: string | undefined, code: string | undefined): Fields {
 
 function inTurn(socket: Duplex, instead: ServerResponse | undefined, words: string): void {
   const owed = messageOn(socket);
-  if (owed === undefined || owed === instead) sayNow(socket, words);
+  if (owed === undefined || owed === instead) halfClose(socket, clock, words);
   else if (owed.req.complete || owed.writableEnded) owed.once("close", () => inTurn(socket, instead, words));
-  else if (!owed.headersSent) sayNow(socket, words);
+  else if (!owed.headersSent) halfClose(socket, clock, words);
   // What is wrong is the body of the very request that is being answered: nothing can follow that.
   else socket.destroy();
-}
-
-function sayNow(socket: Duplex, words: string): void {
-  if (socket.writable) socket.end(words);
-  const timer = setTimeout(() => socket.destroy(), GOODBYE_MS);
-  timer.unref();
-  socket.once("close", () => clearTimeout(timer));
 }

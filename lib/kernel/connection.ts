@@ -5,7 +5,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Clock } from "./clock.js";
+import { isHalfClosed } from "./half-close.js";
 import { readPeer } from "./ip-address.js";
+import { QueuedRequests } from "./queued-requests.js";
 
 /** A request that was accepted and whose answer is not yet handed over. */
 export interface Flight {
@@ -55,13 +58,18 @@ export class Connections {
 
   /**
    * Runs `sweep`, which has Node close its idle connections, and keeps it off those whose answer is handed over and not yet sent:
-   * Node takes them for idle as soon as `end()` was called, and the answer would be lost.
+   * Node takes them for idle as soon as `end()` was called, and the answer would be lost. The same holds for those that are half closed.
    */
   sparing(sweep: () => void): void {
-    const leaving = [...this.open].flatMap(({ socket }) => messageOn(socket) ?? []).filter(isLeaving);
+    const sockets = [...this.open].map(({ socket }) => socket);
+    const leaving = sockets.flatMap((socket) => messageOn(socket) ?? []).filter(isLeaving);
+    const closing = sockets.filter(isHalfClosed);
     for (const message of leaving) message.finished = false;
+    for (const socket of closing) socket.destroy = () => socket;
     sweep();
     for (const message of leaving) message.finished = true;
+    // What stays is the method of its class.
+    for (const socket of closing) Reflect.deleteProperty(socket, "destroy");
   }
 
   /** Destroys whatever is still open. */
@@ -73,6 +81,11 @@ export class Connections {
   async closed(): Promise<void> {
     await Promise.all([...this.open].map(({ socket }) => new Promise((resolve) => socket.once("close", resolve))));
   }
+}
+
+/** Whether Node keeps a response back until those before it on its connection are out. @internal */
+export function isQueued(response: ServerResponse, socket: Socket): boolean {
+  return response.socket === null && messageOn(socket) !== undefined;
 }
 
 /** The answer that a socket is at; there is no public name for it. @internal */
@@ -105,6 +118,7 @@ export class Connection {
   // that it is known whether an answer is the last in order.
   private newest: Flight | undefined;
   private readonly older = new Set<Flight>();
+  private queued: QueuedRequests | undefined;
 
   private constructor(
     readonly socket: Socket,
@@ -135,13 +149,22 @@ export class Connection {
     else this.older.delete(flight);
   }
 
+  /** Starts a request, at once or when enough of those before it are answered. */
+  start(response: ServerResponse, clock: Clock, start: () => void): void {
+    (this.queued ??= new QueuedRequests(this.socket, clock)).add(response, start);
+  }
+
   /** Whether no request came behind that of `flight`, which is in flight. */
   endsWith(flight: Flight): boolean {
-    return this.newest === flight;
+    return this.newest === flight && this.waiting === 0;
   }
 
   get inFlight(): number {
-    return (this.newest === undefined ? 0 : 1) + this.older.size;
+    return (this.newest === undefined ? 0 : 1) + this.older.size + this.waiting;
+  }
+
+  private get waiting(): number {
+    return this.queued?.length ?? 0;
   }
 
   flights(): Flight[] {
@@ -153,5 +176,6 @@ export class Connection {
     for (const flight of this.flights()) flight.clientGone();
     this.newest = undefined;
     this.older.clear();
+    this.queued?.forgetWaiting();
   }
 }

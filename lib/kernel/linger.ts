@@ -5,12 +5,11 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "./exchange.js";
+import { DISCARDED_BYTES, DISCARDED_MS, halfClose } from "./half-close.js";
 import { discardRest } from "./request-body.js";
 
 /** A rest up to this many announced bytes is worth keeping the connection for. */
 export const SMALL_REST = 65_536;
-const LINGER_BYTES = 1_048_576;
-const LINGER_MS = 2000;
 
 export function restIsSmall(incoming: IncomingMessage): boolean {
   const announced = incoming.headers["content-length"];
@@ -23,7 +22,7 @@ export function keepAfter({ incoming, connection: { socket }, clock, sealed }: E
   // Who reads on to the end may do so, and what nobody has touched Node throws away itself.
   if (isStanding) discardRest(incoming, socket);
   if (incoming.complete || (!isStanding && !sealed && isListenedTo(incoming))) return;
-  clock.setTimeout(() => void (incoming.complete || socket.destroy()), LINGER_MS, { background: true });
+  clock.setTimeout(() => void (incoming.complete || socket.destroy()), DISCARDED_MS, { background: true });
 }
 
 function isListenedTo(incoming: IncomingMessage): boolean {
@@ -39,17 +38,18 @@ export function lingerAfter({ incoming, clock, connection: { socket } }: Exchang
   // Node ends the socket with this as soon as the answer is written; here it only says that nothing more will come.
   socket.destroySoon = () => {
     if (incoming.complete) return destroySoon();
-    const timer = clock.setTimeout(destroy, LINGER_MS, { background: true });
+    const timer = clock.setTimeout(destroy, DISCARDED_MS, { background: true });
     socket.once("close", () => timer.cancel());
     return void socket.end();
   };
   discardRest(incoming, socket, {
     taken: (bytes) => {
       discarded += bytes;
-      if (discarded > LINGER_BYTES) destroy();
+      if (discarded > DISCARDED_BYTES) destroy();
     },
     ended: () => {
-      if (socket.writableEnded) destroySoon();
+      // Other requests may stand behind the body.
+      if (socket.writableEnded) halfClose(socket, clock);
     },
   });
 }

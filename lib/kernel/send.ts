@@ -9,6 +9,7 @@ import { announcedLength, checkLength, lengthError, type LengthBounds } from "./
 import { endAnswer, writeHead } from "./composed-head.js";
 import type { Context } from "./context.js";
 import { isEmptyStatus } from "./empty-status.js";
+import { halfClose } from "./half-close.js";
 import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { OwnRequest } from "./own-request.js";
@@ -212,7 +213,7 @@ function release(ctx: Context): void {
   discardBody(payload);
   if (incoming.destroyed && hasUnreadBody(incoming)) {
     if (restIsSmall(incoming)) keepAfter(ctx);
-    else connection.socket.destroySoon();
+    else halfClose(connection.socket, ctx.clock);
   }
   ctx.finish();
 }
