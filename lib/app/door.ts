@@ -4,13 +4,16 @@
  */
 import http from "node:http";
 import net from "node:net";
-import { owesNothing } from "../kernel/connection.js";
+import { messageOn, owesNothing } from "../kernel/connection.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { plain } from "../kernel/startup-error.js";
 import { attach, createServer, type Listener } from "./server.js";
 
 /** Where to listen: a port of a host, or the path of a socket or pipe. */
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string };
+
+/** All that Node's sweep asks of an answer. */
+const UNFINISHED = { finished: false };
 
 export class Door {
   /** Resolves when nothing listens and no connection is left. */
@@ -72,12 +75,14 @@ export class Door {
 
   /** No new connections; the idle ones are closed. */
   stop(): void {
-    this.listener.close();
-    this.server.closeIdleConnections();
+    this.sparingUnasked(() => {
+      this.listener.close();
+      this.server.closeIdleConnections();
+    });
   }
 
   closeIdle(): void {
-    this.server.closeIdleConnections();
+    this.sparingUnasked(() => this.server.closeIdleConnections());
   }
 
   /**
@@ -97,6 +102,16 @@ export class Door {
     return new Promise((resolve) => {
       this.listener.getConnections((error, count) => resolve(error === null ? count : 0));
     });
+  }
+  /**
+   * Keeps Node's sweep off connections on which nothing has come. Node 26 takes them for idle, and their first request may be on its
+   * way. The sweep leaves a connection whose answer is not finished.
+   */
+  private sparingUnasked(sweep: () => void): void {
+    const unasked = [...this.sockets].filter((socket) => socket.bytesRead === 0 && messageOn(socket) === undefined);
+    for (const socket of unasked) Reflect.set(socket, "_httpMessage", UNFINISHED);
+    sweep();
+    for (const socket of unasked) Reflect.set(socket, "_httpMessage", null);
   }
 }
 
