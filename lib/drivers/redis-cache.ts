@@ -1,6 +1,6 @@
 /**
- * The `Cache` on Redis (6.2 or newer); the entry point `@stagecraft/framework/cache/redis`. Needs the package `ioredis`, version 6,
- * installed beside the framework.
+ * The `Cache` on Redis (6.2 or newer); the entry point `@stagecraft/framework/cache/redis`. Needs the package `ioredis`, version
+ * 5.4.1 or newer, installed beside the framework.
  *
  * Waiting is bounded: a command is answered within `commandTimeoutMs` or fails; nothing is queued while there is no connection; a
  * server that stays silent is left and looked for anew; what was sent is never sent again. Every such failure is a
@@ -14,6 +14,7 @@
  */
 import type { Redis as Client } from "ioredis";
 import { missingPeer } from "../kernel/missing-peer.js";
+import { expectPeer } from "../kernel/peer-version.js";
 import { expectTtl, readCacheValue, writeCacheValue } from "../subsystems/cache-value.js";
 import { Cache, type CacheScript } from "../subsystems/cache.js";
 import { clientSettings, readNamespace, readUrl, type RedisCacheOptions } from "./redis-cache-options.js";
@@ -22,9 +23,11 @@ import { RedisWatch } from "./redis-watch.js";
 
 export type { RedisCacheOptions } from "./redis-cache-options.js";
 
-const { Redis } = await import("ioredis").catch(
-  missingPeer("@stagecraft/framework/cache/redis", "ioredis", "ioredis@6"),
-);
+// Before 5.4 the client cannot leave a server that stays silent; 5.4.0 writes a line to the console for every reply.
+const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
+
+expectPeer(PEER);
+const { Redis } = await import("ioredis").catch(missingPeer(PEER.entry, PEER.name, PEER.install));
 
 export class RedisCache extends Cache {
   override readonly name: string;

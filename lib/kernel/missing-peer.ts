@@ -23,7 +23,7 @@ export function missingPeer(entry: string, name: string, install: string): (caus
 }
 
 /** The package itself is not there; one that fails on its own, or lacks a part, is another story. */
-function isMissing(cause: unknown, name: string): boolean {
+export function isMissing(cause: unknown, name: string): boolean {
   if (!(cause instanceof Error) || !("code" in cause)) return false;
   return (
     (cause.code === "ERR_MODULE_NOT_FOUND" || cause.code === "MODULE_NOT_FOUND") && cause.message.includes(`'${name}'`)

@@ -33,7 +33,7 @@ export function newExporter({ endpoint, timeoutMs }: TelemetrySettings): SpanExp
 
 /** A provider that nobody is told of: every span, one resource attribute, no detector, and limits of ours. */
 export function newProvider(serviceName: string, idGenerator: IdGenerator, processor: SpanProcessor): TracerProvider {
-  return new sdk.BasicTracerProvider({
+  return new sdk.Provider({
     idGenerator,
     sampler: new sdk.AlwaysOnSampler(),
     resource: new ServiceResource(serviceName),

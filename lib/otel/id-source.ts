@@ -2,7 +2,6 @@
  * Where ids come from: from where the trace context has them, but for the root of a trace that the request already has ids for. Its
  * log lines carry them and so do the headers it sends on; the exported span must not invent others.
  */
-import type { IdGenerator } from "@opentelemetry/sdk-trace-base";
 import { newSpanId, newTraceId } from "../observe/trace-ids.js";
 
 export interface SpanIds {
@@ -12,7 +11,8 @@ export interface SpanIds {
   readonly spanId: string;
 }
 
-export class IdSource implements IdGenerator {
+/** An `IdGenerator` of either SDK package: a declaration that users see names neither. */
+export class IdSource {
   #next: SpanIds | undefined;
 
   /** Runs `start`, which starts a root, with these ids. */

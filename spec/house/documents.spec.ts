@@ -161,7 +161,7 @@ describe("the guide to the lifecycle", () => {
 describe("lock files and scripts", () => {
   it("name no registry, so that the one configured is used", () => {
     const locks = ["package-lock.json", "spec/bench/peers/package-lock.json"];
-    const scripts = ["package.json", ".ci/run", ".ci/packed/run", ".npmrc", "spec/bench/peers/.npmrc"];
+    const scripts = ["package.json", ".ci/run", ".ci/packed/run", ".ci/peers/run", ".npmrc", "spec/bench/peers/.npmrc"];
 
     const resolved = locks.filter((path) => /"resolved": "http/.test(textOf(path) ?? ""));
     const named = scripts.filter((path) => /registry[.=]|npmjs\./.test(textOf(path) ?? ""));
