@@ -1,6 +1,7 @@
 /**
  * The application as the process: binds, starts, announces itself, waits for a signal, drains, and leaves the exit code.
  */
+import cluster from "node:cluster";
 import { inspect } from "node:util";
 import { FrameworkError } from "../kernel/errors.js";
 import { currentSubscriber } from "../kernel/tracing-flow.js";
@@ -57,6 +58,7 @@ async function serveUntilTold(parts: Assembly): Promise<void> {
   } finally {
     end.release();
     await removePath(place);
+    letClusterWorkerEnd();
   }
 }
 
@@ -90,6 +92,14 @@ function shown(thrown: unknown): string {
 /** A handler that ignored its signal may still hold the process; nobody waits for it any longer. */
 function endForGood(): void {
   setTimeout(() => process.exit(), LAST_WORDS_MS).unref();
+}
+
+/**
+ * The channel to the primary keeps a cluster worker for good, with nothing left to do. It stays open: messages pass for as long as
+ * something else keeps the process, and `process.channel.ref()` has the channel keep it again.
+ */
+function letClusterWorkerEnd(): void {
+  if (cluster.isWorker) process.channel?.unref();
 }
 
 /** What ends the process: the first signal, the supervisor's end of input, or the first failure that nobody caught. */

@@ -296,6 +296,37 @@ describe("the process", function () {
     expect(child.output).to.contain("database stopped").and.not.to.contain("mail starting");
   });
 
+  it("ends after its drain as a cluster worker that listens to messages, and messages pass until then", async () => {
+    const { code, stdout } = await runProgram(`
+      const { default: cluster } = await import("node:cluster");
+      const { Application } = await load("index.js");
+      if (cluster.isPrimary) {
+        cluster.setupPrimary({ exec: "worker" });
+        const worker = cluster.fork();
+        worker.on("exit", (code, signal) => console.log("exit", code, signal, worker.exitedAfterDisconnect));
+        worker.on("message", (text) => {
+          console.log(text);
+          if (text === "ran") worker.send("goodbye");
+        });
+        setTimeout(() => worker.process.kill("SIGKILL"), 8000).unref();
+        worker.on("listening", async ({ port }) => {
+          while (!(await fetch("http://127.0.0.1:" + port + "/up/ready")).ok);
+          worker.process.kill("SIGTERM");
+        });
+      } else {
+        const held = setInterval(() => {}, 1000);
+        process.on("message", (text) => {
+          clearInterval(held);
+          process.send("heard " + text);
+        });
+        await Application.create().port(0).lifecycle({ drainDelayMs: 0 }).build().run();
+        process.send("ran");
+      }
+    `);
+
+    expect([stdout, code]).to.deep.equal(["ran\nheard goodbye\nexit 0 null false\n", 0]);
+  });
+
   it("listens on the supervisor's socket instead of TCP, and drains when its input ends", async () => {
     const path = `/tmp/stagecraft-${process.pid}-${await freePort()}/app.sock`;
     await using child = await started({ FRAMEWORK_APP_IPC: path });
