@@ -3,6 +3,7 @@
  * listener among others (`callback`). Each application runs or serves once; request listeners it may give any number of.
  */
 import type { RequestListener, Server } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Server as NetServer } from "node:net";
 import type { Class } from "../di/class.js";
 import type { InjectionToken } from "../di/token.js";
@@ -53,11 +54,13 @@ export class Application {
   }
 
   /**
-   * Serves on a listener that is bound already. Subsystems are not started, signals are left alone.
+   * Serves on a listener that is bound already, with TLS where it is an `https.Server` or `tls.Server`. Subsystems are not started,
+   * signals are left alone.
    *
-   * @throws FrameworkError `E_SERVER_TAKEN` for a server with a request listener, `E_APPLICATION_USED` as by `run()`.
+   * @throws FrameworkError `E_SERVER_TAKEN` for a server with a request listener, `E_SERVER_HTTP2` for one of HTTP/2,
+   * `E_APPLICATION_USED` as by `run()`.
    */
-  async serve(listener: NetServer | Server): Promise<Running> {
+  async serve(listener: NetServer | Server | HttpsServer): Promise<Running> {
     this.claim("serve()");
     const service = new Service(this.parts, Door.over(listener, this.parts.entrance));
     await service.open();
@@ -69,6 +72,8 @@ export class Application {
    * for the health endpoints, and other requests are served. Beside `run()` and `serve()` it is the same application: requests are
    * refused while it starts, and their answers close connections from its drain on, but the server is the caller's to close, and what
    * it still takes in after that finds stopped subsystems.
+   *
+   * The server may have TLS, and may be one of `node:http2`, whose connections no drain closes.
    *
    * To be given for `checkContinue` too: without that the server says `100 Continue` before a body can be refused.
    */
@@ -128,5 +133,5 @@ export class Application {
 
 function running(parts: Assembly, service: Service): Running {
   const { address } = service.door;
-  return { url: urlOf(address), address, stop: async () => void (await service.stop(parts.times)) };
+  return { url: urlOf(service.door), address, stop: async () => void (await service.stop(parts.times)) };
 }

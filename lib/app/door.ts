@@ -1,10 +1,12 @@
 /**
- * The listening end of an application, whoever made it: a server of ours on a port or a socket path, an `http.Server` that was
- * handed in, or a bare `net.Server` whose connections are given to a server of ours.
+ * The listening end of an application, whoever made it: a server of ours on a port or a socket path, an `http.Server` or `https.Server`
+ * that was handed in, or a bare `net.Server` or `tls.Server` whose connections are given to a server of ours.
  */
 import http from "node:http";
+import https from "node:https";
 import net from "node:net";
-import { messageOn, owesNothing } from "../kernel/connection.js";
+import tls from "node:tls";
+import { isUpgraded, messageOn, owesNothing } from "../kernel/connection.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { plain } from "../kernel/startup-error.js";
 import { attach, createServer, type Listener } from "./server.js";
@@ -20,6 +22,9 @@ export class Door {
   readonly closed: Promise<void>;
   /** Connections so far. */
   accepted = 0;
+  /** Every TCP connection; under TLS, what carries the encrypted bytes. */
+  private readonly carriers = new Set<net.Socket>();
+  /** What carries the requests: the same sockets, or those of TLS once their handshake is done. */
   private readonly sockets = new Set<net.Socket>();
   private over = false;
 
@@ -29,9 +34,9 @@ export class Door {
   ) {
     listener.on("connection", (socket: net.Socket) => {
       this.accepted += 1;
-      this.sockets.add(socket);
-      socket.once("close", () => this.sockets.delete(socket));
+      keep(socket, this.carriers);
     });
+    listener.on(connectionEvent(listener), (socket: net.Socket) => keep(socket, this.sockets));
     this.closed = new Promise((resolve) => {
       listener.once("close", () => {
         this.over = true;
@@ -52,8 +57,9 @@ export class Door {
   }
 
   /** Serves on a listener that is bound already. An `http.Server` keeps its settings, and must not have a request listener. */
-  static over(listener: net.Server | http.Server, requests: Listener): Door {
-    if (listener instanceof http.Server) {
+  static over(listener: net.Server | http.Server | https.Server, requests: Listener): Door {
+    if (isHttp2(listener)) throw speaksHttp2();
+    if (listener instanceof http.Server || listener instanceof https.Server) {
       if (listener.listenerCount("request") > 0) throw hasListener();
       attach(listener, requests);
       return new Door(listener, listener);
@@ -61,12 +67,17 @@ export class Door {
     const server = createServer(requests);
     // Without this Node never starts to watch the server's timeouts and idle connections.
     server.emit("listening");
-    listener.on("connection", (socket) => server.emit("connection", socket));
+    listener.on(connectionEvent(listener), (socket) => server.emit("connection", socket));
     return new Door(listener, server);
   }
 
   get address(): net.AddressInfo | string | null {
     return this.listener.address();
+  }
+
+  /** The scheme of its URLs. */
+  get scheme(): "http" | "https" {
+    return this.listener instanceof tls.Server ? "https" : "http";
   }
 
   get isClosed(): boolean {
@@ -90,11 +101,22 @@ export class Door {
    * not all of a body whose request is answered.
    */
   closeUnasked(): void {
-    for (const socket of this.sockets) if (socket.bytesRead === 0 || owesNothing(socket)) socket.destroy();
+    for (const socket of this.carriers) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.sockets) if (owesNothing(socket)) socket.destroy();
   }
 
+  /** Ends the connections that were handed over by an upgrade: what was written to them still arrives. */
+  endUpgraded(): void {
+    for (const socket of this.sockets) {
+      // Their owner may write once more, which is an error from here on.
+      if (isUpgraded(socket)) socket.on("error", () => socket.destroy()).end();
+    }
+  }
+
+  /** Destroys all connections; Node's own way leaves out those that were upgraded. */
   closeAll(): void {
     this.server.closeAllConnections();
+    for (const socket of this.carriers) socket.destroy();
   }
 
   /** How many connections there are, idle ones included. */
@@ -103,6 +125,7 @@ export class Door {
       this.listener.getConnections((error, count) => resolve(error === null ? count : 0));
     });
   }
+
   /**
    * Keeps Node's sweep off connections on which nothing has come. Node 26 takes them for idle, and their first request may be on its
    * way. The sweep leaves a connection whose answer is not finished.
@@ -113,6 +136,21 @@ export class Door {
     sweep();
     for (const socket of unasked) Reflect.set(socket, "_httpMessage", null);
   }
+}
+
+function keep(socket: net.Socket, sockets: Set<net.Socket>): void {
+  sockets.add(socket);
+  socket.once("close", () => sockets.delete(socket));
+}
+
+/** Under TLS the requests come by another socket, which is there after the handshake. */
+function connectionEvent(listener: net.Server): "connection" | "secureConnection" {
+  return listener instanceof tls.Server ? "secureConnection" : "connection";
+}
+
+/** Node does not export the classes of these servers. */
+function isHttp2(listener: net.Server): boolean {
+  return "updateSettings" in listener;
 }
 
 /** One line, whatever the operating system had to say. @internal */
@@ -128,6 +166,13 @@ function reasonOf(place: Place, { code, message }: NodeJS.ErrnoException): strin
   if (code === "EACCES") return `permission denied${"path" in place ? "" : "; ports below 1024 need a privilege"}`;
   if (code === "EADDRNOTAVAIL") return "this machine has no such address; check .bind(…)";
   return message;
+}
+
+function speaksHttp2(): FrameworkError {
+  return new FrameworkError(
+    "serve() was given an HTTP/2 server, and speaks HTTP/1.1; give that server application.callback() as its request listener",
+    { code: "E_SERVER_HTTP2" },
+  );
 }
 
 function hasListener(): FrameworkError {

@@ -1,6 +1,7 @@
 /**
  * The end of serving, in order: readiness has turned 503 and can be seen to for a while, then the listener stops, requests in
- * flight may finish until the deadline, then their signals abort, and one second later what is left is destroyed.
+ * flight may finish until the deadline, then their signals abort and upgraded connections are ended, and one second later what is
+ * left is destroyed.
  * Every answer from the first moment on carries `Connection: close`, so that busy connections end by themselves; of pipelined requests
  * the last one's, so that no other is lost behind it.
  */
@@ -59,6 +60,7 @@ export async function drain({ door, connections, clock, delayMs, deadlineMs }: D
 
   log.warn("drain deadline reached", { in_flight: connections.inFlight });
   door.closeUnasked();
+  door.endUpgraded();
   for (const flight of connections.flights()) flight.abort(new DrainDeadlineError());
   if (await emptied({ door, connections, clock }, clock.monotonic() + LAST_CHANCE_MS)) return IN_TIME;
 
@@ -66,7 +68,7 @@ export async function drain({ door, connections, clock, delayMs, deadlineMs }: D
   const cut = [...connections.flights()];
   door.closeAll();
   connections.destroyAll();
-  await door.closed;
+  await Promise.race([door.closed, pause(clock, CLOSING_MS, { background: true })]);
   await allTold(connections, clock);
   log.warn("connections destroyed", { forced });
   return { forced, cut };

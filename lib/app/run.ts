@@ -65,7 +65,7 @@ async function serveUntilTold(parts: Assembly): Promise<void> {
 /** One line that says where; on standard error where no subscriber is there to say it. */
 function announce({ config }: Assembly, { door }: Service): void {
   const url = config.url.replace(/\/+$/, "");
-  const at = urlOf(door.address);
+  const at = urlOf(door);
   log.info("listening", { name: config.name, url, at });
   if (currentSubscriber() === undefined) process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
 }

@@ -2,7 +2,6 @@
  * One time of serving: from the open door to the last subsystem stopped. `run()`, `serve()` and the test kit differ only in
  * who opens the door and who says when it is over.
  */
-import type { AddressInfo } from "node:net";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";
 import type { Door } from "./door.js";
@@ -118,10 +117,10 @@ export class Service {
 }
 
 /** The address as a URL a person can open: a wildcard is shown as localhost, IPv6 in brackets, a socket path as it is. */
-export function urlOf(address: AddressInfo | string | null): string {
-  if (address === null) return "";
-  if (typeof address === "string") return address;
-  const { address: host, family, port } = address;
-  if (host === "0.0.0.0" || host === "::") return `http://localhost:${port}`;
-  return `http://${family === "IPv6" ? `[${host}]` : host}:${port}`;
+export function urlOf({ address: at, scheme }: Pick<Door, "address" | "scheme">): string {
+  if (at === null) return "";
+  if (typeof at === "string") return at;
+  const { address: host, family, port } = at;
+  if (host === "0.0.0.0" || host === "::") return `${scheme}://localhost:${port}`;
+  return `${scheme}://${family === "IPv6" ? `[${host}]` : host}:${port}`;
 }

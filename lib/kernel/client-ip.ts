@@ -69,14 +69,15 @@ export class TrustedProxies {
   }
 
   /**
-   * The client's scheme: the last `X-Forwarded-Proto` value where a trusted peer says `http` or `https`, else `fallback`.
+   * The client's scheme: the last `X-Forwarded-Proto` value where a trusted peer says `http` or `https`, else `fallback`, which is the
+   * scheme of the connection.
    *
    * @param forwardedProto every `X-Forwarded-Proto` line, in order
    */
   protocol(
     peer: string | undefined,
     forwardedProto: readonly string[] | undefined,
-    fallback: "http",
+    fallback: "http" | "https",
   ): "http" | "https" {
     const line = forwardedProto?.at(-1);
     if (line === undefined || !this.#trustsPeer(readPeer(peer ?? ""))) return fallback;

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
 import type { Clock } from "./clock.js";
 import { isHalfClosed } from "./half-close.js";
@@ -96,9 +97,14 @@ export function messageOn(socket: Duplex): ServerResponse | undefined {
 
 /** Whether a client waits for nothing on a socket that Node parses: no request is in flight, and no answer is on its way. @internal */
 export function owesNothing(socket: Socket): boolean {
-  const { [connectionOf]: connection, parser }: ConnectedSocket = socket;
+  const { [connectionOf]: connection }: ConnectedSocket = socket;
   if (connection !== undefined && connection.inFlight > 0) return false;
-  return parser !== undefined && parser !== null && messageOn(socket) === undefined && !socket.writableEnded;
+  return !isUpgraded(socket) && messageOn(socket) === undefined && !socket.writableEnded;
+}
+
+/** Whether Node has handed the socket over, to a listener for `upgrade` or `CONNECT`. @internal */
+export function isUpgraded({ parser }: ConnectedSocket): boolean {
+  return parser === undefined || parser === null;
 }
 
 // `writableEnded` and its kin are derived from `finished`; that is the one Node's sweep looks at.
@@ -137,6 +143,11 @@ export class Connection {
   static of(socket: Socket, registry: Connections): Connection {
     const holder: ConnectedSocket = socket;
     return (holder[connectionOf] ??= new Connection(socket, registry));
+  }
+
+  /** The scheme that the client used on this connection. */
+  get scheme(): "http" | "https" {
+    return (this.socket as Partial<TLSSocket>).encrypted === true ? "https" : "http";
   }
 
   begin(flight: Flight): void {

@@ -139,7 +139,11 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   get protocol(): string {
-    return this.proxies.protocol(this.connection.peer, linesOf(this.incoming, "x-forwarded-proto"), "http");
+    return this.proxies.protocol(
+      this.connection.peer,
+      linesOf(this.incoming, "x-forwarded-proto"),
+      this.connection.scheme,
+    );
   }
 
   get secure(): boolean {

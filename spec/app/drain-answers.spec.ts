@@ -4,6 +4,7 @@ import net, { type AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { expect } from "chai";
 import { Application, Clock, provide, Route, Routes, SystemClock } from "../../lib/index.js";
+import { CaptureSink, LogSink } from "../../lib/observe/index.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";
 import { Gate } from "../support/gate.js";
@@ -228,21 +229,8 @@ describe("a connection on which nobody waits for an answer", () => {
   });
 
   it("is left to whom it was handed over: an upgraded one", async () => {
-    const server = http.createServer();
-    server.on("upgrade", (_request, socket: Duplex) => {
-      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
-      socket.on("data", (chunk) => socket.write(chunk));
-      socket.on("end", () => socket.end());
-    });
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    const clock = new FakeClock();
-    const running = await Application.create().provide(provide(Clock).useValue(clock)).build().serve(server);
-    await using client = await Conversation.with(portOf(server.address()));
-    client.say("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
-    await client.hear(/101/);
+    const { clock, client, stopping } = await stoppingBesideUpgraded();
 
-    const stopping = running.stop();
-    await until(() => clock.pending > 0);
     for (let step = 0; step < 50; step++) await clock.advanceAsync(50);
     client.say("still there");
     await client.hear(/still there$/);
@@ -251,6 +239,68 @@ describe("a connection on which nobody waits for an answer", () => {
     for (let step = 0; step < 3; step++) await clock.advanceAsync(50);
 
     await stopping;
+  });
+});
+
+/** Of an application whose listener is about to stop, with a connection that was upgraded, and whose owner sends back what comes. */
+async function stoppingBesideUpgraded() {
+  const server = http.createServer();
+  server.on("upgrade", (_request, socket: Duplex) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
+    socket.on("data", (chunk) => socket.write(chunk));
+    socket.on("end", () => socket.end());
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const clock = new FakeClock();
+  const log = new CaptureSink();
+  const builder = Application.create().provide(provide(Clock).useValue(clock), provide(LogSink).useValue(log));
+  const running = await builder.build().serve(server);
+  const client = await Conversation.with(portOf(server.address()));
+  client.say("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
+  await client.hear(/101/);
+  const stopping = running.stop();
+  await until(() => clock.pending > 0);
+  return { clock, log, client, stopping };
+}
+
+/** Lets the time of the deadline come, in the steps in which the drain looks. */
+async function untilDeadline(clock: FakeClock): Promise<void> {
+  for (let step = 0; step < 601; step++) await clock.advanceAsync(50);
+}
+
+/** Of the connections, as the event at the end tells. */
+function forcedOf(log: CaptureSink): string | undefined {
+  return /"forced":(\d+).*"message":"stopped"/.exec(log.transcript())?.[1];
+}
+
+describe("an upgraded connection, at the deadline of the drain", () => {
+  it("is ended behind what was written to it, and its owner may go on writing", async () => {
+    const { clock, log, client, stopping } = await stoppingBesideUpgraded();
+
+    client.say("before");
+    await client.hear(/before$/);
+    await untilDeadline(clock);
+    await client.end();
+    client.say("after").socket.end();
+    await until(() => client.isClosed);
+    for (let step = 0; step < 3; step++) await clock.advanceAsync(50);
+    await stopping;
+    await client[Symbol.asyncDispose]();
+
+    expect(client.received).to.match(/before$/);
+    expect(forcedOf(log)).to.equal("0");
+  });
+
+  it("is destroyed a second later where the client does not end it", async () => {
+    const { clock, log, client, stopping } = await stoppingBesideUpgraded();
+
+    await untilDeadline(clock);
+    await client.end();
+    for (let step = 0; step < 25; step++) await clock.advanceAsync(50);
+    await stopping;
+    await client[Symbol.asyncDispose]();
+
+    expect(forcedOf(log)).to.equal("1");
   });
 });
 

@@ -28,11 +28,9 @@ export class TlsFront implements AsyncDisposable {
 
   /** @param port where the application listens */
   static async of(port: () => number): Promise<TlsFront> {
-    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const spki = publicKey.export({ type: "spki", format: "der" });
-    const key = privateKey.export({ type: "pkcs8", format: "pem" });
-    const server = createServer({ key, cert: certificate(spki, privateKey) });
-    const front = new TlsFront(server, createHash("sha256").update(spki).digest("base64"));
+    const { key, cert, keyHash } = selfSigned();
+    const server = createServer({ key, cert });
+    const front = new TlsFront(server, keyHash);
     server.on("secureConnection", (socket) => front.relay(socket, port()));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -60,6 +58,15 @@ export class TlsFront implements AsyncDisposable {
       inner.destroy();
     });
   }
+}
+
+/** A new key and a certificate of it, in PEM, and SHA-256 of the public key, in base64. */
+export function selfSigned(): { readonly key: string; readonly cert: string; readonly keyHash: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const key = privateKey.export({ type: "pkcs8", format: "pem" });
+  const keyHash = createHash("sha256").update(spki).digest("base64");
+  return { key: String(key), cert: certificate(spki, privateKey), keyHash };
 }
 
 /** The least that is a certificate (RFC 5280 section 4.1), signed by its own key, in PEM. */
