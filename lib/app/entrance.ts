@@ -3,12 +3,15 @@
  * application's own, whose prototype is `koa.context`, so that what a Koa middleware adds there is found, and only here.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { constants, type ServerHttp2Stream } from "node:http2";
 import type Koa from "koa";
+import { ClientGoneError } from "../kernel/abort.js";
 import type { TrustedProxies } from "../kernel/client-ip.js";
 import type { Clock } from "../kernel/clock.js";
 import { Connection, Connections, isQueued } from "../kernel/connection.js";
 import { Context } from "../kernel/context.js";
 import type { Unheard } from "../kernel/exchange.js";
+import { spareConnection } from "../kernel/request-body.js";
 import type { Listener } from "./server.js";
 
 /** What every context of one application shares. */
@@ -45,9 +48,10 @@ export class Entrance implements Listener {
   }
 
   request(incoming: IncomingMessage, response: ServerResponse): void {
-    const connection = Connection.of(incoming.socket, this.connections);
+    const connection = Connection.of(incoming, this.connections);
     if (connection.wasReset) incoming.socket.destroy();
-    else if (!isQueued(response, incoming.socket)) this.start(incoming, response, connection);
+    else if (connection.stream !== undefined || !isQueued(response, incoming.socket))
+      this.start(incoming, response, connection);
     else connection.start(response, this.clock, () => this.start(incoming, response, connection));
   }
 
@@ -58,8 +62,11 @@ export class Entrance implements Listener {
   /** For a server that may have sent `100 Continue`, or leave that to its listener. */
   requestOrContinue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
     const { headers, httpVersion } = incoming;
-    const isAsked = headers.expect !== undefined && httpVersion === "1.1" && CONTINUE.test(headers.expect);
-    if (isAsked && response._sent100 === false) this.continue(incoming, response);
+    const { stream } = response;
+    if (stream !== undefined) prepareHttp2(incoming, response, stream);
+    const mayAsk = httpVersion === "1.1" || stream !== undefined;
+    const isAsked = headers.expect !== undefined && mayAsk && CONTINUE.test(headers.expect);
+    if (isAsked && hasSent100(response) === false) this.continue(incoming, response);
     else this.request(incoming, response);
   }
 
@@ -69,9 +76,40 @@ export class Entrance implements Listener {
   }
 }
 
-/** Node's own note of whether it has sent the `100`; there is no public one. Where it is missing, nothing is owed. */
+/** Node's own note of whether it has sent the `100`; there is no public one in HTTP/1. Where it is missing, nothing is owed. */
 interface Noted {
   _sent100?: boolean;
+  /** Of HTTP/2. */
+  readonly stream?: ServerHttp2Stream;
+}
+
+function hasSent100({ _sent100, stream }: Noted): boolean | undefined {
+  return stream === undefined ? _sent100 : (stream.sentInfoHeaders ?? []).length > 0;
+}
+
+function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, stream: ServerHttp2Stream): void {
+  // HTTP/2 has no reason phrase (RFC 9113 section 8.3.2). Node warns where one is set, an empty one too.
+  Object.defineProperty(response, "statusMessage", { value: "", writable: true });
+  if (stream.endAfterHeaders) return;
+  // Node ends the body of a stream that was cancelled as if it were whole.
+  spareConnection(incoming);
+  const push = incoming.push.bind(incoming);
+  incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+    if (chunk !== null || stream.rstCode === constants.NGHTTP2_NO_ERROR) return push(chunk, encoding);
+    incoming.destroy(new ClientGoneError());
+    return false;
+  };
+  stream.once("finish", () => setImmediate(letGoOfBody, incoming, stream));
+}
+
+/**
+ * The answer is whole: the client need not send the rest of its body (RFC 9113 section 8.1). Node sees to a body that nobody has read of.
+ * One that was read in part keeps its stream until it is read to the end.
+ */
+function letGoOfBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void {
+  if (incoming.readableFlowing === null) return;
+  stream.close(constants.NGHTTP2_NO_ERROR);
+  incoming.resume();
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;

@@ -129,6 +129,8 @@ export class Connection {
   private constructor(
     readonly socket: Socket,
     readonly registry: Connections,
+    /** Of HTTP/2, where each request has a stream, which a client can cancel alone. */
+    readonly stream: Duplex | undefined,
   ) {
     const { remoteAddress } = socket;
     this.peer = readPeer(remoteAddress ?? "");
@@ -136,13 +138,14 @@ export class Connection {
     this.wasReset = remoteAddress === undefined && socket.localAddress !== undefined;
     registry.add(this);
     // Before Node closes the answer: whoever writes one by hand is in flight until then, and has to hear that the client left.
-    socket.prependOnceListener("close", () => this.closed());
+    (stream ?? socket).prependOnceListener("close", () => this.closed());
   }
 
-  /** The connection of a socket; made at first sight. */
-  static of(socket: Socket, registry: Connections): Connection {
+  /** The connection of a request; made at first sight. */
+  static of({ socket, stream }: IncomingMessage & { readonly stream?: Duplex }, registry: Connections): Connection {
+    if (stream !== undefined) return new Connection(socket, registry, stream);
     const holder: ConnectedSocket = socket;
-    return (holder[connectionOf] ??= new Connection(socket, registry));
+    return (holder[connectionOf] ??= new Connection(socket, registry, undefined));
   }
 
   /** The scheme that the client used on this connection. */

@@ -14,10 +14,12 @@ export function spareConnection(incoming: IncomingMessage): void {
   incoming._destroy = destroyStreamOnly;
 }
 
+/** `this` is a request of Node's HTTP/2 too, which is no `IncomingMessage`. */
 function destroyStreamOnly(this: IncomingMessage, error: Error | null, done: Done): void {
   const { socket } = this as { readonly socket: Socket | null };
   // Once the client has left, Node's own way tells everyone about it.
-  if (socket === null || socket.destroyed) IncomingMessage.prototype._destroy.call(this, error, done);
+  const isOver = this instanceof IncomingMessage && (socket === null || socket.destroyed);
+  if (isOver) IncomingMessage.prototype._destroy.call(this, error, done);
   else process.nextTick(reportDestroyed, this, error, done);
 }
 

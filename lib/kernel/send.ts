@@ -36,7 +36,7 @@ export function send(ctx: Context): void {
     releaseWhenClosed(ctx);
     return;
   }
-  const unread = hasUnreadBody(ctx.incoming);
+  const unread = hasUnreadBody(ctx);
   const lingers = unread && !restIsSmall(ctx.incoming);
   if (unread && !lingers) raw.once("finish", () => keepAfter(ctx));
   if (isEmptyStatus(raw.statusCode)) sendEmpty(ctx, lingers);
@@ -166,8 +166,10 @@ function lingerAfterStream(ctx: Context, stream: Readable): void {
 /** `length` `undefined`: not known; Node then frames the body itself. */
 function sendHead(ctx: Context, length: number | undefined, lingers: boolean): void {
   const { raw, connection } = ctx;
-  // Of pipelined requests only the last may say so: Node throws away every answer behind the one that does.
-  const closes = lingers || (connection.registry.closing && connection.endsWith(ctx));
+  // Of pipelined requests only the last may say so: Node throws away every answer behind the one that does. In HTTP/2 no header closes
+  // the connection (RFC 9113 section 8.2.2).
+  const closes =
+    lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
   if (closes) connection.isClosing = true;
   if (ctx.exposed || raw.getHeaderNames().length > 0) {
     writeOnTop(ctx, length, closes);
@@ -211,7 +213,7 @@ function releaseWhenClosed(ctx: Context): void {
 function release(ctx: Context): void {
   const { incoming, connection, payload } = ctx;
   discardBody(payload);
-  if (incoming.destroyed && hasUnreadBody(incoming)) {
+  if (incoming.destroyed && hasUnreadBody(ctx)) {
     if (restIsSmall(incoming)) keepAfter(ctx);
     else halfClose(connection.socket, ctx.clock);
   }
@@ -223,8 +225,9 @@ function letGo({ incoming, requestIsOut, exposed }: Context): void {
   if (incoming instanceof OwnRequest && !requestIsOut && !exposed && !hasBody(incoming)) incoming.endUnheard();
 }
 
-function hasUnreadBody(incoming: IncomingMessage): boolean {
-  return hasBody(incoming) && !incoming.complete;
+/** In HTTP/2 the rest of a body holds up no other request. */
+function hasUnreadBody({ incoming, connection }: Context): boolean {
+  return connection.stream === undefined && hasBody(incoming) && !incoming.complete;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
