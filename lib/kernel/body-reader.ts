@@ -12,6 +12,7 @@ import {
   UnsupportedMediaTypeError,
 } from "./errors.js";
 import { Extension } from "./extension.js";
+import { markHandled } from "./mark-handled.js";
 import { validate, type Schema } from "./schema.js";
 
 /** What the readers read at most where no stage and no route says otherwise: 2 MiB. */
@@ -20,14 +21,22 @@ export const DEFAULT_READ_LIMIT = 2_097_152;
 const BodyBytes = new Extension<Promise<Buffer>>("request body");
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-export async function readJson(ctx: Context, schema?: Schema): Promise<unknown> {
+export function readJson(ctx: Context, schema?: Schema): Promise<unknown> {
+  return markHandled(jsonOf(ctx, schema));
+}
+
+async function jsonOf(ctx: Context, schema: Schema | undefined): Promise<unknown> {
   expectMediaType(ctx, isJson, "application/json");
   const text = decode(await readBytes(ctx));
   const value = parseJson(text);
   return schema === undefined ? value : validate(schema, value);
 }
 
-export async function readForm(ctx: Context, schema?: Schema): Promise<unknown> {
+export function readForm(ctx: Context, schema?: Schema): Promise<unknown> {
+  return markHandled(formOf(ctx, schema));
+}
+
+async function formOf(ctx: Context, schema: Schema | undefined): Promise<unknown> {
   expectMediaType(ctx, isUrlencoded, "application/x-www-form-urlencoded");
   const text = decode(await readBytes(ctx));
   refuseBadEncoding(text);
@@ -35,14 +44,19 @@ export async function readForm(ctx: Context, schema?: Schema): Promise<unknown> 
   return schema === undefined ? fields : validate(schema, fields);
 }
 
-export async function readText(ctx: Context): Promise<string> {
+export function readText(ctx: Context): Promise<string> {
+  return markHandled(textOf(ctx));
+}
+
+async function textOf(ctx: Context): Promise<string> {
   expectUtf8(parametersOf(ctx.incoming.headers["content-type"] ?? ""));
   return decode(await readBytes(ctx));
 }
 
-export function readSearch(_ctx: Context, query: string, schema?: Schema): Fields | Promise<unknown> {
-  const fields = parseFields(query.startsWith("?") ? query.slice(1) : query);
-  return schema === undefined ? fields : validate(schema, fields);
+/** @param query without its `?` */
+export function readSearch(query: string, schema?: Schema): Fields | Promise<unknown> {
+  const fields = parseFields(query);
+  return schema === undefined ? fields : markHandled(validate(schema, fields));
 }
 
 /** The body's bytes, within the limit; the same promise for every reader. @internal */

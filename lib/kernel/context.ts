@@ -182,7 +182,7 @@ export class Context<Names extends string = never> extends Exchange {
   search(): FormFields;
   search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   search(schema?: Schema): unknown {
-    return readSearch(this, queryOf(this.url), schema);
+    return readSearch(queryOf(this.url).slice(1), schema);
   }
 
   // --- the answer ---

@@ -1,7 +1,10 @@
+import net from "node:net";
 import { expect } from "chai";
 import { z } from "zod";
 import type { Context } from "../../lib/kernel/context.js";
 import { Stack, type Asking } from "../support/stack.js";
+import { unhandledDuring } from "../support/unhandled-during.js";
+import { until } from "../support/until.js";
 
 const JSON_BODY = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
@@ -203,5 +206,84 @@ describe("ctx.search", () => {
 
     expect(fine.text).to.equal("42");
     expect(wrong.status).to.equal(422);
+  });
+});
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const LIMIT = 2 ** 21;
+
+/** What is wrong with a request, and how a handler reads it. */
+const UNREADABLE: readonly (readonly [string, (ctx: Context) => Promise<unknown>, Asking, number])[] = [
+  ["malformed JSON", (ctx) => ctx.json(), { headers: JSON_BODY, body: "{" }, 400],
+  ["JSON without its type", (ctx) => ctx.json(), { body: "{}" }, 415],
+  ["JSON that a schema refuses", (ctx) => ctx.json(z.string()), { headers: JSON_BODY, body: "7" }, 422],
+  ["a form that is badly encoded", (ctx) => ctx.form(), { headers: FORM, body: "a=%" }, 400],
+  ["text in another charset", (ctx) => ctx.text(), { headers: { "content-type": "text/plain; charset=x" } }, 415],
+  ["a body that is announced too long", (ctx) => ctx.text(), { headers: { "content-length": LIMIT + 1 } }, 413],
+  ["a query that a schema refuses", (ctx) => ctx.search(z.object({ a: z.string() })), {}, 422],
+];
+
+/** Awaits what it reads long after that has failed: the body comes with the head, or is not waited for. */
+function readingLate(read: (ctx: Context) => Promise<unknown>) {
+  return async (ctx: Context) => {
+    const reading = read(ctx);
+    for (let turns = 0; turns < 20; turns++) await turn();
+    return await reading;
+  };
+}
+
+describe("a promise of a reader that is awaited late", () => {
+  for (const [what, read, asking, status] of UNREADABLE) {
+    it(`rejects for ${what}, and never before it is awaited`, async () => {
+      let answer: { readonly status: number } | undefined;
+
+      const unhandled = await unhandledDuring(async () => (answer = await answerOf(readingLate(read), asking)));
+
+      expect(answer?.status).to.equal(status);
+      expect(unhandled).to.deep.equal([]);
+    });
+  }
+
+  it("rejects for a body that grows too long, and never before it is awaited", async () => {
+    const late = async (ctx: Context) => {
+      let size = 0;
+      ctx.req.on("data", (chunk: Buffer) => (size += chunk.length));
+      const reading = ctx.text();
+      await until(() => size > LIMIT);
+      await turn();
+      return await reading;
+    };
+    const asking = { headers: { "transfer-encoding": "chunked" }, body: " ".repeat(LIMIT + 1) };
+    let answer: { readonly status: number } | undefined;
+
+    const unhandled = await unhandledDuring(async () => (answer = await answerOf(late, asking)));
+
+    expect(answer?.status).to.equal(413);
+    expect(unhandled).to.deep.equal([]);
+  });
+
+  it("rejects for a client that leaves, and never before it is awaited", async () => {
+    let state = "new";
+    let failure: unknown;
+    const late = async (ctx: Context) => {
+      const reading = ctx.text();
+      state = "reading";
+      await until(() => ctx.signal.aborted);
+      await turn();
+      failure = await reading.catch((error: unknown) => error);
+      state = "over";
+    };
+    await using stack = await Stack.of([], late);
+
+    const unhandled = await unhandledDuring(async () => {
+      const socket = net.connect(stack.port, "127.0.0.1");
+      socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
+      await until(() => state === "reading");
+      socket.destroy();
+      await until(() => state === "over");
+    });
+
+    expect(failure).to.have.property("code", "E_CLIENT_GONE");
+    expect(unhandled).to.deep.equal([]);
   });
 });
