@@ -13,6 +13,7 @@
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
  */
 import type { Redis as Client } from "ioredis";
+import { markHandled } from "../kernel/mark-handled.js";
 import { missingPeer } from "../kernel/missing-peer.js";
 import { expectPeer } from "../kernel/peer-version.js";
 import { expectTtl, readCacheValue, writeCacheValue } from "../subsystems/cache-value.js";
@@ -67,23 +68,35 @@ export class RedisCache extends Cache {
     await this.ask((client) => client.ping());
   }
 
-  override async get(key: string): Promise<unknown> {
+  override get(key: string): Promise<unknown> {
+    return markHandled(this.read(key));
+  }
+
+  override set(key: string, value: unknown, ttlMs: number): Promise<void> {
+    return markHandled(this.write(key, value, ttlMs));
+  }
+
+  override delete(key: string): Promise<boolean> {
+    return markHandled(this.remove(key));
+  }
+
+  override script(source: string): CacheScript {
+    return new RedisScript(this.client, this.watch, `${this.namespace}:`, source);
+  }
+
+  private async read(key: string): Promise<unknown> {
     const text = await this.ask((client) => client.get(this.keyOf(key)));
     return text === null ? undefined : readCacheValue(key, text);
   }
 
-  override async set(key: string, value: unknown, ttlMs: number): Promise<void> {
+  private async write(key: string, value: unknown, ttlMs: number): Promise<void> {
     expectTtl(ttlMs);
     const text = writeCacheValue(key, value);
     await this.ask((client) => client.set(this.keyOf(key), text, "PX", ttlMs));
   }
 
-  override async delete(key: string): Promise<boolean> {
+  private async remove(key: string): Promise<boolean> {
     return (await this.ask((client) => client.del(this.keyOf(key)))) > 0;
-  }
-
-  override script(source: string): CacheScript {
-    return new RedisScript(this.client, this.watch, `${this.namespace}:`, source);
   }
 
   /** Values live apart from what scripts keep, so that no key of the one can be a key of the other. */

@@ -1,6 +1,7 @@
 /** A Lua script that is known to the server by its digest, and taught to it where it is not (a new server, a restarted one). */
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
+import { markHandled } from "../kernel/mark-handled.js";
 import type { CacheScript } from "../subsystems/cache.js";
 import type { RedisWatch } from "./redis-watch.js";
 
@@ -20,8 +21,12 @@ export class RedisScript implements CacheScript {
     const rest: (string | number)[] = [];
     for (const key of keys) rest.push(this.prefix + key);
     for (const arg of args) rest.push(arg);
-    return this.client.evalsha(this.digest, keys.length, ...rest).catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return this.teach(keys.length, rest);
+    return markHandled(this.evaluate(keys.length, rest));
+  }
+
+  private evaluate(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
+    return this.client.evalsha(this.digest, keys, ...rest).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return this.teach(keys, rest);
       throw this.watch.unavailable(error);
     });
   }

@@ -8,6 +8,7 @@
  * constructor(private readonly cache: Cache) {}
  * rates() { return this.cache.remember("rates", 60_000, () => this.bank.rates()); }
  */
+import { markHandled } from "../kernel/mark-handled.js";
 import { Subsystem } from "./subsystem.js";
 
 /** A script that the store runs as one step, which nothing else comes between. */
@@ -50,7 +51,7 @@ export abstract class Cache extends Subsystem {
   remember<T>(key: string, ttlMs: number, make: () => T | Promise<T>): Promise<T> {
     let value = this.making.get(key);
     if (value === undefined) {
-      value = this.getOrMake(key, ttlMs, make).finally(() => this.making.delete(key));
+      value = markHandled(this.getOrMake(key, ttlMs, make).finally(() => this.making.delete(key)));
       this.making.set(key, value);
     }
     // What is kept under a key that is remembered was made by the `make` of that key, and read back from JSON.

@@ -7,6 +7,7 @@ import { CacheUnavailableError } from "../../lib/subsystems/cache-unavailable-er
 import { eventsOf } from "../support/events-of.js";
 import { errorOf } from "../support/error-of.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
+import { unhandledDuring } from "../support/unhandled-during.js";
 import { until } from "../support/until.js";
 
 /** A cache on a server of its own, with a client beside it that looks behind its back. */
@@ -113,6 +114,28 @@ describe("RedisCache", function () {
     expect(/cmdstat_evalsha:calls=(\d+)/.exec(calls)?.[1]).to.equal("3");
     expect(/cmdstat_eval:calls=(\d+)/.exec(calls)?.[1]).to.equal("2");
   });
+
+  for (const [what, ask] of [
+    ["get", (cache: RedisCache) => cache.get("k")],
+    ["set", (cache: RedisCache) => cache.set("k", 1, 1000)],
+    ["delete", (cache: RedisCache) => cache.delete("k")],
+    ["script", (cache: RedisCache) => cache.script("return 1").run([], [])],
+  ] as const) {
+    it(`leaves a failure of ${what} to the caller that awaits it later`, async () => {
+      // Not started: without a connection every command fails at once.
+      const cache = new RedisCache({ url: "redis://127.0.0.1:1" });
+      let failure: unknown;
+
+      const unhandled = await unhandledDuring(async () => {
+        const asked = ask(cache);
+        await new Promise((resolve) => setImmediate(resolve));
+        ({ error: failure } = await failureOf(asked));
+      });
+
+      expect(failure).to.be.instanceOf(CacheUnavailableError);
+      expect(unhandled).to.deep.equal([]);
+    });
+  }
 
   it("hands on the failure of a script", async () => {
     await using rig = await Rig.start();

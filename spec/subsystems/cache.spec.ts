@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { CacheUnavailableError } from "../../lib/subsystems/cache-unavailable-error.js";
 import { Cache, type CacheScript } from "../../lib/subsystems/cache.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { unhandledDuring } from "../support/unhandled-during.js";
 
 /** Keeps everything for ever; `broken` fails every call. */
 class MapCache extends Cache {
@@ -78,6 +79,21 @@ describe("Cache.remember", () => {
 
     expect(error).to.be.instanceOf(CacheUnavailableError).with.property("status", 503);
     expect(made).to.equal(0);
+  });
+
+  it("leaves a failure to the caller that awaits the value later", async () => {
+    const cache = new MapCache();
+    cache.broken = true;
+    let error: unknown;
+
+    const unhandled = await unhandledDuring(async () => {
+      const rates = cache.remember("rates", 1000, () => 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      error = await rejectionOf(rates);
+    });
+
+    expect(error).to.be.instanceOf(CacheUnavailableError);
+    expect(unhandled).to.deep.equal([]);
   });
 
   it("hands on what the maker throws, and keeps nothing", async () => {
