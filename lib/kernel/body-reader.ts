@@ -18,6 +18,9 @@ import { validate, type Schema } from "./schema.js";
 /** What the readers read at most where no stage and no route says otherwise: 2 MiB. */
 export const DEFAULT_READ_LIMIT = 2_097_152;
 
+/** Every chunk that is kept costs more than a hundred bytes besides its own, and a client may send a body one byte at a time. */
+const MOST_CHUNKS = 1024;
+
 const BodyBytes = new Extension<Promise<Buffer>>("request body");
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -90,12 +93,14 @@ function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, r
   const { incoming } = ctx;
   const chunks: Buffer[] = [];
   let size = 0;
+  let joined = 0;
   const stop = (): void => {
     incoming.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
   };
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
     chunks.push(chunk);
+    if (chunks.length - joined === MOST_CHUNKS) chunks.push(Buffer.concat(chunks.splice(joined++)));
     if (size <= limit) return;
     stop();
     incoming.pause();

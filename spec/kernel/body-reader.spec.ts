@@ -2,6 +2,7 @@ import net from "node:net";
 import { expect } from "chai";
 import { z } from "zod";
 import type { Context } from "../../lib/kernel/context.js";
+import { runProgram } from "../support/program.js";
 import { Stack, type Asking } from "../support/stack.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
 import { until } from "../support/until.js";
@@ -285,5 +286,30 @@ describe("a promise of a reader that is awaited late", () => {
 
     expect(failure).to.have.property("code", "E_CLIENT_GONE");
     expect(unhandled).to.deep.equal([]);
+  });
+});
+
+describe("a body that comes one byte at a time", () => {
+  it("is read whole, in memory of its own size", async function () {
+    this.slow(10_000);
+    const { stdout, stderr } = await runProgram(
+      `
+      const [net, http] = [await import("node:net"), await import("node:http")];
+      const { text } = await import("node:stream/consumers");
+      const { Application, Route, Routes } = await load("index.js");
+      const letters = "abcdefghijklmnopqrstuvwxyz".repeat(15_000);
+      const routes = new Routes([Route.post("/", async (ctx) => String((await ctx.text()) === letters))]);
+      const server = http.createServer(Application.create().routes(routes).build().callback());
+      await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const socket = net.connect(server.address().port, "127.0.0.1");
+      socket.write("POST / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n");
+      socket.write(letters.replaceAll(/./g, "1\\r\\n$&\\r\\n") + "0\\r\\n\\r\\n");
+      console.log((await text(socket)).split("\\r\\n\\r\\n")[1]);
+      server.close();
+      `,
+      { NODE_OPTIONS: "--max-old-space-size=50" },
+    );
+
+    expect([stdout, stderr]).to.deep.equal(["true\n", ""]);
   });
 });
