@@ -8,6 +8,6 @@ declare module "koa/lib/request.js" {
   export default prototype;
 }
 declare module "koa/lib/response.js" {
-  const prototype: object;
+  const prototype: { back(alternative: string): void };
   export default prototype;
 }

@@ -100,6 +100,13 @@ export class KoaResponseFace {
     this.ctx.set(name, value);
   }
 
+  /** Redirects to the `Referer` of the same host, or else to the alternative; Koa's own method throws for a `Referer` that does not parse. */
+  back(alternative = "/"): void {
+    const { ctx } = this;
+    if (URL.canParse(ctx.get("Referer"), ctx.href)) koaResponse.back.call(this, alternative);
+    else ctx.redirect(alternative);
+  }
+
   remove(name: string): void {
     if (this.ctx.sealed || this.raw.headersSent) return;
     this.raw.removeHeader(name);

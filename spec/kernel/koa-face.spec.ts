@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
+import { context } from "../../lib/testing/context.js";
 import { Stack } from "../support/stack.js";
 
 /** A stage that promises a header on every answer. */
@@ -314,5 +315,118 @@ describe("Koa's accessors", () => {
     expect(answer.headers["set-cookie"]?.[0]).to.match(/^id=1; path=\/; secure; httponly$/);
     expect(answer.headers.vary).to.equal("Accept");
     expect(answer.headers["link"]).to.equal("<a>, <b>");
+  });
+});
+
+/** Of as many fields. */
+const queryOf = (count: number) => `?${"a&".repeat(count - 1)}a`;
+
+describe("the query", () => {
+  const faces: readonly (readonly [string, (ctx: Context) => object])[] = [
+    ["ctx.query", (ctx) => ctx.query],
+    ["ctx.request.query", (ctx) => ctx.request.query],
+    ["ctx.search", (ctx) => ctx.search()],
+  ];
+  for (const [face, read] of faces) {
+    it(`has a thousand fields at most in ${face}, and one more is 413`, async () => {
+      await using stack = await Stack.of([], (ctx) => read(ctx));
+
+      const [most, more] = [await stack.ask(`/${queryOf(1000)}`), await stack.ask(`/${queryOf(1001)}`)];
+
+      expect([most.status, JSON.parse(most.text)]).to.deep.equal([200, { a: Array.from({ length: 1000 }, () => "") }]);
+      expect(more.status).to.equal(413);
+    });
+  }
+
+  it("is an ordinary object of texts and lists, whatever its fields are called", () => {
+    const { query } = context({ url: "/?a=1&b=%C3%BC+c&a=2&__proto__=p&constructor=c" });
+
+    expect(Object.entries(query)).to.deep.equal([
+      ["a", ["1", "2"]],
+      ["b", "ü c"],
+      ["__proto__", "p"],
+      ["constructor", "c"],
+    ]);
+    expect(Object.getPrototypeOf(query)).to.equal(Object.prototype);
+  });
+
+  it("keeps what a middleware writes into it, until the target has another one", () => {
+    const ctx = context({ url: "/a?page=1" });
+
+    ctx.query["page"] = "2";
+    ctx.path = "/b";
+    const written = { ...ctx.request.query };
+    ctx.url = "/b?size=3";
+
+    expect(written).to.deep.equal({ page: "2" });
+    expect(ctx.query).to.deep.equal({ size: "3" });
+  });
+
+  const assignments: readonly (readonly [string, (ctx: Context) => unknown, string])[] = [
+    ["an object", (ctx) => (ctx.query = { a: ["1", "2"], b: "ü" }), "/x?a=1&a=2&b=%C3%BC"],
+    ["an empty object", (ctx) => (ctx.query = {}), "/x"],
+    ["a text", (ctx) => (ctx.querystring = "a=1#2"), "/x?a=1%232"],
+    ["a text with its question mark", (ctx) => (ctx.request.search = "?a=1"), "/x?a=1"],
+  ];
+  for (const [what, assign, url] of assignments) {
+    it(`may be assigned as ${what}`, () => {
+      const ctx = context({ url: "/x?old=1" });
+
+      assign(ctx);
+
+      expect([ctx.url, ctx.originalUrl]).to.deep.equal([url, "/x?old=1"]);
+    });
+  }
+
+  for (const target of ["/x?a=1", "http://h/x?a=1", "http://[/x?a=1", "http://h:b/x?a=1", "/x?a=1#?"]) {
+    it(`is read from ${target}`, () => {
+      const ctx = context({ url: target });
+
+      expect([ctx.querystring, ctx.request.search, ctx.query]).to.deep.equal(["a=1", "?a=1", { a: "1" }]);
+    });
+  }
+});
+
+describe("what a client prefers", () => {
+  const asked: readonly (readonly [string, (ctx: Context) => unknown, kept: string, other: string])[] = [
+    ["accept", (ctx) => ctx.accepts("json", "html"), "text/html", "json"],
+    ["accept-charset", (ctx) => ctx.acceptsCharsets("utf-8", "ascii"), "ascii", "utf-8"],
+    ["accept-encoding", (ctx) => ctx.acceptsEncodings("identity", "gzip"), "gzip", "identity"],
+    ["accept-language", (ctx) => ctx.acceptsLanguages("en", "de"), "de", "en"],
+  ];
+  for (const [name, ask, preferred, first] of asked) {
+    it(`in ${name} is kept to up to 1024 characters, and disregarded beyond`, () => {
+      const [most, more] = [1024, 1025].map((length) =>
+        context({ headers: { [name]: preferred.padEnd(length, ",") } }),
+      );
+
+      expect(most && ask(most)).to.equal(preferred.replace("text/", ""));
+      expect(more && ask(more)).to.equal(first);
+    });
+  }
+});
+
+describe("ctx.back", () => {
+  for (const [referrer, location] of [
+    ["http://localhost/a", "http://localhost/a"],
+    ["http://elsewhere/a", "/b"],
+    ["http://[", "/b"],
+    ["//:x", "/b"],
+  ] as const) {
+    it(`leads from ${referrer} to ${location}`, () => {
+      const ctx = context({ headers: { referer: referrer } });
+
+      ctx.back("/b");
+
+      expect(ctx.response.get("Location")).to.equal(location);
+    });
+  }
+
+  it("leads to the root where neither the client nor the application says more", () => {
+    const ctx = context({ headers: { host: "[", referer: "/a" } });
+
+    ctx.back();
+
+    expect(ctx.response.get("Location")).to.equal("/");
   });
 });
