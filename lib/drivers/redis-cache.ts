@@ -22,8 +22,6 @@ import { clientSettings, readNamespace, readUrl, type RedisCacheOptions } from "
 import { RedisScript } from "./redis-script.js";
 import { RedisWatch } from "./redis-watch.js";
 
-export type { RedisCacheOptions } from "./redis-cache-options.js";
-
 // Before 5.4 the client cannot leave a server that stays silent; 5.4.0 writes a line to the console for every reply.
 const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
 

@@ -10,7 +10,7 @@ import type { HeadSnapshot } from "./exchange.js";
 import { Problem } from "./problem.js";
 import { discardBody } from "./stream.js";
 import { currentSubscriber } from "./tracing-flow.js";
-import type { Target } from "./tracing.js";
+import type { Target } from "./tracing-target.js";
 
 /** Answers instead of the generic problem; returns whether it did. */
 export type PanicAnswer = (ctx: Context) => boolean;

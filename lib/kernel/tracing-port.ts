@@ -1,6 +1,6 @@
 /**
  * The words between those who emit and those who collect: levels, events, spans as data, and the `Subscriber` port.
- * Types and one small table; nothing here runs. Implement `Layer` (tracing-registry.ts) rather than `Subscriber` unless
+ * Types and one small table; nothing here runs. Implement `TracingLayer` (tracing-registry.ts) rather than `Subscriber` unless
  * you mean to replace the registry itself.
  */
 

@@ -21,7 +21,7 @@ import {
  * One collector. All methods are optional and synchronous; what they throw is swallowed, and the other layers still get
  * their turn. `State` is what the layer keeps for a span: made by `onNewSpan`, handed to every later call about it.
  */
-export interface Layer<State = unknown> {
+export interface TracingLayer<State = unknown> {
   onNewSpan?(span: SpanData, parent: State | undefined): State;
   /** `fields` are the new ones only; `span.fields` already holds them. */
   onRecord?(span: SpanData, fields: Fields, state: State | undefined): void;
@@ -31,7 +31,7 @@ export interface Layer<State = unknown> {
 }
 
 interface Entry {
-  readonly layer: Layer;
+  readonly layer: TracingLayer;
   readonly filter: TargetFilter | undefined;
 }
 
@@ -51,7 +51,7 @@ export class Registry implements Subscriber {
   }
 
   /** A registry with one layer more; `filter` is for the events of this layer alone. */
-  with<State>(layer: Layer<State>, filter?: TargetFilter): Registry {
+  with<State>(layer: TracingLayer<State>, filter?: TargetFilter): Registry {
     return new Registry([...this.#entries, { layer, filter }], this.#filter);
   }
 
@@ -111,7 +111,7 @@ export class Registry implements Subscriber {
   }
 }
 
-function tell(layer: Layer, event: LogEvent, state: unknown): void {
+function tell(layer: TracingLayer, event: LogEvent, state: unknown): void {
   try {
     layer.onEvent?.(event, state);
   } catch {

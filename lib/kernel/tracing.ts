@@ -24,8 +24,8 @@ export type {
   Subscriber,
   TargetFilter,
 } from "./tracing-port.js";
-export type { Layer } from "./tracing-registry.js";
-export type { Span, Registry, Target };
+export type { TracingLayer } from "./tracing-registry.js";
+export type { Span, Registry };
 
 export const tracing = Object.freeze({
   /** The place events come from: usually one per module, named like a path, `shop::links`. */

@@ -6,7 +6,7 @@
  * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"
  */
 import type { Fields, LogEvent, SpanData } from "../kernel/tracing-port.js";
-import type { Layer } from "../kernel/tracing-registry.js";
+import type { TracingLayer } from "../kernel/tracing-registry.js";
 import { FieldWriter } from "./json/field-writer.js";
 import type { LogSink } from "./sink.js";
 import { timestamp } from "./timestamp.js";
@@ -21,7 +21,7 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ["\t", "\\t"],
 ]);
 
-export class ConsoleLog implements Layer {
+export class ConsoleLog implements TracingLayer {
   readonly #sink: LogSink;
   readonly #writer = new FieldWriter(() => false);
 

@@ -9,7 +9,7 @@
  * installLogging("info,shop=debug");
  */
 import { installSubscriber } from "../kernel/tracing-flow.js";
-import type { Layer } from "../kernel/tracing.js";
+import type { TracingLayer } from "../kernel/tracing-registry.js";
 import { Filter, FILTER_ENV } from "./filter.js";
 import { LogSubscriber } from "./log-subscriber.js";
 import { ObserveError } from "./observe-error.js";
@@ -24,7 +24,7 @@ const SHOWN_CHARACTERS = 200;
  * @param layers More layers beside the log, for example that of the telemetry; the filter is theirs, too.
  * @throws ObserveError `E_LOGGING_INSTALLED` where one is installed already.
  */
-export function installLogging(defaultFilter: string, ...layers: readonly Layer[]): void {
+export function installLogging(defaultFilter: string, ...layers: readonly TracingLayer[]): void {
   const sink = new StderrSink();
   const { filter, warnings } = resolveFilter(process.env[FILTER_ENV], defaultFilter);
   if (!installSubscriber(new LogSubscriber(sink, filter, layers))) {

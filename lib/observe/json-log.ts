@@ -9,7 +9,7 @@
  * const subscriber = tracing.registry().with(new JsonLog(new StderrSink()));
  */
 import type { Fields, LogEvent, SpanData } from "../kernel/tracing-port.js";
-import type { Layer } from "../kernel/tracing-registry.js";
+import type { TracingLayer } from "../kernel/tracing-registry.js";
 import { FieldWriter } from "./json/field-writer.js";
 import { LineEnd } from "./json/line-end.js";
 import { SpanFields } from "./json/span-fields.js";
@@ -20,7 +20,7 @@ import type { LogSink } from "./sink.js";
 
 const NO_FIELDS: Fields = Object.freeze({});
 
-export class JsonLog implements Layer<SpanFields> {
+export class JsonLog implements TracingLayer<SpanFields> {
   readonly #sink: LogSink;
   readonly #writer = new FieldWriter((name) => this.#isSensitive(name));
   readonly #end = new LineEnd();

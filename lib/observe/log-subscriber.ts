@@ -7,20 +7,20 @@
 import { profile, type Profile } from "../kernel/profile.js";
 import { currentSubscriber } from "../kernel/tracing-flow.js";
 import type { Subscriber } from "../kernel/tracing-port.js";
-import { Registry, type Layer } from "../kernel/tracing-registry.js";
+import { Registry, type TracingLayer } from "../kernel/tracing-registry.js";
 import { ConsoleLog } from "./console-log.js";
 import { Filter } from "./filter.js";
 import { JsonLog } from "./json-log.js";
 import type { LogSink } from "./sink.js";
 
 export class LogSubscriber extends Registry {
-  readonly log: Layer;
+  readonly log: TracingLayer;
   readonly beside: Registry;
 
   constructor(
     readonly sink: LogSink,
     readonly levels: Filter,
-    layers: readonly Layer[] = [],
+    layers: readonly TracingLayer[] = [],
   ) {
     const log = logLayer(profile, sink);
     const besides = layers.map((layer) => ({ layer, filter: undefined }));
@@ -31,7 +31,7 @@ export class LogSubscriber extends Registry {
 }
 
 /** The log of a build: plain text for debug, JSON for release. */
-export function logLayer(build: Profile, sink: LogSink): Layer {
+export function logLayer(build: Profile, sink: LogSink): TracingLayer {
   return build === "debug" ? new ConsoleLog(sink) : new JsonLog(sink);
 }
 

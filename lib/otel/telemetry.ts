@@ -14,7 +14,7 @@ import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
 import type { Clock } from "../kernel/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
-import type { Layer } from "../kernel/tracing.js";
+import type { TracingLayer } from "../kernel/tracing.js";
 import { OVERDUE, within } from "../lifecycle/within.js";
 import { Delivery } from "./delivery.js";
 import { DroppedSpans, type SpanCounter } from "./dropped-spans.js";
@@ -61,7 +61,7 @@ export class Telemetry extends ShutdownLast {
   }
 
   /** The layer for the subscriber, always the same one: `installLogging(filter, telemetry.tracingLayer())`. */
-  tracingLayer(): Layer {
+  tracingLayer(): TracingLayer {
     return this.layer;
   }
 

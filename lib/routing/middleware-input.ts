@@ -1,13 +1,13 @@
 /** What can stand wherever a middleware is asked for: an instance, a class the container builds, or a function written for Koa. */
 import { isClass } from "../di/class.js";
 import { nameOf } from "../di/token.js";
-import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
+import type { KoaMiddleware, Middleware as MiddlewareContract } from "../kernel/middleware.js";
 import type { Finding } from "../kernel/startup-error.js";
 
 /** A class whose instances are middlewares. */
-export type MiddlewareClass = abstract new (...args: never[]) => Middleware;
+export type MiddlewareClass = abstract new (...args: never[]) => MiddlewareContract;
 
-export type MiddlewareInput = Middleware | MiddlewareClass | KoaMiddleware;
+export type MiddlewareInput = MiddlewareContract | MiddlewareClass | KoaMiddleware;
 
 /** Whether it is any of the three: what is not a plain function has to have `handle`, itself or its instances. */
 export function isMiddleware(input: unknown): input is MiddlewareInput {

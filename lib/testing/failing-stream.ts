@@ -4,17 +4,17 @@
 import { Readable } from "node:stream";
 
 export class FailingStream extends Readable {
-  /** Resolves when it was destroyed, by its own failure or by whoever gave up on it. */
+  /** Resolves when it was destroyed, by its own error or by whoever gave up on it. */
   readonly released: Promise<void>;
 
-  /** @param failure `undefined`: it neither goes on nor ends. */
+  /** @param error `undefined`: it neither goes on nor ends. */
   constructor(
     private chunks: number,
-    private readonly failure: Error | undefined,
+    private readonly error: Error | undefined,
   ) {
     super();
     this.released = new Promise((resolve) => this.once("close", resolve));
-    // Whoever sends it listens; while nobody does, a failure must not end the process.
+    // Whoever sends it listens; while nobody does, a error must not end the process.
     this.on("error", () => {});
   }
 
@@ -23,7 +23,7 @@ export class FailingStream extends Readable {
     setImmediate(() => {
       this.chunks -= 1;
       if (this.chunks >= 0) this.push("chunk of a body\n".repeat(64));
-      else if (this.failure !== undefined) this.destroy(this.failure);
+      else if (this.error !== undefined) this.destroy(this.error);
     });
   }
 }

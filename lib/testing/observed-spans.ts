@@ -2,7 +2,7 @@
  * Keeps what spans carry, for `expectNoLeak`: the log shows a span only where an event falls into it, and an exporter would see them all.
  */
 import type { Fields, Outcome, SpanData } from "../kernel/tracing-port.js";
-import type { Layer } from "../kernel/tracing-registry.js";
+import type { TracingLayer } from "../kernel/tracing-registry.js";
 import { FieldWriter } from "../observe/json/field-writer.js";
 import { isSensitive } from "../observe/redact.js";
 
@@ -10,7 +10,7 @@ import { isSensitive } from "../observe/redact.js";
 const fieldWriter = new FieldWriter(() => false);
 const failureWriter = new FieldWriter(isSensitive);
 
-export class ObservedSpans implements Layer {
+export class ObservedSpans implements TracingLayer {
   readonly #texts: string[] = [];
 
   onNewSpan(span: SpanData): void {

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { tracing, type Layer, type LogEvent, type SpanData, type Subscriber } from "../../lib/kernel/tracing.js";
+import { tracing, type TracingLayer, type LogEvent, type SpanData, type Subscriber } from "../../lib/kernel/tracing.js";
 import { enterRequest, ensureFlow, currentFlow, resumeFlow } from "../../lib/kernel/tracing-flow.js";
 import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
 import { runProgram } from "../support/program.js";
@@ -316,7 +316,7 @@ describe("tracing", () => {
   describe("a subscriber that misbehaves", () => {
     it("never reaches the one who emits, nor the other layers", () => {
       const recorder = new Recorder();
-      const broken: Layer = {
+      const broken: TracingLayer = {
         onNewSpan: () => fail(),
         onEvent: () => fail(),
         onRecord: () => fail(),
@@ -337,7 +337,7 @@ describe("tracing", () => {
 
     it("does not hear what it emits itself", () => {
       const heard: (string | undefined)[] = [];
-      const layer: Layer = {
+      const layer: TracingLayer = {
         onEvent(event) {
           heard.push(event.message);
           log.error("from inside");
@@ -463,7 +463,7 @@ describe("tracing", () => {
 });
 
 /** A layer that writes down what it is told. */
-class Recorder implements Layer<number> {
+class Recorder implements TracingLayer<number> {
   readonly events: LogEvent[] = [];
   readonly paths: string[] = [];
   readonly spans: SpanData[] = [];

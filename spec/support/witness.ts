@@ -5,7 +5,7 @@
 import {
   tracing,
   type Fields,
-  type Layer,
+  type TracingLayer,
   type Level,
   type LogEvent,
   type Outcome,
@@ -34,7 +34,7 @@ export interface SeenSpan {
   outcome: Outcome | undefined;
 }
 
-export class Witness implements Layer<SeenSpan> {
+export class Witness implements TracingLayer<SeenSpan> {
   readonly events: SeenEvent[] = [];
   readonly spans: SeenSpan[] = [];
   private readonly subscriber = tracing.registry().with(this);
