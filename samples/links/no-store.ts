@@ -1,5 +1,4 @@
-import type { Context, Next } from "@stagecraft/framework";
-import { middleware } from "@stagecraft/framework";
+import { type Context, type Next, middleware } from "@stagecraft/framework";
 
 /**
  * Keeps caches from holding what changes with every request. Not for what is thrown below: an error with a status drops what was said

@@ -3,7 +3,7 @@
 import { expect } from "chai";
 import { AppConfig } from "../../lib/app/config.js";
 import { createServer } from "../../lib/app/server.js";
-import * as published from "../../lib/index.js";
+import * as published from "../../lib/entries/main.js";
 import * as errors from "../../lib/kernel/errors.js";
 import type { FrameworkError } from "../../lib/kernel/errors.js";
 import { Problem } from "../../lib/kernel/problem.js";

@@ -24,9 +24,9 @@ import {
   UnavailableError,
   type ApplicationBuilder,
   type Context,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { tracing } from "../../lib/kernel/tracing.js";
-import { CaptureSink, ConsoleLog, JsonLog, Metrics } from "../../lib/observe/index.js";
+import { CaptureSink, ConsoleLog, JsonLog, Metrics } from "../../lib/entries/observe.js";
 import { canaryBytes, canaryRequests, encoded } from "../../lib/testing/canary-requests.js";
 import { expectLogLine } from "../../lib/testing/expect-log-line.js";
 import { rawExchange } from "../../lib/testing/raw-exchange.js";

@@ -17,9 +17,9 @@ import {
   Routes,
   type ApplicationBuilder,
   type Context,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { tracing } from "../../lib/kernel/tracing.js";
-import { AccessLogLayer, MetricsLayer, Metrics, RequestIdLayer, TraceContextLayer } from "../../lib/observe/index.js";
+import { AccessLogLayer, MetricsLayer, Metrics, RequestIdLayer, TraceContextLayer } from "../../lib/entries/observe.js";
 import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { Witness } from "../support/witness.js";

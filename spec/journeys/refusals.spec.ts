@@ -18,7 +18,7 @@ import {
   SecurityHeaders,
   UnauthorizedError,
   type Context,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";

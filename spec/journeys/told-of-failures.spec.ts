@@ -10,7 +10,7 @@ import {
   UnavailableError,
   type ApplicationBuilder,
   type Context,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { expectLogLine, type LogLine } from "../../lib/testing/expect-log-line.js";
 import { testApp } from "../../lib/testing/test-app.js";
 

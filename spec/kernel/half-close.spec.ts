@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Application, Route, Routes } from "../../lib/index.js";
+import { Application, Route, Routes } from "../../lib/entries/main.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { expect } from "chai";
-import { Application, Route, Routes } from "../../lib/index.js";
+import { Application, Route, Routes } from "../../lib/entries/main.js";
 import type { Context } from "../../lib/kernel/context.js";
 import { Conversation } from "../support/conversation.js";
 import { Gate } from "../support/gate.js";

@@ -5,9 +5,9 @@ import http2, { type Http2ServerRequest, type Http2ServerResponse } from "node:h
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
-import { Application, Reply, Route, Routes, type Context } from "../../lib/index.js";
+import { Application, Reply, Route, Routes, type Context } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/kernel/tracing.js";
-import { CaptureSink, ConsoleLog, JsonLog } from "../../lib/observe/index.js";
+import { CaptureSink, ConsoleLog, JsonLog } from "../../lib/entries/observe.js";
 import { context } from "../../lib/testing/context.js";
 import { testApp } from "../../lib/testing/test-app.js";
 import { listening } from "../support/listening.js";

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { expect } from "chai";
-import { Application, Route, Routes } from "../../lib/index.js";
+import { Application, Route, Routes } from "../../lib/entries/main.js";
 import { Metrics, PROMETHEUS_CONTENT_TYPE } from "../../lib/observe/metrics.js";
 import { expectExposition } from "../../lib/testing/expect-exposition.js";
 import { testApp } from "../../lib/testing/test-app.js";

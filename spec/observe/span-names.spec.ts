@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import * as observe from "../../lib/observe/index.js";
+import * as observe from "../../lib/entries/observe.js";
 
 describe("span names", () => {
   it("are these, in this order", () => {

@@ -17,7 +17,7 @@ const collector = await Collector.start();
 const answer = new Response();
 const before = globals();
 
-const { Telemetry } = await import("../../lib/otel/index.js");
+const { Telemetry } = await import("../../lib/entries/otel.js");
 const { tracing } = await import("../../lib/kernel/tracing.js");
 const imported = globals();
 const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).build();

@@ -4,7 +4,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { tracing } from "../../lib/kernel/tracing.js";
-import { Telemetry } from "../../lib/otel/index.js";
+import { Telemetry } from "../../lib/entries/otel.js";
 
 const SPANS = 300_000;
 const A_TURN = 500;

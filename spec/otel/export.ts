@@ -1,6 +1,6 @@
 /** A telemetry that sends to a collector, and code that runs with its layer around it: what is exported is there when `run` is done. */
 import { tracing } from "../../lib/kernel/tracing.js";
-import { Telemetry } from "../../lib/otel/index.js";
+import { Telemetry } from "../../lib/entries/otel.js";
 import { Collector } from "./collector.js";
 
 /** Runs `work` with the layer of a telemetry in charge, shuts it down, and hands out what the collector got. */

@@ -3,7 +3,7 @@ import { SystemClock } from "../../lib/kernel/clock.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
 import { tracing } from "../../lib/kernel/tracing.js";
-import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/otel/index.js";
+import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/entries/otel.js";
 import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
 import { Metrics } from "../../lib/observe/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";

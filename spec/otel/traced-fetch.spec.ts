@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { tracing, type RemoteParent } from "../../lib/kernel/tracing.js";
 import { enterRequest } from "../../lib/kernel/tracing-flow.js";
 import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
-import { Telemetry } from "../../lib/otel/index.js";
+import { Telemetry } from "../../lib/entries/otel.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";
 import { listening, type Listening } from "../support/listening.js";

@@ -25,7 +25,7 @@ import {
   Routes,
   SecurityHeaders,
   token,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { Metrics } from "../../lib/observe/metrics.js";
 import type { MiddlewareInput } from "../../lib/routing/middleware-input.js";
 import { tracing } from "../../lib/kernel/tracing.js";

@@ -1,4 +1,4 @@
-import { StartupError } from "../../lib/index.js";
+import { StartupError } from "../../lib/entries/main.js";
 import { errorOf } from "./error-of.js";
 
 /** The `StartupError` that a call throws; one that throws another error, or none, fails the test. */

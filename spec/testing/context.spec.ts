@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { expect } from "chai";
 import { z } from "zod";
-import { Clock, MalformedJsonError, type Context } from "../../lib/index.js";
+import { Clock, MalformedJsonError, type Context } from "../../lib/entries/main.js";
 import { context } from "../../lib/testing/context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { rejectionOf } from "../support/rejection-of.js";

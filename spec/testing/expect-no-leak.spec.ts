@@ -10,7 +10,7 @@ import {
   SecurityHeaders,
   type ApplicationBuilder,
   type Context,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { tracing } from "../../lib/kernel/tracing.js";
 import { Metrics } from "../../lib/observe/metrics.js";
 import { expectNoLeak } from "../../lib/testing/expect-no-leak.js";

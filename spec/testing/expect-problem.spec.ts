@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert";
 import { expect } from "chai";
-import { Problem } from "../../lib/index.js";
+import { Problem } from "../../lib/entries/main.js";
 import { expectProblem, type ExpectedProblem } from "../../lib/testing/expect-problem.js";
 import { rejectionOf } from "../support/rejection-of.js";
 

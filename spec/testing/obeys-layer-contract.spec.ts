@@ -15,7 +15,7 @@ import {
   type Middleware,
   type Next,
   type Run,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { obeysLayerContract, type LayerContractOptions } from "../../lib/testing/obeys-layer-contract.js";
 import type { TriedLayer } from "../../lib/testing/layer-trial.js";
 import { runProgram } from "../support/program.js";

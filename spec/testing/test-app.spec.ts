@@ -16,7 +16,7 @@ import {
   Subsystem,
   token,
   type Context,
-} from "../../lib/index.js";
+} from "../../lib/entries/main.js";
 import { tracing } from "../../lib/kernel/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { Application, Clock, provide, Reply, Route, Routes, type Context } from "../../lib/index.js";
+import { Application, Clock, provide, Reply, Route, Routes, type Context } from "../../lib/entries/main.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { rejectionOf } from "../support/rejection-of.js";

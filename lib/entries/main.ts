@@ -1,0 +1,96 @@
+/**
+ * The face of the framework, room by room in the order in which a request walks:
+ * kernel → di → subsystems → lifecycle → edge → observe → admission → session → pages → routing → pipeline → app.
+ * Observability, testing and drivers are entry points of their own.
+ */
+// kernel
+export {
+  BadRequestError,
+  ConflictError,
+  ForbiddenError,
+  FrameworkError,
+  MalformedJsonError,
+  MethodNotAllowedError,
+  NotFoundError,
+  PayloadTooLargeError,
+  RequestTimeoutError,
+  TooManyRequestsError,
+  UnauthorizedError,
+  UnavailableError,
+  UnsupportedMediaTypeError,
+  ValidationError,
+  type FieldError,
+  type FrameworkErrorOptions,
+  type HttpErrorOptions,
+} from "../kernel/errors.js";
+export { Clock, SystemClock, type Timer } from "../kernel/clock.js";
+export { Context, type FormFields } from "../kernel/context.js";
+export { Extension } from "../kernel/extension.js";
+export { Layer, type KoaMiddleware, type Next, type Run } from "../kernel/middleware.js";
+export { Problem, PROBLEM_CONTENT_TYPE } from "../kernel/problem.js";
+export { profile, type Profile } from "../kernel/profile.js";
+export { Reply } from "../kernel/reply.js";
+export type { Schema } from "../kernel/schema.js";
+export { ShutdownLast } from "../kernel/shutdown-last.js";
+export { StartupError, type Finding } from "../kernel/startup-error.js";
+// di
+export { Inject, Injectable } from "../di/injectable.js";
+export { Module, type ModuleOptions } from "../di/module.js";
+export { provide, type Binding, type Resolve } from "../di/provide.js";
+export { token, type InjectionToken, type Token } from "../di/token.js";
+// subsystems, lifecycle
+export { CacheUnavailableError } from "../subsystems/cache-unavailable-error.js";
+export { Cache, type CacheScript } from "../subsystems/cache.js";
+export { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../subsystems/subsystem.js";
+export type { LifecycleState } from "../lifecycle/lifecycle.js";
+export type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+export { Readiness, type ReadinessReport } from "../lifecycle/readiness.js";
+// edge
+export { Compression } from "../edge/compression.js";
+export type { CompressionOptions } from "../edge/compression-options.js";
+export { CorsLayer } from "../edge/cors.js";
+export type { CorsOptions, OriginPredicate } from "../edge/cors-options.js";
+export { CspNonce } from "../edge/csp-nonce.js";
+export { ProxyAction } from "../edge/proxy-action.js";
+export { ProxyLayer, type ProxyFunction, type ProxyRequest } from "../edge/proxy.js";
+export { SecurityHeaders } from "../edge/security-headers.js";
+// admission
+export { BodyLimitLayer, type BodyLimitOptions } from "../admission/body-limit.js";
+export { CatchPanicLayer } from "../admission/catch-panic.js";
+export { ErrorMapping, type ErrorMapper } from "../admission/error-mapping.js";
+export { MaintenanceLayer } from "../admission/maintenance-layer.js";
+export { Maintenance } from "../admission/maintenance.js";
+export type { RateLimitKey } from "../admission/rate-limit-key.js";
+export { RateLimit, type OnBackendError } from "../admission/rate-limit.js";
+export { TimeoutLayer } from "../admission/timeout.js";
+// routing
+export { Controller } from "../routing/controller.js";
+export type { RouteDescriptor } from "../routing/descriptor.js";
+export {
+  Any,
+  Delete,
+  Get,
+  Head,
+  Options,
+  Patch,
+  Post,
+  Put,
+  type Endpoint,
+  type EndpointOptions,
+} from "../routing/endpoint.js";
+export { routes } from "../routing/endpoint-table.js";
+export { Middleware, middleware } from "../routing/middleware.js";
+export { redirect, type Redirect } from "../routing/redirect.js";
+export { resource } from "../routing/resource.js";
+export { Route } from "../routing/route.js";
+export { RouteGroup } from "../routing/route-group.js";
+export { Routes } from "../routing/routes.js";
+export { StaticFiles } from "../routing/static-files.js";
+export type { StaticFilesOptions } from "../routing/static-options.js";
+// pipeline, app
+export type { StageRow } from "../pipeline/pipeline.js";
+export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table.js";
+export { Application, type Running } from "../app/application.js";
+export { ApplicationBuilder } from "../app/builder.js";
+export { AppConfig, type AppConfigValues } from "../app/config.js";
+export type { ApplicationGraph } from "../app/graph.js";

@@ -1,0 +1,11 @@
+/** The entry point `@stagecraft/framework/observe/metrics`: the metrics registry and its constants. */
+export {
+  DEFAULT_BUCKETS,
+  HTTP_REQUEST_DURATION,
+  HTTP_REQUESTS_TOTAL,
+  Metrics,
+  PROMETHEUS_CONTENT_TYPE,
+  type MetricsOptions,
+} from "../observe/metrics.js";
+export { MetricsError } from "../observe/metrics-error.js";
+export type { Labels, LabelValue } from "../observe/labels.js";

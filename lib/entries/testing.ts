@@ -1,0 +1,13 @@
+/** What tests of an application use; the entry point `…/testing`. Knows no test runner: assertions throw Node's `AssertionError`. */
+export { CaptureSink } from "../observe/capture-sink.js";
+export { context, type ContextOptions } from "../testing/context.js";
+export { expectExposition } from "../testing/expect-exposition.js";
+export { expectLogLine, type LogLine } from "../testing/expect-log-line.js";
+export { expectNoLeak } from "../testing/expect-no-leak.js";
+export { expectProblem, type ExpectedProblem, type ProblemDocument } from "../testing/expect-problem.js";
+export { FakeClock } from "../testing/fake-clock.js";
+export { obeysLayerContract, type LayerContractOptions } from "../testing/obeys-layer-contract.js";
+export { testApp, type TestApp } from "../testing/test-app.js";
+export type { AnyRequestOptions, TestClient } from "../testing/test-client.js";
+export type { RequestOptions } from "../testing/transport.js";
+export type { RawOptions } from "../testing/raw-exchange.js";
