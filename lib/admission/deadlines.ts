@@ -2,7 +2,7 @@
  * Deadlines that all lie the same time ahead: the order in which they were set is the order in which they fall due, so a list and one
  * timer at a time are enough, and a deadline that is met (nearly all are) costs no timer. While there is none, no timer is set.
  */
-import type { Clock, Timer } from "../kernel/clock.js";
+import type { Clock, Timer } from "../runtime/clock.js";
 
 /** One deadline, as a link of the list. */
 export class Deadline {

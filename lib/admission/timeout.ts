@@ -15,7 +15,7 @@
  * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
  */
 import { DeadlineError } from "../kernel/abort.js";
-import { LONGEST_TIMER_MS } from "../kernel/clock.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
 import type { HeadSnapshot } from "../kernel/exchange.js";

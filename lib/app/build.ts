@@ -5,8 +5,8 @@
 import type Koa from "koa";
 import type { Container } from "../di/container.js";
 import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
-import { Clock } from "../kernel/clock.js";
-import { profile } from "../kernel/profile.js";
+import { Clock } from "../runtime/clock.js";
+import { profile } from "../runtime/profile.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
 import { StartupError, type Finding } from "../kernel/startup-error.js";
 import { Lifecycle } from "../lifecycle/lifecycle.js";

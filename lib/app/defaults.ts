@@ -3,7 +3,7 @@
  */
 import { Maintenance } from "../admission/maintenance.js";
 import { provide, type Binding } from "../di/provide.js";
-import { Clock, SystemClock } from "../kernel/clock.js";
+import { Clock, SystemClock } from "../runtime/clock.js";
 import type { Lifecycle } from "../lifecycle/lifecycle.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { Filter } from "../observe/filter.js";

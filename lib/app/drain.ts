@@ -6,7 +6,7 @@
  * the last one's, so that no other is lost behind it.
  */
 import { DrainDeadlineError } from "../kernel/abort.js";
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 import type { Connections, Flight } from "../kernel/connection.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Door } from "./door.js";

@@ -7,7 +7,7 @@ import { constants, type ServerHttp2Stream } from "node:http2";
 import type Koa from "koa";
 import { ClientGoneError } from "../kernel/abort.js";
 import type { TrustedProxies } from "../kernel/client-ip.js";
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 import { Connection, Connections, isQueued } from "../kernel/connection.js";
 import { Context } from "../kernel/context.js";
 import type { Unheard } from "../kernel/exchange.js";

@@ -6,7 +6,7 @@
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { SystemClock } from "../kernel/clock.js";
+import { SystemClock } from "../runtime/clock.js";
 import { messageOn } from "../kernel/connection.js";
 import { discardBytes, halfClose } from "../kernel/half-close.js";
 import { tracing, type Fields } from "../kernel/tracing.js";

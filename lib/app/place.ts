@@ -3,7 +3,7 @@
  */
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { profile } from "../kernel/profile.js";
+import { profile } from "../runtime/profile.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";
 import { cannotListen, type Place } from "./door.js";

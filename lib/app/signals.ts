@@ -7,7 +7,7 @@
  * signals.listen((signal) => drain(signal));
  * signals.release(); // when everything has stopped
  */
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 
 export type Signal = "SIGINT" | "SIGTERM";
 

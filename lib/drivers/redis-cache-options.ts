@@ -1,6 +1,6 @@
 /** How a `RedisCache` reaches its server, and the settings of the client that the limits on waiting rest on. */
 import type { RedisOptions } from "ioredis";
-import { LONGEST_TIMER_MS } from "../kernel/clock.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 
 /** The shape of replies is the driver's business. */

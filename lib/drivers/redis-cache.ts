@@ -13,7 +13,7 @@
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
  */
 import type { Redis as Client } from "ioredis";
-import { markHandled } from "../kernel/mark-handled.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import { missingPeer } from "../kernel/missing-peer.js";
 import { expectPeer } from "../kernel/peer-version.js";
 import { expectTtl, readCacheValue, writeCacheValue } from "../subsystems/cache-value.js";

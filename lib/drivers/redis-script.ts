@@ -1,7 +1,7 @@
 /** A Lua script that is known to the server by its digest, and taught to it where it is not (a new server, a restarted one). */
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
-import { markHandled } from "../kernel/mark-handled.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import type { CacheScript } from "../subsystems/cache.js";
 import type { RedisWatch } from "./redis-watch.js";
 

@@ -12,7 +12,7 @@ import { FrameworkError } from "../kernel/errors.js";
 import type { Head, HeadCompleter } from "../kernel/head.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
-import { NonceSource } from "./nonce-source.js";
+import { NonceSource } from "../runtime/random-batch.js";
 
 const PLACEHOLDER = "{nonce}";
 const POLICY = "Content-Security-Policy";

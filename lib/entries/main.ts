@@ -23,12 +23,12 @@ export {
   type FrameworkErrorOptions,
   type HttpErrorOptions,
 } from "../kernel/errors.js";
-export { Clock, SystemClock, type Timer } from "../kernel/clock.js";
+export { Clock, SystemClock, type Timer } from "../runtime/clock.js";
 export { Context, type FormFields } from "../kernel/context.js";
 export { Extension } from "../kernel/extension.js";
 export { Layer, type KoaMiddleware, type Next, type Run } from "../kernel/middleware.js";
 export { Problem, PROBLEM_CONTENT_TYPE } from "../kernel/problem.js";
-export { profile, type Profile } from "../kernel/profile.js";
+export { profile, type Profile } from "../runtime/profile.js";
 export { Reply } from "../kernel/reply.js";
 export type { Schema } from "../kernel/schema.js";
 export { ShutdownLast } from "../kernel/shutdown-last.js";

@@ -12,7 +12,7 @@ import {
   UnsupportedMediaTypeError,
 } from "./errors.js";
 import { Extension } from "./extension.js";
-import { markHandled } from "./mark-handled.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import { validate, type Schema } from "./schema.js";
 
 /** What the readers read at most where no stage and no route says otherwise: 2 MiB. */

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../runtime/clock.js";
 import { isHalfClosed } from "./half-close.js";
 import { readPeer } from "./ip-address.js";
 import { QueuedRequests } from "./queued-requests.js";

@@ -6,7 +6,7 @@
  * someone asks for Node's own response, or for Koa's, what is kept so far is written onto it, and from then on both stay equal.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../runtime/clock.js";
 import type { TrustedProxies } from "./client-ip.js";
 import type { Connection } from "./connection.js";
 import { ClientGoneError } from "./abort.js";

@@ -4,7 +4,7 @@
  * away until the client closes too, for 2 seconds and 1 MiB at most (RFC 9112 section 9.6).
  */
 import type { Duplex } from "node:stream";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../runtime/clock.js";
 
 export const DISCARDED_BYTES = 1_048_576;
 export const DISCARDED_MS = 2000;

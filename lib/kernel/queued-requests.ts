@@ -7,7 +7,7 @@
 import { AsyncResource } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../runtime/clock.js";
 import { halfClose, isHalfClosed } from "./half-close.js";
 
 const MOST_STARTED = 64;

@@ -4,8 +4,8 @@
  * @example
  * Application.create(Shop).lifecycle({ drainDelayMs: 10_000, drainDeadlineMs: 60_000 });
  */
-import { LONGEST_TIMER_MS } from "../kernel/clock.js";
-import type { Profile } from "../kernel/profile.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import type { Profile } from "../runtime/profile.js";
 import type { Finding } from "../kernel/startup-error.js";
 
 export interface LifecycleOptions {

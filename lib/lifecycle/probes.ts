@@ -2,13 +2,12 @@
  * Asks every subsystem that can be asked whether it works, all at once, each with a deadline. Rounds that are asked for while one is
  * running share it; nothing is kept after it (details, 4.1).
  */
-import type { Clock } from "../kernel/clock.js";
+import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
-import type { Profile } from "../kernel/profile.js";
+import type { Profile } from "../runtime/profile.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Member } from "../subsystems/roster.js";
 import { causeText } from "./cause-text.js";
-import { OVERDUE, within } from "./within.js";
 
 const log = tracing.target("framework::lifecycle");
 

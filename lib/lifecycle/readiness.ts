@@ -7,8 +7,8 @@
  * constructor(private readonly readiness: Readiness) {}
  * poll() { if (this.readiness.isReady) return this.queue.take(); }
  */
-import type { Clock } from "../kernel/clock.js";
-import { profile, type Profile } from "../kernel/profile.js";
+import type { Clock } from "../runtime/clock.js";
+import { profile, type Profile } from "../runtime/profile.js";
 import type { Member } from "../subsystems/roster.js";
 import type { Lifecycle, LifecycleState } from "./lifecycle.js";
 import { Probes, type Checks } from "./probes.js";

@@ -7,7 +7,7 @@
  * if (await startup.start()) await serveUntilTold();
  * const failures = await startup.stop();
  */
-import type { Clock, Timer } from "../kernel/clock.js";
+import { type Clock, type Timer, OVERDUE, within } from "../runtime/clock.js";
 import type { FrameworkError } from "../kernel/errors.js";
 import { StartupError, type Finding } from "../kernel/startup-error.js";
 import { tracing } from "../kernel/tracing.js";
@@ -15,7 +15,6 @@ import type { Member } from "../subsystems/roster.js";
 import { attempt } from "./attempt.js";
 import { causeText } from "./cause-text.js";
 import { Teardown } from "./teardown.js";
-import { OVERDUE, within } from "./within.js";
 
 const log = tracing.target("framework::lifecycle");
 

@@ -2,13 +2,12 @@
  * Stops subsystems in the reverse of the order in which they came up, each within its time. One that fails, or takes too long, is an
  * ERROR event, and the next one is stopped all the same (details, section L).
  */
-import type { Clock } from "../kernel/clock.js";
+import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Member } from "../subsystems/roster.js";
 import { attempt } from "./attempt.js";
 import { causeText } from "./cause-text.js";
-import { OVERDUE, within } from "./within.js";
 
 const log = tracing.target("framework::lifecycle");
 

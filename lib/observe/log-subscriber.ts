@@ -4,7 +4,7 @@
  *
  * Internal: applications use `installLogging` and `provide`.
  */
-import { profile, type Profile } from "../kernel/profile.js";
+import { profile, type Profile } from "../runtime/profile.js";
 import { currentSubscriber } from "../kernel/tracing-flow.js";
 import type { Subscriber } from "../kernel/tracing-port.js";
 import { Registry, type TracingLayer } from "../kernel/tracing-registry.js";

@@ -7,7 +7,7 @@
  */
 import { AsyncResource } from "node:async_hooks";
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
-import type { Clock, Timer } from "../kernel/clock.js";
+import type { Clock, Timer } from "../runtime/clock.js";
 import type { Delivery } from "./delivery.js";
 import type { DroppedSpans } from "./dropped-spans.js";
 import { WaitingSpans } from "./waiting-spans.js";

@@ -5,7 +5,7 @@
  * @example
  * const telemetry = Telemetry.builder("shop").endpoint("http://collector.internal:4317").timeout(2000).metrics(metrics).build();
  */
-import { SystemClock, type Clock } from "../kernel/clock.js";
+import { SystemClock, type Clock } from "../runtime/clock.js";
 import type { SpanCounter } from "./dropped-spans.js";
 import type { TelemetrySettings } from "./telemetry-settings.js";
 import type { Telemetry } from "./telemetry.js";

@@ -1,5 +1,5 @@
 /** What a telemetry is built from, and the judgement of it. */
-import { LONGEST_TIMER_MS } from "../kernel/clock.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { readEndpoint } from "./endpoint.js";
 

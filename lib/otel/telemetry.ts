@@ -11,11 +11,10 @@
  * await Application.create(Shop).provide(provide(Telemetry).useValue(telemetry)).traceContext().build().run();
  */
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
-import type { Clock } from "../kernel/clock.js";
+import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
 import type { TracingLayer } from "../kernel/tracing.js";
-import { OVERDUE, within } from "../lifecycle/within.js";
 import { Delivery } from "./delivery.js";
 import { DroppedSpans, type SpanCounter } from "./dropped-spans.js";
 import { newExporter, newProvider } from "./exporter.js";

@@ -4,7 +4,7 @@
  * only; the fraction is what several looks at it leave possible.
  */
 import type { HrTime } from "@opentelemetry/api";
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 
 export class WallTime {
   readonly #clock: Clock;

@@ -7,7 +7,7 @@ import { answerError, asFrameworkError, Deferred, settleBody } from "../kernel/a
 import type { Context } from "../kernel/context.js";
 import type { FrameworkError } from "../kernel/errors.js";
 import type { Run } from "../kernel/middleware.js";
-import { profile } from "../kernel/profile.js";
+import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../kernel/status-line.js";
 import { tracing } from "../kernel/tracing.js";
 

@@ -6,7 +6,7 @@ import { answerError } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../kernel/errors.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { profile } from "../kernel/profile.js";
+import { profile } from "../runtime/profile.js";
 import { tracing } from "../kernel/tracing.js";
 import { Redirect } from "./redirect.js";
 import { redirectLocation, redirectStatus, type UrlSource } from "./redirect-answer.js";

@@ -4,7 +4,7 @@
  * often.
  */
 import type { Stats } from "node:fs";
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 import { closeFile, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./static-disk.js";
 import { StaticFile, type Suffix } from "./static-file.js";
 import { KeptBytes } from "./static-kept.js";

@@ -8,7 +8,7 @@
  * constructor(private readonly cache: Cache) {}
  * rates() { return this.cache.remember("rates", 60_000, () => this.bank.rates()); }
  */
-import { markHandled } from "../kernel/mark-handled.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import { Subsystem } from "./subsystem.js";
 
 /** A script that the store runs as one step, which nothing else comes between. */

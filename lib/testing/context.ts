@@ -10,7 +10,7 @@ import Koa from "koa";
 import { Entrance } from "../app/entrance.js";
 import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
 import { TrustedProxies } from "../kernel/client-ip.js";
-import { SystemClock, type Clock } from "../kernel/clock.js";
+import { SystemClock, type Clock } from "../runtime/clock.js";
 import type { Context } from "../kernel/context.js";
 import { fakeRequest, type FakeRequestOptions } from "./fake-request.js";
 

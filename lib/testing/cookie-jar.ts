@@ -2,7 +2,7 @@
  * The cookies of one client, kept as a browser keeps those of one site (RFC 6265 section 5): by name and path, gone when they expire by
  * the application's clock. The site counts as secure, as browsers do for `localhost`, so `Secure` cookies are sent back.
  */
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 
 interface Cookie {
   readonly name: string;

@@ -11,7 +11,7 @@
  * clock.advance(60_000);
  */
 import { AsyncResource } from "node:async_hooks";
-import { Clock, type Timer } from "../kernel/clock.js";
+import { Clock, type Timer } from "../runtime/clock.js";
 
 interface Pending {
   readonly due: number;

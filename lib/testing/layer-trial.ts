@@ -9,7 +9,7 @@ import { Entrance } from "../app/entrance.js";
 import { createServer } from "../app/server.js";
 import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
 import { TrustedProxies } from "../kernel/client-ip.js";
-import { SystemClock, type Clock } from "../kernel/clock.js";
+import { SystemClock, type Clock } from "../runtime/clock.js";
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
 import { Layer, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";

@@ -11,7 +11,7 @@ import { ApplicationBuilder } from "../app/builder.js";
 import type { Class } from "../di/class.js";
 import { provide, type Binding } from "../di/provide.js";
 import type { InjectionToken } from "../di/token.js";
-import { Clock } from "../kernel/clock.js";
+import { Clock } from "../runtime/clock.js";
 import type { Flight } from "../kernel/connection.js";
 import { tracing } from "../kernel/tracing.js";
 import { CaptureSink } from "../observe/capture-sink.js";

@@ -6,7 +6,7 @@
  * const response = await app.post("/links", { json: { target: "https://example.com/" } });
  * const browser = app.withCookies();
  */
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 import { CookieJar } from "./cookie-jar.js";
 import type { RequestOptions, Transport } from "./transport.js";
 

@@ -2,7 +2,7 @@
  * Lets a `FakeClock` go on with the machine's time while something that needs time runs: nobody is left to move it when a test is over
  * and the application drains.
  */
-import type { Clock } from "../kernel/clock.js";
+import type { Clock } from "../runtime/clock.js";
 import { FakeClock } from "./fake-clock.js";
 
 const STEP_MS = 20;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Profile } from "../../lib/kernel/profile.js";
+import type { Profile } from "../../lib/runtime/profile.js";
 import { Probes } from "../../lib/lifecycle/probes.js";
 import { Roster } from "../../lib/subsystems/roster.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";

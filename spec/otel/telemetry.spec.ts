@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SystemClock } from "../../lib/kernel/clock.js";
+import { SystemClock } from "../../lib/runtime/clock.js";
 import { FrameworkError } from "../../lib/kernel/errors.js";
 import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
 import { tracing } from "../../lib/kernel/tracing.js";

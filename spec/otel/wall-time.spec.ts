@@ -1,6 +1,6 @@
 import type { HrTime } from "@opentelemetry/api";
 import { expect } from "chai";
-import { Clock } from "../../lib/kernel/clock.js";
+import { Clock } from "../../lib/runtime/clock.js";
 import { WallTime } from "../../lib/otel/wall-time.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 

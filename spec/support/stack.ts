@@ -10,7 +10,7 @@ import { Entrance } from "../../lib/app/entrance.js";
 import { createServer } from "../../lib/app/server.js";
 import { answerWith } from "../../lib/kernel/answer.js";
 import { TrustedProxies } from "../../lib/kernel/client-ip.js";
-import { type Clock, SystemClock } from "../../lib/kernel/clock.js";
+import { type Clock, SystemClock } from "../../lib/runtime/clock.js";
 import { compose } from "../../lib/kernel/compose.js";
 import type { Context } from "../../lib/kernel/context.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";

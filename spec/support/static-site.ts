@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Clock } from "../../lib/kernel/clock.js";
+import type { Clock } from "../../lib/runtime/clock.js";
 import type { Context } from "../../lib/kernel/context.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { StaticFiles } from "../../lib/routing/static-files.js";

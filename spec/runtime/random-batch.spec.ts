@@ -1,7 +1,7 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
-import { NonceSource } from "../../lib/edge/nonce-source.js";
+import { NonceSource } from "../../lib/runtime/random-batch.js";
 
 describe("NonceSource", () => {
   it("gives 18 bytes in standard base64, each time others, across its batches", () => {
