@@ -11,7 +11,7 @@
  * Route.post("/photos", upload).middleware(new BodyLimitLayer(20_971_520));
  */
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { Extension } from "../kernel/extension.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { tracing } from "../kernel/tracing.js";

@@ -3,7 +3,7 @@
  * gets a `PayloadTooLargeError` from the stream. As long as nobody reads, nothing happens: at most one buffer's worth waits.
  */
 import type { IncomingMessage } from "node:http";
-import { PayloadTooLargeError } from "../kernel/errors.js";
+import { PayloadTooLargeError } from "../errors/framework-error.js";
 import { Extension } from "../kernel/extension.js";
 import { spareConnection } from "../kernel/request-body.js";
 

@@ -9,7 +9,7 @@
 import { answerProblem, applyReply, settleBody } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { Problem } from "../kernel/problem.js";
+import { Problem } from "../errors/problem.js";
 import type { Reply } from "../kernel/reply.js";
 import { tracing } from "../kernel/tracing.js";
 

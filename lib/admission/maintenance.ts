@@ -10,7 +10,7 @@
  * builder.maintenance(maintenance);
  * maintenance.engage();
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** What `Retry-After` says unless told otherwise, in seconds. */
 const DEFAULT_RETRY_AFTER = 60;

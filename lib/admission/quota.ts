@@ -5,7 +5,7 @@
  * Time inside a bucket is counted in ticks of `1 / limit` milliseconds, so that one token is `windowMs` ticks: whole numbers, which
  * add up without rounding for any quota and any process that people run.
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 export class Quota {
   private constructor(

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** `undefined`, `null` and `""`: the shared bucket of the unidentified. */
 export type RateLimitKey =

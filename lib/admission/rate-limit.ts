@@ -13,9 +13,9 @@
  */
 import { answerProblem } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { Problem } from "../kernel/problem.js";
+import { Problem } from "../errors/problem.js";
 import { tracing } from "../kernel/tracing.js";
 import { Cache } from "../subsystems/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";

@@ -14,10 +14,9 @@
  * builder.timeout(30_000);
  * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
  */
-import { DeadlineError } from "../kernel/abort.js";
+import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
 import type { HeadSnapshot } from "../kernel/exchange.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { describeThrown, isHandedOn } from "../kernel/panic.js";

@@ -4,7 +4,7 @@
  * What is thrown here becomes a finding of `build()` under the name of the call.
  */
 import { nameOf } from "../di/token.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 
 /** What `instanceof` asks; a class with a private constructor is one too. */
 type Kind<T> = Function & { readonly prototype: T };

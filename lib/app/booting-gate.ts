@@ -4,7 +4,7 @@
  */
 import { answerProblem } from "../kernel/answer.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { Problem } from "../kernel/problem.js";
+import { Problem } from "../errors/problem.js";
 
 export class BootingGate extends Layer {
   override wrap(_inner: Run): Run {

@@ -8,7 +8,7 @@ import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
 import { Clock } from "../runtime/clock.js";
 import { profile } from "../runtime/profile.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
-import { StartupError, type Finding } from "../kernel/startup-error.js";
+import { StartupError, type Finding } from "../errors/diagnostic.js";
 import { Lifecycle } from "../lifecycle/lifecycle.js";
 import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import { Readiness } from "../lifecycle/readiness.js";

@@ -6,7 +6,7 @@
  * Application.create(Shop).config(AppConfig.fromEnv()); // APP_NAME, APP_URL, APP_ENV, APP_PORT
  * new AppConfig({ name: "shop", url: "https://shop.example/eu/" }).absoluteUrl("/links/7"); // https://shop.example/eu/links/7
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { checkPort, DEFAULT_PORT, parsePort, type Environment } from "./port.js";
 
 export interface AppConfigValues {

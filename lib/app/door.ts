@@ -7,8 +7,8 @@ import https from "node:https";
 import net from "node:net";
 import tls from "node:tls";
 import { isUpgraded, messageOn, owesNothing } from "../kernel/connection.js";
-import { FrameworkError } from "../kernel/errors.js";
-import { plain } from "../kernel/startup-error.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { plain } from "../errors/diagnostic.js";
 import { attach, createServer, type Listener } from "./server.js";
 
 /** Where to listen: a port of a host, or the path of a socket or pipe. */

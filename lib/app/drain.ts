@@ -5,7 +5,7 @@
  * Every answer from the first moment on carries `Connection: close`, so that busy connections end by themselves; of pipelined requests
  * the last one's, so that no other is lost behind it.
  */
-import { DrainDeadlineError } from "../kernel/abort.js";
+import { DrainDeadlineError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
 import type { Connections, Flight } from "../kernel/connection.js";
 import { tracing } from "../kernel/tracing.js";

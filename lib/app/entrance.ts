@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type Koa from "koa";
-import { ClientGoneError } from "../kernel/abort.js";
+import { ClientGoneError } from "../errors/framework-error.js";
 import type { TrustedProxies } from "../kernel/client-ip.js";
 import type { Clock } from "../runtime/clock.js";
 import { Connection, Connections, isQueued } from "../kernel/connection.js";

@@ -7,7 +7,7 @@ import { provide, type Binding } from "../di/provide.js";
 import { nameOf, type InjectionToken } from "../di/token.js";
 import type { Context } from "../kernel/context.js";
 import type { Layer } from "../kernel/middleware.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { HEALTH_PREFIX } from "../lifecycle/health.js";
 import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Slot } from "../pipeline/table.js";

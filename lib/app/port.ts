@@ -5,7 +5,7 @@
  * @example
  * resolvePort({ PORT: "8080" }, { configured: 4000 }); // 8080
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 
 export const DEFAULT_PORT = 3000;
 

@@ -3,7 +3,7 @@
  * of them sees alone: that two of them would use the same buckets, and which caches have to be up for them.
  */
 import { RateLimit } from "../admission/rate-limit.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { titleOf } from "../routing/descriptor.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../subsystems/cache.js";

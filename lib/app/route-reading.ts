@@ -7,7 +7,7 @@ import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
 import { nameOf } from "../di/token.js";
 import { middlewareName } from "../kernel/middleware.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-plan.js";
 import type { Destination } from "../routing/dispatch.js";
 import type { InstanceOf } from "../routing/instance-of.js";

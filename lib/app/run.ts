@@ -3,7 +3,7 @@
  */
 import cluster from "node:cluster";
 import { inspect } from "node:util";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { currentSubscriber } from "../kernel/tracing-flow.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Assembly } from "./build.js";

@@ -4,8 +4,8 @@
 import { isIPv6 } from "node:net";
 import { nameOf } from "../di/token.js";
 import { TrustedProxies } from "../kernel/client-ip.js";
-import { FrameworkError } from "../kernel/errors.js";
-import type { Finding } from "../kernel/startup-error.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { Health } from "../lifecycle/health.js";
 import { checkHealthPrefix } from "../lifecycle/health-prefix.js";
 import { checkLifecycleOptions } from "../lifecycle/lifecycle-options.js";

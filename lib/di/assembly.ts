@@ -3,7 +3,7 @@
  * was found before (`graph.ts`), what only shows when constructors and factories run is found here.
  */
 import { construct } from "./reflect.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../kernel/middleware.js";
 import { depthFirst } from "./depth-first.js";
 import { buildPlace, dependencyCycle, promised, threw } from "./findings.js";

@@ -8,7 +8,7 @@
  * container.in(ShopModule).get(LinksController);
  * await container.dispose();
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { Assembly } from "./assembly.js";
 import type { Class } from "./class.js";
 import { disposeAll } from "./disposal.js";

@@ -2,7 +2,7 @@
  * How an instance is let go: by `Symbol.asyncDispose`, else `dispose()`, else `Symbol.dispose`; only one of them is called. In
  * reverse order of construction, one after the other, so that nothing is taken from under its users; only promises are waited for.
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../kernel/middleware.js";
 import { nameOf } from "./token.js";
 

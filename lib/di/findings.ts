@@ -3,7 +3,7 @@
  * alike and the guide can be compared with them. Those of constructor parameters: `parameter-findings.ts`; of missing providers:
  * `missing.ts`.
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { Slot } from "./slot.js";
 import { nameOf } from "./token.js";
 

@@ -7,7 +7,7 @@
  * if (findings.length > 0) throw new StartupError(findings);
  * const container = build();
  */
-import { StartupError, type Finding } from "../kernel/startup-error.js";
+import { StartupError, type Finding } from "../errors/diagnostic.js";
 import { Assembly } from "./assembly.js";
 import { isClass } from "./class.js";
 import { Container } from "./container.js";

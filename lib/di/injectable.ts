@@ -11,7 +11,7 @@
  * }
  * ```
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { Annotation } from "./reflect.js";
 import type { AbstractClass } from "./class.js";
 import type { InjectionToken } from "./token.js";

@@ -1,5 +1,5 @@
 /** What the application room hands to `inspect`, and what it gets back. */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { Class } from "./class.js";
 import type { Container } from "./container.js";
 import type { Binding } from "./provide.js";

@@ -2,7 +2,7 @@
  * Why a token is not to be had in a scope, told apart so that the cure is one edit: nobody provides it, somebody does and does not
  * export it, somebody does and is not imported, or two do and the application cannot choose.
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { ModuleScope, type ApplicationScope } from "./scope.js";
 import type { Viewpoint } from "./slot.js";
 import { nameOf, type InjectionToken } from "./token.js";

@@ -1,7 +1,7 @@
 /**
  * From the root module to every module that is reached from it, each once; checks what the modules list, and fills the scopes.
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { isClass, type Class } from "./class.js";
 import { depthFirst } from "./depth-first.js";
 import { moduleCycle, notAModule, notAProvider, unknownExport } from "./findings.js";

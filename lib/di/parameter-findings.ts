@@ -1,5 +1,5 @@
 /** The faults of constructor parameters, in words: types that name nothing at run time, and types that are not known at all. */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { Blank, ConstructorShape, Parameter } from "./constructor.js";
 import { parameterNames } from "./parameter-names.js";
 import type { Slot } from "./slot.js";

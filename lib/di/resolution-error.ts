@@ -2,8 +2,8 @@
  * Thrown by a container that cannot give what it was asked for, or whose provider threw: the same finding that a start would list.
  * Its message says what and where; the provider's own error is the `cause`.
  */
-import { FrameworkError } from "../kernel/errors.js";
-import type { Finding } from "../kernel/startup-error.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 
 export class ResolutionError extends FrameworkError {
   constructor(

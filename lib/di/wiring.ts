@@ -2,7 +2,7 @@
  * Ties each slot to the slots that its constructor asks for. What cannot be tied is kept until all are tied: only then is it known who
  * wanted the slot in the first place, and a message can show the whole chain.
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { constructorOf, type ConstructorShape, type Parameter } from "./constructor.js";
 import { blankParameter, placeOf, unreadable } from "./parameter-findings.js";
 import { explainMissing } from "./missing.js";

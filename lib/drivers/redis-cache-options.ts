@@ -1,7 +1,7 @@
 /** How a `RedisCache` reaches its server, and the settings of the client that the limits on waiting rest on. */
 import type { RedisOptions } from "ioredis";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** The shape of replies is the driver's business. */
 export type ClientOptions = Omit<RedisOptions, "replyMapping">;

@@ -14,8 +14,7 @@
  */
 import type { Redis as Client } from "ioredis";
 import { markHandled } from "../runtime/mark-handled.js";
-import { missingPeer } from "../kernel/missing-peer.js";
-import { expectPeer } from "../kernel/peer-version.js";
+import { missingPeer, expectPeer } from "../errors/optional-package.js";
 import { expectTtl, readCacheValue, writeCacheValue } from "../subsystems/cache-value.js";
 import { Cache, type CacheScript } from "../subsystems/cache.js";
 import { clientSettings, readNamespace, readUrl, type RedisCacheOptions } from "./redis-cache-options.js";

@@ -1,6 +1,6 @@
 /** The settings of the compression stage, and the check of them. */
 import { constants } from "node:zlib";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 export interface CompressionOptions {
   /** A body that is known to be shorter, in bytes, is sent as it is; 1024 unless set. */

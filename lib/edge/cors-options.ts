@@ -3,7 +3,7 @@
  * than it seems to, is refused when the application is built.
  */
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { isToken } from "./field-text.js";
 import { isOrigin } from "./origin.js";
 

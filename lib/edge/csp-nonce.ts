@@ -8,7 +8,7 @@
  * return Reply.html(`<script${CspNonce.of(ctx).attribute()}>start()</script>`);
  */
 import { Extension, type Extensible } from "../kernel/extension.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 export class CspNonce {
   /** @param value 144 random bits in base64 */

@@ -6,8 +6,8 @@
  */
 import { answerProblem, applyReply } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
-import { Problem } from "../kernel/problem.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { Problem } from "../errors/problem.js";
 import { Reply } from "../kernel/reply.js";
 import { isFinalStatus } from "../kernel/status-line.js";
 import { isFieldValue, isToken } from "./field-text.js";

@@ -8,7 +8,7 @@
  * builder.securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'self' 'nonce-{nonce}'"));
  */
 import type { Exchange } from "../kernel/exchange.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { Head, HeadCompleter } from "../kernel/head.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { CspNonce } from "./csp-nonce.js";

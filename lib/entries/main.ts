@@ -22,17 +22,17 @@ export {
   type FieldError,
   type FrameworkErrorOptions,
   type HttpErrorOptions,
-} from "../kernel/errors.js";
+} from "../errors/framework-error.js";
 export { Clock, SystemClock, type Timer } from "../runtime/clock.js";
 export { Context, type FormFields } from "../kernel/context.js";
 export { Extension } from "../kernel/extension.js";
 export { Layer, type KoaMiddleware, type Next, type Run } from "../kernel/middleware.js";
-export { Problem, PROBLEM_CONTENT_TYPE } from "../kernel/problem.js";
+export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 export { profile, type Profile } from "../runtime/profile.js";
 export { Reply } from "../kernel/reply.js";
 export type { Schema } from "../kernel/schema.js";
 export { ShutdownLast } from "../kernel/shutdown-last.js";
-export { StartupError, type Finding } from "../kernel/startup-error.js";
+export { StartupError, type Finding } from "../errors/diagnostic.js";
 // di
 export { Inject, Injectable } from "../di/injectable.js";
 export { Module, type ModuleOptions } from "../di/module.js";

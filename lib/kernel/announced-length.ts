@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { FrameworkError } from "./errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** In bytes; `undefined`: no bound. */
 export interface LengthBounds {

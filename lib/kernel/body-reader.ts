@@ -10,7 +10,7 @@ import {
   MalformedJsonError,
   PayloadTooLargeError,
   UnsupportedMediaTypeError,
-} from "./errors.js";
+} from "../errors/framework-error.js";
 import { Extension } from "./extension.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { validate, type Schema } from "./schema.js";

@@ -12,7 +12,7 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { type AddressBlock, readBlock } from "./address-block.js";
 import { trimBlanks } from "./blanks.js";
-import { FrameworkError } from "./errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { readForwardedEntry, readPeer } from "./ip-address.js";
 
 /** Verdicts kept; a crowd of other addresses makes the memory start anew, never grow. */

@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../runtime/clock.js";
 import type { TrustedProxies } from "./client-ip.js";
 import type { Connection } from "./connection.js";
-import { ClientGoneError } from "./abort.js";
+import { ClientGoneError } from "../errors/framework-error.js";
 import type { Head, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import type { Readable } from "node:stream";

@@ -7,7 +7,7 @@
  * CurrentUser.set(ctx, user);
  * CurrentUser.of(ctx).name; // throws where no one has set it
  */
-import { FrameworkError } from "./errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** Whatever carries extensions; a `Context` does. */
 export interface Extensible {

@@ -2,7 +2,7 @@
  * `a=1&b=2` from a form or a query as an object without a prototype, so that a field named `__proto__` is a field like any other.
  * A repeated key is a list; more than a thousand fields are refused. Decoding follows the URL standard's urlencoded parser.
  */
-import { PayloadTooLargeError } from "./errors.js";
+import { PayloadTooLargeError } from "../errors/framework-error.js";
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 

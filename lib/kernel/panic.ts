@@ -3,11 +3,11 @@
  * as it was when the request came to the stage that answers. After the head was sent only the connection can be ended, so that
  * the client sees a cut body.
  */
-import { ClientGoneError } from "./abort.js";
+import { ClientGoneError } from "../errors/framework-error.js";
 import { answerProblem, asFrameworkError } from "./answer.js";
 import type { Context } from "./context.js";
 import type { HeadSnapshot } from "./exchange.js";
-import { Problem } from "./problem.js";
+import { Problem } from "../errors/problem.js";
 import { discardBody } from "./stream.js";
 import { currentSubscriber } from "./tracing-flow.js";
 import type { Target } from "./tracing-target.js";

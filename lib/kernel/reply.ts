@@ -12,7 +12,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
-import { PROBLEM_CONTENT_TYPE, type Problem } from "./problem.js";
+import { PROBLEM_CONTENT_TYPE, type Problem } from "../errors/problem.js";
 import { checkFinalStatus } from "./status-line.js";
 
 /** What can be sent; an object has become JSON text before it gets here. */

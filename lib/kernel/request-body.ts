@@ -5,7 +5,7 @@
  */
 import { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { FrameworkError } from "./errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 type Done = (error?: Error | null) => void;
 

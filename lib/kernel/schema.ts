@@ -2,7 +2,7 @@
  * The Standard Schema interface (version 1), which zod, valibot, arktype and others implement: the framework reads a request with
  * any of them and depends on none. Written after https://standardschema.dev; only the part that is used here.
  */
-import { ValidationError, type FieldError } from "./errors.js";
+import { ValidationError, type FieldError } from "../errors/framework-error.js";
 
 export interface Schema<Input = unknown, Output = Input> {
   readonly "~standard": {

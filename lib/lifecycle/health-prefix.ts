@@ -1,6 +1,6 @@
 /** What `.healthPrefix(path)` accepts: one leading slash, at least one segment, no trailing slash (details, 4.1). */
 import { nameOf } from "../di/token.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 
 /** Characters that a path segment has as they are, or percent-encoded (RFC 3986, section 3.3): others can arrive in no request. */
 const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;

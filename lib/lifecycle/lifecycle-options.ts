@@ -6,7 +6,7 @@
  */
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import type { Profile } from "../runtime/profile.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 
 export interface LifecycleOptions {
   /** How long readiness is seen as 503 before the listener stops: 5 000 in release, 500 in debug. */

@@ -7,7 +7,7 @@
  * lifecycle.beginDrain(); // a signal came: `/up/ready` is 503 from here on
  * lifecycle.markStopped();
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 export type LifecycleState = "booting" | "ready" | "draining" | "stopped";
 

@@ -3,11 +3,11 @@
  * running share it; nothing is kept after it (details, 4.1).
  */
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { Profile } from "../runtime/profile.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Member } from "../subsystems/roster.js";
-import { causeText } from "./cause-text.js";
+import { causeText } from "../errors/thrown-value.js";
 
 const log = tracing.target("framework::lifecycle");
 

@@ -8,12 +8,12 @@
  * const failures = await startup.stop();
  */
 import { type Clock, type Timer, OVERDUE, within } from "../runtime/clock.js";
-import type { FrameworkError } from "../kernel/errors.js";
-import { StartupError, type Finding } from "../kernel/startup-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
+import { StartupError, type Finding } from "../errors/diagnostic.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Member } from "../subsystems/roster.js";
 import { attempt } from "./attempt.js";
-import { causeText } from "./cause-text.js";
+import { causeText } from "../errors/thrown-value.js";
 import { Teardown } from "./teardown.js";
 
 const log = tracing.target("framework::lifecycle");

@@ -3,11 +3,11 @@
  * ERROR event, and the next one is stopped all the same (details, section L).
  */
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { tracing } from "../kernel/tracing.js";
 import type { Member } from "../subsystems/roster.js";
 import { attempt } from "./attempt.js";
-import { causeText } from "./cause-text.js";
+import { causeText } from "../errors/thrown-value.js";
 
 const log = tracing.target("framework::lifecycle");
 

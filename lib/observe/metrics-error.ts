@@ -5,7 +5,7 @@
  * @example
  * metrics.increment("orders-total"); // MetricsError, code "E_METRIC_NAME"
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** Which rule was broken: the metric's name, a label, the metric's kind, or the value. */
 export type MetricsErrorCode = "E_METRIC_NAME" | "E_METRIC_LABEL" | "E_METRIC_KIND" | "E_METRIC_VALUE";

@@ -1,5 +1,5 @@
 /** Why a text is no request id. Only `RequestId.parse` throws it; a header that is none is replaced without a word. */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 export type RequestIdErrorReason = "empty" | "too-large" | "invalid-char";
 

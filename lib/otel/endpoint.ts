@@ -1,5 +1,5 @@
 /** Where spans are sent: an `http:` or `https:` URL of a host and a port, because that is all that gRPC takes of it. */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 const SHOWN_CHARACTERS = 100;
 

@@ -1,7 +1,7 @@
 /** The official exporter and the official SDK, told everything that they would otherwise look for in the environment of the process. */
 import type { IdGenerator, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { TracerProvider } from "@opentelemetry/api";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { MAX_ATTRIBUTES } from "./attributes.js";
 import { otlp, sdk } from "./peers.js";
 import { ServiceResource } from "./service-resource.js";

@@ -8,8 +8,7 @@
  */
 import type { TracerProvider } from "@opentelemetry/api";
 import type { AlwaysOnSampler, TracerConfig } from "@opentelemetry/sdk-trace-base";
-import { isMissing, missingPeer } from "../kernel/missing-peer.js";
-import { expectClasses, expectPeer, isInstalled, isOlder } from "../kernel/peer-version.js";
+import { isMissing, missingPeer, expectClasses, expectPeer, isInstalled, isOlder } from "../errors/optional-package.js";
 
 const ENTRY = "@stagecraft/framework/observe/otel";
 const EXPORTER_NAME = "@opentelemetry/exporter-trace-otlp-grpc";

@@ -1,6 +1,6 @@
 /** What a telemetry is built from, and the judgement of it. */
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { readEndpoint } from "./endpoint.js";
 
 export interface TelemetrySettings {

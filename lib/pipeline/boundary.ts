@@ -2,10 +2,9 @@
  * The boundary between the application's own layers and the framework's stages: an error with a status becomes an answer here, and
  * what `ctx.body` holds becomes text, bytes or a stream. A panic passes. Always there, also in a bare application.
  */
-import { ClientGoneError } from "../kernel/abort.js";
+import { ClientGoneError, type FrameworkError } from "../errors/framework-error.js";
 import { answerError, asFrameworkError, Deferred, settleBody } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
-import type { FrameworkError } from "../kernel/errors.js";
 import type { Run } from "../kernel/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../kernel/status-line.js";

@@ -1,5 +1,5 @@
 /** Parameters that a handler reads and none of its paths has; the compiler refuses them, unless it was talked out of it. */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { askedParameters } from "./asked-parameters.js";
 import { titleOf } from "./descriptor.js";
 import type { DraftRoute } from "./flat-route.js";

@@ -1,5 +1,5 @@
 /** What is wrong between a controller and its endpoints: handled by nobody, by two, in the wrong place, or where no instance can. */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { AnyClass, AnyEndpoint } from "./any-endpoint.js";
 import { belongs, type Binding } from "./binding.js";
 import { controllerSource, type ControllerSource } from "./controller.js";

@@ -6,7 +6,7 @@
  * const plan = ControllerPlan.of(LinksController);
  * const routes = new Routes([plan.group((made) => container.resolve(made))]).middleware(...moduleMiddleware);
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { AnyClass } from "./any-endpoint.js";
 import { bindings, type Binding } from "./binding.js";
 import { controllerSource } from "./controller.js";

@@ -4,7 +4,7 @@
  */
 import { compose } from "../kernel/compose.js";
 import type { Context } from "../kernel/context.js";
-import { BadRequestError } from "../kernel/errors.js";
+import { BadRequestError } from "../errors/framework-error.js";
 import { answerReturned } from "../kernel/first-chunk.js";
 import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";
 import type { Method } from "./method.js";

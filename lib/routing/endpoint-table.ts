@@ -7,7 +7,7 @@
  * links.show.url("red", 7); // "/teams/red/links/7", named "links.show"
  */
 import { nameOf } from "../di/token.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { AnyEndpoint } from "./any-endpoint.js";
 import { endpoint, isEndpoint, type Endpoint } from "./endpoint.js";
 import { joinPaths } from "./join-paths.js";

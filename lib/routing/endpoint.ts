@@ -10,7 +10,7 @@
  *   @show show({ params }: Context<"id">) { return params.id; }
  * }
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { AnyEndpoint } from "./any-endpoint.js";
 import { titleOf } from "./descriptor.js";
 import { recordUse } from "./endpoint-use.js";

@@ -1,5 +1,5 @@
 /** From a class to its one instance: the application's container, or plain construction where there is no application. */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { AnyClass } from "./any-endpoint.js";
 
 export type InstanceOf = <T extends object>(made: abstract new (...args: never[]) => T) => T;

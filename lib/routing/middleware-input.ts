@@ -2,7 +2,7 @@
 import { isClass } from "../di/class.js";
 import { nameOf } from "../di/token.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract } from "../kernel/middleware.js";
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 
 /** A class whose instances are middlewares. */
 export type MiddlewareClass = abstract new (...args: never[]) => MiddlewareContract;

@@ -15,7 +15,7 @@
  * async create(ctx: Context) { … }
  */
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../kernel/middleware.js";
 import type { MiddlewareInput } from "./middleware-input.js";
 import { recordMiddleware } from "./middleware-use.js";

@@ -1,6 +1,6 @@
 /** A path or prefix as it may come from JavaScript, refused where it is written: whether a text is a path is found by `build()`. */
 import { nameOf } from "../di/token.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** The text; throws `E_ROUTE_PATH` for anything else, which is often `undefined` out of files that import each other. */
 export function pathText<P extends string>(given: P, where: string): P {

@@ -8,7 +8,7 @@
  * @example
  * Path.of("/links/{id}").fill(["a b"]); // "/links/a%20b"
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { readSegment, SEGMENT_KINDS, type PathSegment } from "./path-segment.js";
 import { fillSegment, surplusParameter } from "./url-parameter.js";
 

@@ -1,5 +1,5 @@
 /** From a redirect to a status and a `Location`, given what is known of the request. Pure; the redirect mapper applies it. */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { PathParameter } from "./path-types.js";
 import type { Redirect } from "./redirect.js";
 import { safeReferer } from "./safe-path.js";

@@ -4,7 +4,7 @@
  */
 import { answerError } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../kernel/tracing.js";

@@ -6,7 +6,7 @@
  * const photos = resource("photos", "/photos", { only: ["index", "show", "destroy"] });
  * photos.show.url(7); // "/photos/7"
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
 import { registered } from "./endpoint-table.js";
 import { joinPaths } from "./join-paths.js";

@@ -1,5 +1,5 @@
 /** What is wrong with routes taken together: paths that are none, two routes for the same requests, two routes of one name. */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { absentParameters } from "./absent-parameters.js";
 import { titleOf, type RouteDescriptor } from "./descriptor.js";
 import type { DraftRoute } from "./flat-route.js";

@@ -1,6 +1,6 @@
 /** The members of a collection or group as they may come from JavaScript: refused where they are written, which no finding could name. */
 import { nameOf } from "../di/token.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** A copy; throws `E_ROUTES_INVALID` for what is no list, and for a member that cannot be one. */
 export function membersOf<T>(given: readonly T[], isMember: (candidate: unknown) => boolean): T[] {

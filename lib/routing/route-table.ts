@@ -1,6 +1,6 @@
 /** All routes of a collection at one moment: those that can be served, their names, and what is wrong with them. */
-import { NotFoundError } from "../kernel/errors.js";
-import type { Finding } from "../kernel/startup-error.js";
+import { NotFoundError } from "../errors/framework-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { DraftRoute, FlatRoute } from "./flat-route.js";
 import { Path } from "./path.js";
 import type { PathParameter } from "./path-types.js";

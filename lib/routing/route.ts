@@ -7,7 +7,7 @@
  * @example
  * Route.get("/links/{id}", ({ params }) => store.find(params.id)).name("links.show").middleware(SignedIn);
  */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../kernel/middleware.js";
 import type { DraftRoute } from "./flat-route.js";
 import type { AnyHandler, Handler, HandlerOf } from "./handler.js";

@@ -10,8 +10,8 @@
  */
 import type { Router } from "@koa/router";
 import { nameOf } from "../di/token.js";
-import type { Finding } from "../kernel/startup-error.js";
-import { FrameworkError } from "../kernel/errors.js";
+import type { Finding } from "../errors/diagnostic.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../kernel/middleware.js";
 import type { RouteDescriptor } from "./descriptor.js";
 import type { DraftRoute, FlatRoute } from "./flat-route.js";

@@ -2,7 +2,7 @@
  * A place to send a browser to that cannot be another site: a path of this one, with its query and fragment, fit for a header.
  * Targets from outside (`Referer`, a form field) pass through here; a URL to another site never does.
  */
-import { BadRequestError } from "../kernel/errors.js";
+import { BadRequestError } from "../errors/framework-error.js";
 
 /** Starts with one slash; no backslash, which browsers take for a slash, and no control character, which they drop. */
 export function isSafePath(target: string): boolean {

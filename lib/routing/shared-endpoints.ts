@@ -2,7 +2,7 @@
  * Endpoints written in place that two methods handle below different prefixes: `.url()` could mean either. A method that several
  * controllers inherit is one, and has a route below each of their prefixes; only its `.url()` is refused.
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { AnyClass, AnyEndpoint } from "./any-endpoint.js";
 import { controllerSource } from "./controller.js";
 import { titleOf } from "./descriptor.js";

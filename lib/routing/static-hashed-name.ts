@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 const MIN_HASH = 8;
 

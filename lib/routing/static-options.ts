@@ -1,7 +1,7 @@
 /** Where an application's files lie, and below which path the ones of its front end's build are served. */
 import { resolve } from "node:path";
 import { nameOf } from "../di/token.js";
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { staticPath } from "./static-path.js";
 
 export interface StaticFilesOptions {

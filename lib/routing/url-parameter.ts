@@ -1,5 +1,5 @@
 /** Values put into the captures of a path: what they may be, how they are encoded, and how a refusal names them. */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { PathSegment } from "./path-segment.js";
 
 /**

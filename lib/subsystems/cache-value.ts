@@ -1,5 +1,5 @@
 /** From a value to what a cache keeps, and back: JSON text within bounds. For those who write a driver. */
-import { FrameworkError } from "../kernel/errors.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 /** 64 MiB of text, in UTF-16 code units. */
 export const LARGEST_CACHE_VALUE = 67_108_864;

@@ -2,7 +2,7 @@
  * The subsystems of one application, in the order in which they start, each under the name by which events, errors and health checks
  * speak of it: `database`, or `database:Ledger` as soon as there is a second one of the kind (details, 4.1).
  */
-import type { Finding } from "../kernel/startup-error.js";
+import type { Finding } from "../errors/diagnostic.js";
 import { SUBSYSTEM_KINDS, type Subsystem } from "./subsystem.js";
 
 export interface Member {

@@ -6,7 +6,7 @@
  * await expectProblem(await app.get("/links/7"), { status: 404, slug: "not-found", detail: /7/ });
  */
 import { isDeepStrictEqual } from "node:util";
-import { PROBLEM_CONTENT_TYPE } from "../kernel/problem.js";
+import { PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 import { failure, shown } from "./failure.js";
 
 export interface ExpectedProblem {

@@ -4,7 +4,7 @@
  */
 import { answerWith } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
-import { UnavailableError } from "../kernel/errors.js";
+import { UnavailableError } from "../errors/framework-error.js";
 import type { Run } from "../kernel/middleware.js";
 import { FailingStream } from "./failing-stream.js";
 import { shown } from "./failure.js";

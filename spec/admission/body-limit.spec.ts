@@ -5,7 +5,7 @@ import { ErrorMapping } from "../../lib/admission/error-mapping.js";
 import { answerWith } from "../../lib/kernel/answer.js";
 import { compose } from "../../lib/kernel/compose.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Conversation } from "../support/conversation.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MaintenanceLayer } from "../../lib/admission/maintenance-layer.js";
 import { Maintenance } from "../../lib/admission/maintenance.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { RateLimit } from "../../lib/admission/rate-limit.js";
 import { RedisCache } from "../../lib/drivers/redis-cache.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
 import { errorOf } from "../support/error-of.js";

@@ -7,7 +7,7 @@ import type { RateLimitKey } from "../../lib/admission/rate-limit-key.js";
 import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import { compose } from "../../lib/kernel/compose.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { FrameworkError, NotFoundError } from "../../lib/kernel/errors.js";
+import { FrameworkError, NotFoundError } from "../../lib/errors/framework-error.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";

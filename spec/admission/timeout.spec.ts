@@ -9,7 +9,7 @@ import { TimeoutLayer } from "../../lib/admission/timeout.js";
 import { answerWith } from "../../lib/kernel/answer.js";
 import { compose } from "../../lib/kernel/compose.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { answerReturned } from "../../lib/kernel/first-chunk.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";

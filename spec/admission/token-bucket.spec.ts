@@ -2,7 +2,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { Quota } from "../../lib/admission/quota.js";
 import { SWEEP_ABOVE, TokenBuckets } from "../../lib/admission/token-bucket.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { errorOf } from "../support/error-of.js";
 
 const SECOND = 1000;

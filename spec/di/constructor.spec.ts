@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect } from "chai";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { constructorOf } from "../../lib/di/constructor.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
 import { token } from "../../lib/di/token.js";

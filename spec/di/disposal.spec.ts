@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { disposeAll } from "../../lib/di/disposal.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 
 describe("disposeAll", () => {
   it("takes the last first and waits for each", async () => {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import type { Finding } from "../../lib/kernel/startup-error.js";
-import { StartupError } from "../../lib/kernel/startup-error.js";
+import { type Finding, StartupError } from "../../lib/errors/diagnostic.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
 import type { Inspection } from "../../lib/di/inspection.js";

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { Compression } from "../../lib/edge/compression.js";
 import type { CompressionOptions } from "../../lib/edge/compression-options.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { errorOf } from "../support/error-of.js";

@@ -4,7 +4,7 @@ import type { CorsOptions, OriginPredicate } from "../../lib/edge/cors-options.j
 import { CorsLayer } from "../../lib/edge/cors.js";
 import { SecurityHeaders } from "../../lib/edge/security-headers.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { FrameworkError, NotFoundError } from "../../lib/kernel/errors.js";
+import { FrameworkError, NotFoundError } from "../../lib/errors/framework-error.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
 import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";

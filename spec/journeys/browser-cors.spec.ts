@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { Application } from "../../lib/app/application.js";
-import { NotFoundError } from "../../lib/kernel/errors.js";
+import { NotFoundError } from "../../lib/errors/framework-error.js";
 import type { CorsOptions } from "../../lib/edge/cors-options.js";
 import { ProxyAction } from "../../lib/edge/proxy-action.js";
 import { Reply } from "../../lib/kernel/reply.js";

@@ -4,7 +4,7 @@ import * as consumers from "node:stream/consumers";
 import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { BadRequestError } from "../../lib/kernel/errors.js";
+import { BadRequestError } from "../../lib/errors/framework-error.js";
 import { Conversation } from "../support/conversation.js";
 import { eventsOf } from "../support/events-of.js";
 import { Gate } from "../support/gate.js";

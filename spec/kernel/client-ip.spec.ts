@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { TrustedProxies } from "../../lib/kernel/client-ip.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 
 describe("TrustedProxies", () => {
   const inside = TrustedProxies.parse("10.0.0.0/8, 192.168.7.1 fd00::/8\t2001:db8::5");

@@ -3,7 +3,7 @@ import zlib, { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { Compression } from "../../lib/edge/compression.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { NotFoundError } from "../../lib/kernel/errors.js";
+import { NotFoundError } from "../../lib/errors/framework-error.js";
 import { answerReturned } from "../../lib/kernel/first-chunk.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { Stack } from "../support/stack.js";

@@ -6,7 +6,7 @@ import { ErrorMapping } from "../../lib/admission/error-mapping.js";
 import { TimeoutLayer } from "../../lib/admission/timeout.js";
 import { Compression } from "../../lib/edge/compression.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import type { Next } from "../../lib/kernel/middleware.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import { ErrorMapping, type ErrorMapper } from "../../lib/admission/error-mapping.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { Problem } from "../../lib/kernel/problem.js";
+import { Problem } from "../../lib/errors/problem.js";
 import { Reply } from "../../lib/kernel/reply.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
 import { MetricsLayer } from "../../lib/observe/metrics-layer.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/lifecycle.js";
 
 type Move = "markReady" | "beginDrain" | "markStopped";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { StartupError } from "../../lib/kernel/startup-error.js";
+import { StartupError } from "../../lib/errors/diagnostic.js";
 import { Startup } from "../../lib/lifecycle/startup.js";
 import { Roster } from "../../lib/subsystems/roster.js";
 import { Subsystem, SUBSYSTEM_KINDS } from "../../lib/subsystems/subsystem.js";

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
-import { NotFoundError, UnavailableError } from "../../lib/kernel/errors.js";
+import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
 import { tracing } from "../../lib/kernel/tracing.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
 import { MetricsLayer } from "../../lib/observe/metrics-layer.js";

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { Application } from "../../lib/app/application.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { NotFoundError, UnavailableError } from "../../lib/kernel/errors.js";
+import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
 import type { Middleware } from "../../lib/kernel/middleware.js";
 import { DEFAULT_BUCKETS, HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
 import { MetricsError } from "../../lib/observe/metrics-error.js";

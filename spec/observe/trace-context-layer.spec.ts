@@ -1,7 +1,7 @@
 /** Stage 8, the trace context: whose trace a request joins, read from raw sockets, and what its span says. */
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
-import { UnavailableError } from "../../lib/kernel/errors.js";
+import { UnavailableError } from "../../lib/errors/framework-error.js";
 import { tracing } from "../../lib/kernel/tracing.js";
 import { REQUEST } from "../../lib/observe/span-names.js";
 import { TraceContext } from "../../lib/observe/trace-context.js";

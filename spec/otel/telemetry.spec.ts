@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { SystemClock } from "../../lib/runtime/clock.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
 import { tracing } from "../../lib/kernel/tracing.js";
 import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/entries/otel.js";

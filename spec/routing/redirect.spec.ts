@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { BadRequestError } from "../../lib/kernel/errors.js";
+import { BadRequestError } from "../../lib/errors/framework-error.js";
 import { Get } from "../../lib/routing/endpoint.js";
 import { redirectLocation, redirectStatus, type RedirectedRequest } from "../../lib/routing/redirect-answer.js";
 import { redirect } from "../../lib/routing/redirect.js";

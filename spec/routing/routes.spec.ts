@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { KoaMiddleware, Middleware, Next } from "../../lib/kernel/middleware.js";
 import type { Context } from "../../lib/kernel/context.js";
-import { NotFoundError } from "../../lib/kernel/errors.js";
+import { NotFoundError } from "../../lib/errors/framework-error.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
 import { collisions } from "../../lib/routing/route-findings.js";

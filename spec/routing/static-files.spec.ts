@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSyn
 import { join } from "node:path";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { StaticFiles } from "../../lib/routing/static-files.js";
 import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";

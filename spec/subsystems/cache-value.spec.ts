@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { expectTtl, LARGEST_CACHE_VALUE, readCacheValue, writeCacheValue } from "../../lib/subsystems/cache-value.js";
 import { errorOf } from "../support/error-of.js";
 

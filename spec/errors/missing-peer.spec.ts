@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { missingPeer } from "../../lib/kernel/missing-peer.js";
-import { FrameworkError } from "../../lib/kernel/errors.js";
+import { missingPeer } from "../../lib/errors/optional-package.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { errorOf } from "../support/error-of.js";
 
 const refuse = missingPeer("@stagecraft/framework/cache/redis", "ioredis", "ioredis@6");

@@ -2,7 +2,7 @@
  * Everything that is wrong with an application, at once: thrown by `build()` before the first instance is made, so that one start
  * shows every fault and each says what, where and what to do.
  */
-import { FrameworkError } from "./errors.js";
+import { FrameworkError } from "./framework-error.js";
 
 /** One fault. */
 export interface Finding {

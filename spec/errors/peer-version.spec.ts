@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { FrameworkError } from "../../lib/kernel/errors.js";
-import { expectClasses, expectPeer, isInstalled } from "../../lib/kernel/peer-version.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
+import { expectClasses, expectPeer, isInstalled } from "../../lib/errors/optional-package.js";
 import { errorOf } from "../support/error-of.js";
 
 const peer = { entry: "some/entry", name: "ioredis", from: "5.4.1", install: "ioredis@6" };

@@ -6,7 +6,7 @@
  * return Reply.problem(Problem.of(409, "that slug is taken"));
  */
 import { STATUS_CODES } from "node:http";
-import { FrameworkError } from "./errors.js";
+import { FrameworkError } from "./framework-error.js";
 
 export const PROBLEM_CONTENT_TYPE = "application/problem+json";
 

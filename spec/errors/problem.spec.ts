@@ -14,8 +14,8 @@ import {
   UnavailableError,
   UnsupportedMediaTypeError,
   ValidationError,
-} from "../../lib/kernel/errors.js";
-import { Problem } from "../../lib/kernel/problem.js";
+} from "../../lib/errors/framework-error.js";
+import { Problem } from "../../lib/errors/problem.js";
 
 const ERRORS: readonly (readonly [FrameworkError, number, string, string, string])[] = [
   [new BadRequestError(), 400, "bad-request", "Bad request", "E_BAD_REQUEST"],
