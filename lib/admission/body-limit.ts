@@ -14,7 +14,7 @@ import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Extension } from "../kernel/extension.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { CountedBody } from "./counted-body.js";
 
 const log = tracing.target("framework::http::body_limit");

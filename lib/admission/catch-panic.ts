@@ -6,7 +6,7 @@
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { answerPanic, type PanicAnswer } from "../kernel/panic.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::catch_panic");
 

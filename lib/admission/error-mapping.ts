@@ -11,7 +11,7 @@ import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { Problem } from "../errors/problem.js";
 import type { Reply } from "../kernel/reply.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::error_mapping");
 

@@ -6,7 +6,7 @@ import { answerProblem } from "../kernel/answer.js";
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { Problem } from "../errors/problem.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { Maintenance } from "./maintenance.js";
 
 const log = tracing.target("framework::http::maintenance");

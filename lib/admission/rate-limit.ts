@@ -16,7 +16,7 @@ import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { Problem } from "../errors/problem.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { Cache } from "../subsystems/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";
 import { Quota } from "./quota.js";

@@ -20,7 +20,7 @@ import type { Context } from "../kernel/context.js";
 import type { HeadSnapshot } from "../kernel/exchange.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { describeThrown, isHandedOn } from "../kernel/panic.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { Deadline, Deadlines } from "./deadlines.js";
 
 const log = tracing.target("framework::http::timeout");

@@ -6,8 +6,8 @@
  */
 import type { Container } from "../di/container.js";
 import type { InjectionToken } from "../di/token.js";
-import { withSubscriber } from "../kernel/tracing-flow.js";
-import type { Subscriber } from "../kernel/tracing-port.js";
+import { withSubscriber } from "../tracing/flow.js";
+import type { Subscriber } from "../tracing/subscriber.js";
 import { Filter } from "../observe/filter.js";
 import { filterInstead, logInstead } from "../observe/log-subscriber.js";
 import { LogSink } from "../observe/sink.js";

@@ -8,7 +8,7 @@
 import { DrainDeadlineError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
 import type { Connections, Flight } from "../kernel/connection.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import type { Door } from "./door.js";
 
 const log = tracing.target("framework::lifecycle");

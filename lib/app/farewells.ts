@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import { SystemClock } from "../runtime/clock.js";
 import { messageOn } from "../kernel/connection.js";
 import { discardBytes, halfClose } from "../kernel/half-close.js";
-import { tracing, type Fields } from "../kernel/tracing.js";
+import { tracing, type Fields } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::server");
 

@@ -4,7 +4,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { profile } from "../runtime/profile.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import type { Assembly } from "./build.js";
 import { cannotListen, type Place } from "./door.js";
 import { resolvePort } from "./port.js";

@@ -4,8 +4,8 @@
 import cluster from "node:cluster";
 import { inspect } from "node:util";
 import { FrameworkError } from "../errors/framework-error.js";
-import { currentSubscriber } from "../kernel/tracing-flow.js";
-import { tracing } from "../kernel/tracing.js";
+import { currentSubscriber } from "../tracing/flow.js";
+import { tracing } from "../tracing/tracing.js";
 import type { Assembly } from "./build.js";
 import { Door } from "./door.js";
 import { ipcPath, placeOf, preparePath, removePath } from "./place.js";

@@ -2,7 +2,7 @@
  * One time of serving: from the open door to the last subsystem stopped. `run()`, `serve()` and the test kit differ only in
  * who opens the door and who says when it is over.
  */
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import type { Assembly } from "./build.js";
 import type { Door } from "./door.js";
 import { drain, type Drained } from "./drain.js";

@@ -8,7 +8,7 @@ import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Layer, Run } from "../kernel/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
-import { enterRequest } from "../kernel/tracing-flow.js";
+import { enterRequest } from "../tracing/flow.js";
 import { Health } from "../lifecycle/health.js";
 import { HealthLayer } from "../lifecycle/health-layer.js";
 import { Readiness } from "../lifecycle/readiness.js";

@@ -1,6 +1,6 @@
 /** Follows a client's connection: remembers why it failed last, and says once when it is lost and once when it is back. */
 import type { Redis } from "ioredis";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { CacheUnavailableError } from "../subsystems/cache-unavailable-error.js";
 
 const log = tracing.target("framework::cache::redis");

@@ -1,8 +1,8 @@
 /** The entry point `@stagecraft/framework/observe/tracing`: the logging facade alone, and the types that a subscriber implements. */
-export { tracing } from "../kernel/tracing.js";
-export type { Span } from "../kernel/tracing-span.js";
-export type { Target } from "../kernel/tracing-target.js";
-export type { Registry, TracingLayer } from "../kernel/tracing-registry.js";
+export { tracing } from "../tracing/tracing.js";
+export type { Span } from "../tracing/span.js";
+export type { Target } from "../tracing/tracing.js";
+export type { Registry, TracingLayer } from "../tracing/registry.js";
 export type {
   Fields,
   Level,
@@ -13,4 +13,4 @@ export type {
   SpanData,
   Subscriber,
   TargetFilter,
-} from "../kernel/tracing-port.js";
+} from "../tracing/subscriber.js";

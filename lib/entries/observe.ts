@@ -2,7 +2,7 @@
  * The entry point `@stagecraft/framework/observe`: logs, request ids, metrics and trace context, each a value that the
  * application holds. Importing it registers nothing; the one thing that is process-wide is what `installLogging` installs.
  */
-export { tracing } from "../kernel/tracing.js";
+export { tracing } from "../tracing/tracing.js";
 export { CaptureSink } from "../observe/capture-sink.js";
 export { ConsoleLog } from "../observe/console-log.js";
 export { Filter, FILTER_ENV } from "../observe/filter.js";

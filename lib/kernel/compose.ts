@@ -14,7 +14,7 @@ import {
   type Run,
 } from "./middleware.js";
 import { reportLate } from "./panic.js";
-import { tracing } from "./tracing.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::middleware");
 

@@ -20,7 +20,7 @@ import { spareConnection } from "./request-body.js";
 import { checkFinalStatus } from "./status-line.js";
 import { discardBody } from "./stream.js";
 import { pathOf, queryOf } from "./request-target.js";
-import { keepFlow } from "./tracing-emitter.js";
+import { keepFlow } from "../tracing/flow.js";
 import type { InferOutput, Schema } from "./schema.js";
 
 /** A request body from a form, or a query: every key is text, or a list where it was repeated. */

@@ -15,7 +15,7 @@ import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import type { Readable } from "node:stream";
 import { sealResponse } from "./sealed-response.js";
 import { isStream, keepFailure } from "./stream.js";
-import { currentFlow, resumeFlow, type Flow } from "./tracing-flow.js";
+import { currentFlow, resumeFlow, type Flow } from "../tracing/flow.js";
 
 export interface GoneListener {
   clientGone(): void;

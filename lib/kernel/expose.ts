@@ -6,8 +6,8 @@ import type { ServerResponse } from "node:http";
 import type { Exchange } from "./exchange.js";
 import { WrittenHead } from "./head.js";
 import { checkStatusMessage } from "./status-line.js";
-import { keepFlow } from "./tracing-emitter.js";
-import { tracing } from "./tracing.js";
+import { keepFlow } from "../tracing/flow.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::send");
 

@@ -9,8 +9,8 @@ import type { Context } from "./context.js";
 import type { HeadSnapshot } from "./exchange.js";
 import { Problem } from "../errors/problem.js";
 import { discardBody } from "./stream.js";
-import { currentSubscriber } from "./tracing-flow.js";
-import type { Target } from "./tracing-target.js";
+import { currentSubscriber } from "../tracing/flow.js";
+import type { Target } from "../tracing/tracing.js";
 
 /** Answers instead of the generic problem; returns whether it did. */
 export type PanicAnswer = (ctx: Context) => boolean;

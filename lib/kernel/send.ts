@@ -14,9 +14,8 @@ import { FreshHead, WrittenHead } from "./head.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./linger.js";
 import { OwnRequest } from "./own-request.js";
 import { discardBody, failureOf, isStream } from "./stream.js";
-import { keepFlow } from "./tracing-emitter.js";
-import { resumeFlow } from "./tracing-flow.js";
-import { tracing } from "./tracing.js";
+import { keepFlow, resumeFlow } from "../tracing/flow.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::send");
 

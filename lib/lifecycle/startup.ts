@@ -10,7 +10,7 @@
 import { type Clock, type Timer, OVERDUE, within } from "../runtime/clock.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import { StartupError, type Finding } from "../errors/diagnostic.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import type { Member } from "../subsystems/roster.js";
 import { attempt } from "./attempt.js";
 import { causeText } from "../errors/thrown-value.js";

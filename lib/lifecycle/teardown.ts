@@ -4,7 +4,7 @@
  */
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import type { Member } from "../subsystems/roster.js";
 import { attempt } from "./attempt.js";
 import { causeText } from "../errors/thrown-value.js";

@@ -5,8 +5,8 @@
  */
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { ensureFlow, type Flow } from "../kernel/tracing-flow.js";
-import { tracing, type Fields } from "../kernel/tracing.js";
+import { ensureFlow, type Flow } from "../tracing/flow.js";
+import { tracing, type Fields } from "../tracing/tracing.js";
 import { Observation } from "./observation.js";
 import { apply } from "./redact.js";
 import { RequestId } from "./request-id.js";

@@ -5,8 +5,8 @@
  * @example
  * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"
  */
-import type { Fields, LogEvent, SpanData } from "../kernel/tracing-port.js";
-import type { TracingLayer } from "../kernel/tracing-registry.js";
+import type { Fields, LogEvent, SpanData } from "../tracing/subscriber.js";
+import type { TracingLayer } from "../tracing/registry.js";
 import { FieldWriter } from "./json/field-writer.js";
 import type { LogSink } from "./sink.js";
 import { timestamp } from "./timestamp.js";

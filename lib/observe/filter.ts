@@ -12,7 +12,7 @@
  * @example
  * Filter.parse("info,shop=debug")?.maxLevel("shop::links"); // "DEBUG"
  */
-import type { LevelFilter, TargetFilter } from "../kernel/tracing-port.js";
+import type { LevelFilter, TargetFilter } from "../tracing/subscriber.js";
 
 /** The environment variable that holds the filter. */
 export const FILTER_ENV = "RUST_LOG";

@@ -8,8 +8,8 @@
  * @example
  * installLogging("info,shop=debug");
  */
-import { installSubscriber } from "../kernel/tracing-flow.js";
-import type { TracingLayer } from "../kernel/tracing-registry.js";
+import { installSubscriber } from "../tracing/flow.js";
+import type { TracingLayer } from "../tracing/registry.js";
 import { Filter, FILTER_ENV } from "./filter.js";
 import { LogSubscriber } from "./log-subscriber.js";
 import { ObserveError } from "./observe-error.js";

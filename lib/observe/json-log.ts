@@ -8,8 +8,8 @@
  * @example
  * const subscriber = tracing.registry().with(new JsonLog(new StderrSink()));
  */
-import type { Fields, LogEvent, SpanData } from "../kernel/tracing-port.js";
-import type { TracingLayer } from "../kernel/tracing-registry.js";
+import type { Fields, LogEvent, SpanData } from "../tracing/subscriber.js";
+import type { TracingLayer } from "../tracing/registry.js";
 import { FieldWriter } from "./json/field-writer.js";
 import { LineEnd } from "./json/line-end.js";
 import { SpanFields } from "./json/span-fields.js";

@@ -5,9 +5,9 @@
  * Internal: applications use `installLogging` and `provide`.
  */
 import { profile, type Profile } from "../runtime/profile.js";
-import { currentSubscriber } from "../kernel/tracing-flow.js";
-import type { Subscriber } from "../kernel/tracing-port.js";
-import { Registry, type TracingLayer } from "../kernel/tracing-registry.js";
+import { currentSubscriber } from "../tracing/flow.js";
+import type { Subscriber } from "../tracing/subscriber.js";
+import { Registry, type TracingLayer } from "../tracing/registry.js";
 import { ConsoleLog } from "./console-log.js";
 import { Filter } from "./filter.js";
 import { JsonLog } from "./json-log.js";

@@ -1,8 +1,8 @@
 /** The span of a request: opened where a stage begins to watch it, ended when its answer is decided. */
 import type { Context } from "../kernel/context.js";
-import type { Flow } from "../kernel/tracing-flow.js";
-import { closeSpan, openSpan, type Span } from "../kernel/tracing-span.js";
-import type { Fields, RemoteParent } from "../kernel/tracing.js";
+import type { Flow } from "../tracing/flow.js";
+import { closeSpan, openSpan, type Span } from "../tracing/span.js";
+import type { Fields, RemoteParent } from "../tracing/tracing.js";
 import { REQUEST } from "./span-names.js";
 
 /** Opens a span `framework.request` in the request's flow, and has a body that is still to be streamed belong to it. */

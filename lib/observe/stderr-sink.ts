@@ -7,7 +7,7 @@
  * gets through. Where nothing may ever wait, write a sink that drops instead.
  */
 import { fstatSync, writeSync } from "node:fs";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { LogSink } from "./sink.js";
 
 const log = tracing.target("framework::observe::stderr_sink");

@@ -7,8 +7,8 @@
  */
 import type { Context } from "../kernel/context.js";
 import { Layer, type Run } from "../kernel/middleware.js";
-import { ensureFlow, type Flow } from "../kernel/tracing-flow.js";
-import type { RemoteParent } from "../kernel/tracing.js";
+import { ensureFlow, type Flow } from "../tracing/flow.js";
+import type { RemoteParent } from "../tracing/tracing.js";
 import { Observation } from "./observation.js";
 import { endRequestSpan, openRequestSpan } from "./request-span.js";
 import { TraceContext } from "./trace-context.js";

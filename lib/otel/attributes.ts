@@ -4,7 +4,7 @@
  * process must not be a field of a span.
  */
 import type { AttributeValue, Span } from "@opentelemetry/api";
-import type { Fields } from "../kernel/tracing.js";
+import type { Fields } from "../tracing/tracing.js";
 import { bounded, boundedCopy, MAX_TEXT, shownText, type Keep } from "./shown-text.js";
 
 /** A span takes so many; the SDK counts what is beyond in `dropped_attributes_count`. */

@@ -3,7 +3,7 @@
  * an exporter that fails, or throws, has lost the batch.
  */
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import type { DroppedSpans } from "./dropped-spans.js";
 
 // `ExportResultCode.SUCCESS`, of a package that is not ours to import.

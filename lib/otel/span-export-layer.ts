@@ -3,7 +3,7 @@
  * facade's parent as its parent. Events stay in the log. Parents are handed over as values, so that nobody's context manager is asked.
  */
 import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
-import type { Fields, TracingLayer, Outcome, RemoteParent, SpanData } from "../kernel/tracing.js";
+import type { Fields, TracingLayer, Outcome, RemoteParent, SpanData } from "../tracing/tracing.js";
 import { REQUEST } from "../observe/span-names.js";
 import { setAttributes } from "./attributes.js";
 import type { IdSource, SpanIds } from "./id-source.js";

@@ -5,8 +5,7 @@
  * Nothing is recorded of query, credentials, headers or bodies. A call that is not exported (no telemetry layer around, or after its
  * shutdown) goes out as it was made, and so does one whose address `fetch` itself will refuse.
  */
-import { tracing, type Span } from "../kernel/tracing.js";
-import type { RemoteParent, SpanData } from "../kernel/tracing.js";
+import { tracing, type Span, type RemoteParent, type SpanData } from "../tracing/tracing.js";
 import { CLIENT_TARGET, type SpanExportLayer } from "./span-export-layer.js";
 
 export type Fetch = typeof globalThis.fetch;

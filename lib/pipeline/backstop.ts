@@ -8,7 +8,7 @@ import type { Run } from "../kernel/middleware.js";
 import { answerPanic } from "../kernel/panic.js";
 import { send } from "../kernel/send.js";
 import { discardBody } from "../kernel/stream.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::backstop");
 

@@ -8,7 +8,7 @@ import type { Context } from "../kernel/context.js";
 import type { Run } from "../kernel/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../kernel/status-line.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::error");
 

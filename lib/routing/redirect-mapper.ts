@@ -7,7 +7,7 @@ import type { Context } from "../kernel/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Layer, type Run } from "../kernel/middleware.js";
 import { profile } from "../runtime/profile.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { Redirect } from "./redirect.js";
 import { redirectLocation, redirectStatus, type UrlSource } from "./redirect-answer.js";
 

@@ -6,7 +6,7 @@
  * @example
  * it("obeys the layer contract", () => obeysLayerContract(new RequestIdLayer()));
  */
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { failure } from "./failure.js";
 import { RULES, type Rule } from "./layer-rules.js";
 import { LayerTrial, type TrialOptions, type TrialRequest, type TriedLayer } from "./layer-trial.js";

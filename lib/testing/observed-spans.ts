@@ -1,8 +1,8 @@
 /**
  * Keeps what spans carry, for `expectNoLeak`: the log shows a span only where an event falls into it, and an exporter would see them all.
  */
-import type { Fields, Outcome, SpanData } from "../kernel/tracing-port.js";
-import type { TracingLayer } from "../kernel/tracing-registry.js";
+import type { Fields, Outcome, SpanData } from "../tracing/subscriber.js";
+import type { TracingLayer } from "../tracing/registry.js";
 import { FieldWriter } from "../observe/json/field-writer.js";
 import { isSensitive } from "../observe/redact.js";
 

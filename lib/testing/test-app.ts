@@ -13,7 +13,7 @@ import { provide, type Binding } from "../di/provide.js";
 import type { InjectionToken } from "../di/token.js";
 import { Clock } from "../runtime/clock.js";
 import type { Flight } from "../kernel/connection.js";
-import { tracing } from "../kernel/tracing.js";
+import { tracing } from "../tracing/tracing.js";
 import { CaptureSink } from "../observe/capture-sink.js";
 import { Filter } from "../observe/filter.js";
 import { JsonLog } from "../observe/json-log.js";

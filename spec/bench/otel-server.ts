@@ -13,7 +13,7 @@ import { Telemetry } from "@stagecraft/framework/observe/otel";
 import { tracing } from "@stagecraft/framework/observe/tracing";
 import type { Context } from "../../lib/kernel/context.js";
 import { Layer, type Run } from "../../lib/kernel/middleware.js";
-import { installSubscriber } from "../../lib/kernel/tracing-flow.js";
+import { installSubscriber } from "../../lib/tracing/flow.js";
 import { BATCH_DELAY } from "../../lib/otel/span-queue.js";
 import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
 import { freePort } from "../support/free-port.js";

@@ -25,7 +25,7 @@ import {
   type ApplicationBuilder,
   type Context,
 } from "../../lib/entries/main.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink, ConsoleLog, JsonLog, Metrics } from "../../lib/entries/observe.js";
 import { canaryBytes, canaryRequests, encoded } from "../../lib/testing/canary-requests.js";
 import { expectLogLine } from "../../lib/testing/expect-log-line.js";

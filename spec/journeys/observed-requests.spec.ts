@@ -18,7 +18,7 @@ import {
   type ApplicationBuilder,
   type Context,
 } from "../../lib/entries/main.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { AccessLogLayer, MetricsLayer, Metrics, RequestIdLayer, TraceContextLayer } from "../../lib/entries/observe.js";
 import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";

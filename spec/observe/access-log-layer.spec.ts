@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
 import { MetricsLayer } from "../../lib/observe/metrics-layer.js";
 import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";

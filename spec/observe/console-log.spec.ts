@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { ConsoleLog } from "../../lib/observe/console-log.js";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { LevelFilter } from "../../lib/kernel/tracing.js";
+import type { LevelFilter } from "../../lib/tracing/tracing.js";
 import { Filter, FILTER_ENV } from "../../lib/observe/filter.js";
 import { resolveFilter } from "../../lib/observe/install.js";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { tracing, type Fields, type LogEvent } from "../../lib/kernel/tracing.js";
+import { tracing, type Fields, type LogEvent } from "../../lib/tracing/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { FieldWriter } from "../../lib/observe/json/field-writer.js";
 import { JsonLog } from "../../lib/observe/json-log.js";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
 import { Application, Reply, Route, Routes, type Context } from "../../lib/entries/main.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink, ConsoleLog, JsonLog } from "../../lib/entries/observe.js";
 import { context } from "../../lib/testing/context.js";
 import { testApp } from "../../lib/testing/test-app.js";

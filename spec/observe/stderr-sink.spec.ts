@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { tracing, type LogEvent } from "../../lib/kernel/tracing.js";
+import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { StderrSink } from "../../lib/observe/stderr-sink.js";
 import { ended, runProgram, startProgram } from "../support/program.js";

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { Context } from "../../lib/kernel/context.js";
 import { UnavailableError } from "../../lib/errors/framework-error.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { REQUEST } from "../../lib/observe/span-names.js";
 import { TraceContext } from "../../lib/observe/trace-context.js";
 import { TraceContextLayer } from "../../lib/observe/trace-context-layer.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { anything, assert, constantFrom, property } from "fast-check";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { JsonLog } from "../../lib/observe/json-log.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { attributeOf } from "../../lib/otel/attributes.js";

@@ -1,5 +1,5 @@
 /** Run by process.spec.ts in a process of its own: ends a span, shuts down or does not, and must end by itself. */
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 
 const [endpoint = "", shutdown, timeout] = process.argv.slice(2);

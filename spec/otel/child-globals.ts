@@ -18,7 +18,7 @@ const answer = new Response();
 const before = globals();
 
 const { Telemetry } = await import("../../lib/entries/otel.js");
-const { tracing } = await import("../../lib/kernel/tracing.js");
+const { tracing } = await import("../../lib/tracing/tracing.js");
 const imported = globals();
 const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).build();
 await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), async () => {

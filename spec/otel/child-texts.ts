@@ -3,7 +3,7 @@
  * and prints how much the heap grew, in MiB.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 
 const SPANS = 500;

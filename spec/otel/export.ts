@@ -1,5 +1,5 @@
 /** A telemetry that sends to a collector, and code that runs with its layer around it: what is exported is there when `run` is done. */
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 import { Collector } from "./collector.js";
 

@@ -1,9 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { tracing } from "../../lib/kernel/tracing.js";
-import { enterRequest } from "../../lib/kernel/tracing-flow.js";
-import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
-import type { RemoteParent } from "../../lib/kernel/tracing.js";
+import { tracing, type RemoteParent } from "../../lib/tracing/tracing.js";
+import { enterRequest } from "../../lib/tracing/flow.js";
+import { closeSpan, openSpan } from "../../lib/tracing/span.js";
 import { MAX_TEXT } from "../../lib/otel/shown-text.js";
 import { MAX_SCOPES } from "../../lib/otel/span-export-layer.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as turn } from "node:timers/promises";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
-import { tracing, type LogEvent } from "../../lib/kernel/tracing.js";
+import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
 import { Delivery } from "../../lib/otel/delivery.js";
 import { DroppedSpans } from "../../lib/otel/dropped-spans.js";
 import { BATCH_DELAY, SpanQueue } from "../../lib/otel/span-queue.js";

@@ -1,9 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { expect } from "chai";
-import { tracing, type RemoteParent } from "../../lib/kernel/tracing.js";
-import { enterRequest } from "../../lib/kernel/tracing-flow.js";
-import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
+import { tracing, type RemoteParent } from "../../lib/tracing/tracing.js";
+import { enterRequest } from "../../lib/tracing/flow.js";
+import { closeSpan, openSpan } from "../../lib/tracing/span.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";

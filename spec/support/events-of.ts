@@ -1,5 +1,5 @@
 /** Runs something and hands back the events it emitted, each as one line of level, message and fields. */
-import { tracing, type LogEvent } from "../../lib/kernel/tracing.js";
+import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
 
 export async function eventsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   const lines: string[] = [];

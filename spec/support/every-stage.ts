@@ -28,7 +28,7 @@ import {
 } from "../../lib/entries/main.js";
 import { Metrics } from "../../lib/observe/metrics.js";
 import type { MiddlewareInput } from "../../lib/routing/middleware-input.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Gate } from "./gate.js";
 import { ROOT } from "./sources.js";

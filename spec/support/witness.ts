@@ -10,7 +10,7 @@ import {
   type LogEvent,
   type Outcome,
   type SpanData,
-} from "../../lib/kernel/tracing.js";
+} from "../../lib/tracing/tracing.js";
 
 export interface SeenEvent {
   readonly level: Level;

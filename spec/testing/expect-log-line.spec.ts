@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert";
 import { expect } from "chai";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { JsonLog } from "../../lib/observe/json-log.js";
 import { expectLogLine } from "../../lib/testing/expect-log-line.js";

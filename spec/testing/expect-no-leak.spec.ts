@@ -11,7 +11,7 @@ import {
   type ApplicationBuilder,
   type Context,
 } from "../../lib/entries/main.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { Metrics } from "../../lib/observe/metrics.js";
 import { expectNoLeak } from "../../lib/testing/expect-no-leak.js";
 import { testApp } from "../../lib/testing/test-app.js";

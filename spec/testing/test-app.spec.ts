@@ -17,7 +17,7 @@ import {
   token,
   type Context,
 } from "../../lib/entries/main.js";
-import { tracing } from "../../lib/kernel/tracing.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { Gate } from "../support/gate.js";

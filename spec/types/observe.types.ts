@@ -1,6 +1,6 @@
 /** Compile-only: the logging facade and its sinks, and what of them must not compile. */
 import { provide } from "../../lib/di/provide.js";
-import { tracing, type TracingLayer, type Subscriber } from "../../lib/kernel/tracing.js";
+import { tracing, type TracingLayer, type Subscriber } from "../../lib/tracing/tracing.js";
 import { CaptureSink } from "../../lib/observe/capture-sink.js";
 import { Filter } from "../../lib/observe/filter.js";
 import { JsonLog } from "../../lib/observe/json-log.js";

@@ -2,7 +2,7 @@
  * Everything of a line after `fields`: level, message, spans, target, timestamp, in this order. Most of it was the same
  * in the line before, and is kept.
  */
-import type { Level, LogEvent } from "../../kernel/tracing-port.js";
+import type { Level, LogEvent } from "../../tracing/subscriber.js";
 import { momentOf, timestamp } from "../timestamp.js";
 import { isPlainText, jsonText, oneText } from "./text.js";
 

@@ -3,7 +3,7 @@
  * event on, what the events inside it inherit: names outermost first, fields with those of a nested span beating those
  * of its parents.
  */
-import type { Fields } from "../../kernel/tracing-port.js";
+import type { Fields } from "../../tracing/subscriber.js";
 import type { FieldWriter } from "./field-writer.js";
 import type { Inherited, KeyList } from "./key-shapes.js";
 import { isOmitted } from "./key-slot.js";

@@ -2,9 +2,15 @@ import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { tracing, type TracingLayer, type LogEvent, type SpanData, type Subscriber } from "../../lib/kernel/tracing.js";
-import { enterRequest, ensureFlow, currentFlow, resumeFlow } from "../../lib/kernel/tracing-flow.js";
-import { closeSpan, openSpan } from "../../lib/kernel/tracing-span.js";
+import {
+  tracing,
+  type TracingLayer,
+  type LogEvent,
+  type SpanData,
+  type Subscriber,
+} from "../../lib/tracing/tracing.js";
+import { enterRequest, ensureFlow, currentFlow, resumeFlow } from "../../lib/tracing/flow.js";
+import { closeSpan, openSpan } from "../../lib/tracing/span.js";
 import { runProgram } from "../support/program.js";
 
 const log = tracing.target("shop::links");

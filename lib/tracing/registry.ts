@@ -15,7 +15,7 @@ import {
   type SpanData,
   type Subscriber,
   type TargetFilter,
-} from "./tracing-port.js";
+} from "./subscriber.js";
 
 /**
  * One collector. All methods are optional and synchronous; what they throw is swallowed, and the other layers still get

@@ -10,9 +10,34 @@
  *   span.record({ rows: await load(file) });
  * });
  */
-import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch, type Flow } from "./tracing-flow.js";
-import { copyFields } from "./tracing-fields.js";
-import type { Fields, Outcome, RemoteParent, SpanData, Subscriber } from "./tracing-port.js";
+import type { Fields, Outcome, RemoteParent, SpanData, Subscriber } from "./subscriber.js";
+import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch, type Flow } from "./flow.js";
+
+/** A copy of fields that their owner may change: the caller's object stays the caller's, and what throws is marked. */
+export function copyFields(fields: Fields): Fields {
+  try {
+    return { ...fields };
+  } catch {
+    return copyOneByOne(fields);
+  }
+}
+
+function copyOneByOne(fields: Fields): Fields {
+  try {
+    return Object.fromEntries(Object.keys(fields).map((name) => [name, read(fields, name)]));
+  } catch {
+    // A proxy that does not even list its names has none.
+    return {};
+  }
+}
+
+function read(fields: Fields, name: string): unknown {
+  try {
+    return fields[name];
+  } catch {
+    return "[unreadable]";
+  }
+}
 
 const FINISHED: Outcome = Object.freeze({ ok: true });
 

@@ -1,8 +1,11 @@
 /**
- * A named place that events come from, for example `shop::links`. Made once, at the top of a module, and used from there.
+ * The facade that everything emits through; what becomes of an event is the subscriber's business (room `observe`).
+ * Until a subscriber is installed, events go nowhere. This file is also the entry point `…/observe/tracing`.
  *
- * An event that nobody wants costs a comparison: each target remembers the highest level anyone is interested in, until
- * subscribers change.
+ * @example
+ * const log = tracing.target("shop::links");
+ * log.info("link created", { id });
+ * await log.span("import", { file }).run(() => load(file));
  */
 import {
   currentDispatch,
@@ -13,10 +16,18 @@ import {
   verbosityOf,
   type Dispatch,
   type Flow,
-} from "./tracing-flow.js";
-import { VERBOSITY, type Fields, type Level, type LogEvent, type SpanData, type Subscriber } from "./tracing-port.js";
-import { Span } from "./tracing-span.js";
+  withSubscriber,
+} from "./flow.js";
+import { VERBOSITY, type Fields, type Level, type LogEvent, type SpanData, type Subscriber } from "./subscriber.js";
+import { Span } from "./span.js";
+import { Registry } from "./registry.js";
 
+/**
+ * A named place that events come from, for example `shop::links`. Made once, at the top of a module, and used from there.
+ *
+ * An event that nobody wants costs a comparison: each target remembers the highest level anyone is interested in, until
+ * subscribers change.
+ */
 const ERROR = 1;
 const WARN = 2;
 const INFO = 3;
@@ -111,4 +122,57 @@ export class Target {
 
 function tell(subscriber: Subscriber, event: LogEvent): void {
   subscriber.onEvent(event);
+}
+
+export type {
+  Fields,
+  Level,
+  LevelFilter,
+  LogEvent,
+  Outcome,
+  RemoteParent,
+  SpanData,
+  Subscriber,
+  TargetFilter,
+} from "./subscriber.js";
+export type { TracingLayer } from "./registry.js";
+export type { Span, Registry };
+
+export const tracing = Object.freeze({
+  /** The place events come from: usually one per module, named like a path, `shop::links`. */
+  target(name: string): Target {
+    return new Target(name);
+  },
+
+  /** An empty registry; `.with(layer)` makes it a subscriber worth having. */
+  registry(): Registry {
+    return new Registry();
+  },
+
+  /**
+   * Runs `fn` with `subscriber` in place of the installed one, across everything asynchronous that `fn` starts, and
+   * nowhere else: made for tests.
+   *
+   * @throws TypeError for what is no subscriber.
+   */
+  withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
+    checkSubscriber(subscriber);
+    return withSubscriber(subscriber, fn);
+  },
+
+  /** The innermost span of the running code, to `record` on; `undefined` outside any, and where nobody listens. */
+  currentSpan(): Span | undefined {
+    const span: SpanData | undefined = currentFlow()?.span;
+    return span instanceof Span ? span : undefined;
+  },
+});
+
+const METHODS = ["maxLevel", "onEvent", "onNewSpan", "onRecord", "onClose"] as const;
+
+/** JavaScript callers may pass anything: a layer without a registry is what is passed most easily, and would hear nothing. */
+function checkSubscriber(value: Partial<Subscriber> | null | undefined): void {
+  if (METHODS.every((name) => typeof value?.[name] === "function")) return;
+  throw new TypeError(
+    "withSubscriber(…) was given no subscriber: make one of a layer with tracing.registry().with(layer)",
+  );
 }
