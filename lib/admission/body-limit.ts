@@ -10,10 +10,10 @@
  * builder.bodyLimit(2_097_152, { cap: 52_428_800 });
  * Route.post("/photos", upload).middleware(new BodyLimitLayer(20_971_520));
  */
-import type { Context } from "../kernel/context.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { Extension } from "../kernel/extension.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import { Extension } from "../http/extension.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { tracing } from "../tracing/tracing.js";
 import { CountedBody } from "./counted-body.js";
 

@@ -3,9 +3,9 @@
  * Errors with a status (`FrameworkError`, Koa's `HttpError`) never get here; they became answers further in.
  * Without it a panic still gets a 500 from the backstop, but log and metrics learn of it only as an exception passing by.
  */
-import type { Context } from "../kernel/context.js";
-import { Layer, type Run } from "../kernel/middleware.js";
-import { answerPanic, type PanicAnswer } from "../kernel/panic.js";
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
+import { answerPanic, type PanicAnswer } from "../http/refuse.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::catch_panic");

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import { PayloadTooLargeError } from "../errors/framework-error.js";
-import { Extension } from "../kernel/extension.js";
-import { spareConnection } from "../kernel/request-body.js";
+import { Extension } from "../http/extension.js";
+import { spareConnection } from "../http/unread-body.js";
 
 export class CountedBody {
   /** The count of a request's body, where it is counted. */

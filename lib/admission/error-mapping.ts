@@ -6,11 +6,11 @@
  * builder.errorMapping(new ErrorMapping().redactErrors(true).using((status) =>
  *   status === 404 ? Reply.html("<h1>Nothing here</h1>") : undefined));
  */
-import { answerProblem, applyReply, settleBody } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import { answerProblem, applyReply, settleBody } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
-import type { Reply } from "../kernel/reply.js";
+import type { Reply } from "../http/reply.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::error_mapping");

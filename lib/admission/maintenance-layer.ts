@@ -2,9 +2,9 @@
  * Stage layer: while the handle is engaged, everything but its allowed paths is answered 503 with `Retry-After` and a problem body.
  * It looks at the switch when a request comes in, never again: what is inside finishes.
  */
-import { answerProblem } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import { answerProblem } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
 import { Maintenance } from "./maintenance.js";

@@ -3,7 +3,7 @@
  * one shares the bucket `unidentified`. Keys come from outside, so a long one is kept as its digest.
  */
 import { createHash } from "node:crypto";
-import type { Context } from "../kernel/context.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 
 /** `undefined`, `null` and `""`: the shared bucket of the unidentified. */

@@ -2,8 +2,8 @@
  * What a rate limit says about one request: whether it may go on, and the numbers for its `RateLimit-*` headers, which it adds to
  * the head of whatever answer the request gets. The innermost limit speaks first and the others leave its word alone.
  */
-import type { Exchange } from "../kernel/exchange.js";
-import type { Head, HeadCompleter } from "../kernel/head.js";
+import type { Exchange } from "../http/exchange.js";
+import type { Head, HeadCompleter } from "../http/head.js";
 
 export class RateLimitVerdict implements HeadCompleter {
   constructor(

@@ -11,10 +11,10 @@
  * builder.rateLimit(RateLimit.perMinute(120).burst(20));
  * const logins = RateLimit.perHour(10).by((ctx) => ctx.get("x-api-key")).redis(cache, "login");
  */
-import { answerProblem } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
+import { answerProblem } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
 import { Cache } from "../subsystems/cache.js";

@@ -16,10 +16,10 @@
  */
 import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
-import type { Context } from "../kernel/context.js";
-import type { HeadSnapshot } from "../kernel/exchange.js";
-import { Layer, type Run } from "../kernel/middleware.js";
-import { describeThrown, isHandedOn } from "../kernel/panic.js";
+import type { Context } from "../http/context.js";
+import type { HeadSnapshot } from "../http/exchange.js";
+import { Layer, type Run } from "../http/middleware.js";
+import { describeThrown, isHandedOn } from "../http/refuse.js";
 import { tracing } from "../tracing/tracing.js";
 import { Deadline, Deadlines } from "./deadlines.js";
 

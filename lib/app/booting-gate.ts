@@ -2,8 +2,8 @@
  * While the application starts, the listener answers already, and everything but health is refused where maintenance would stand.
  * Only `run()` has it; it leaves the chain with the first request after the start.
  */
-import { answerProblem } from "../kernel/answer.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import { answerProblem } from "../http/returned-value.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 
 export class BootingGate extends Layer {

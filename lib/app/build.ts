@@ -4,7 +4,7 @@
  */
 import type Koa from "koa";
 import type { Container } from "../di/container.js";
-import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
+import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { Clock } from "../runtime/clock.js";
 import { profile } from "../runtime/profile.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";

@@ -7,7 +7,7 @@ import { inspect } from "../di/graph.js";
 import type { Inspected } from "../di/inspection.js";
 import { provide } from "../di/provide.js";
 import { nameOf } from "../di/token.js";
-import type { TrustedProxies } from "../kernel/client-ip.js";
+import type { TrustedProxies } from "../http/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";
 import { StartupError } from "../errors/diagnostic.js";

@@ -6,7 +6,7 @@ import http from "node:http";
 import https from "node:https";
 import net from "node:net";
 import tls from "node:tls";
-import { isUpgraded, messageOn, owesNothing } from "../kernel/connection.js";
+import { isUpgraded, messageOn, owesNothing } from "../http/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { plain } from "../errors/diagnostic.js";
 import { attach, createServer, type Listener } from "./server.js";

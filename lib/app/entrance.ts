@@ -6,12 +6,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type Koa from "koa";
 import { ClientGoneError } from "../errors/framework-error.js";
-import type { TrustedProxies } from "../kernel/client-ip.js";
+import type { TrustedProxies } from "../http/client-address.js";
 import type { Clock } from "../runtime/clock.js";
-import { Connection, Connections, isQueued } from "../kernel/connection.js";
-import { Context } from "../kernel/context.js";
-import type { Unheard } from "../kernel/exchange.js";
-import { spareConnection } from "../kernel/request-body.js";
+import { Connection, Connections, isQueued } from "../http/connection.js";
+import { Context } from "../http/context.js";
+import type { Unheard } from "../http/exchange.js";
+import { spareConnection } from "../http/unread-body.js";
 import type { Listener } from "./server.js";
 
 /** What every context of one application shares. */

@@ -7,8 +7,8 @@ import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SystemClock } from "../runtime/clock.js";
-import { messageOn } from "../kernel/connection.js";
-import { discardBytes, halfClose } from "../kernel/half-close.js";
+import { messageOn } from "../http/connection.js";
+import { discardBytes, halfClose } from "../http/half-close.js";
 import { tracing, type Fields } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::server");

@@ -6,7 +6,7 @@ import { isClass, type Class } from "../di/class.js";
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
 import { nameOf } from "../di/token.js";
-import { middlewareName } from "../kernel/middleware.js";
+import { middlewareName } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-plan.js";
 import type { Destination } from "../routing/dispatch.js";

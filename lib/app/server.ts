@@ -3,7 +3,7 @@
  * request, a head that is too large or too slow) and what it should have refused is answered in the parser's way, outside the pipeline.
  */
 import http from "node:http";
-import { OwnRequest } from "../kernel/own-request.js";
+import { OwnRequest } from "../http/connection.js";
 import { Farewells } from "./farewells.js";
 import { faultOf } from "./request-fault.js";
 

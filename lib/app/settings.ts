@@ -3,7 +3,7 @@
  */
 import { isIPv6 } from "node:net";
 import { nameOf } from "../di/token.js";
-import { TrustedProxies } from "../kernel/client-ip.js";
+import { TrustedProxies } from "../http/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { Health } from "../lifecycle/health.js";

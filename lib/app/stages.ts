@@ -2,11 +2,11 @@
  * The builder's stages put into their slots, and the slots composed around the router: once, when the application is built.
  */
 import type { Container } from "../di/container.js";
-import type { Deferred } from "../kernel/answer.js";
-import { compose } from "../kernel/compose.js";
-import type { Context } from "../kernel/context.js";
+import type { Deferred } from "../http/returned-value.js";
+import { compose } from "../http/compose.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import type { Layer, Run } from "../kernel/middleware.js";
+import type { Layer, Run } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { enterRequest } from "../tracing/flow.js";
 import { Health } from "../lifecycle/health.js";

@@ -1,6 +1,6 @@
 /** What is legal and probably not meant, told once when the application starts. */
 import { existsSync } from "node:fs";
-import type { Layer } from "../kernel/middleware.js";
+import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
 import { StaticFiles } from "../routing/static-files.js";

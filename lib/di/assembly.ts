@@ -4,7 +4,7 @@
  */
 import { construct } from "./reflect.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { isPromise } from "../kernel/middleware.js";
+import { isPromise } from "../http/middleware.js";
 import { depthFirst } from "./depth-first.js";
 import { buildPlace, dependencyCycle, promised, threw } from "./findings.js";
 import { InstanceStore } from "./instance-store.js";

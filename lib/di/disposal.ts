@@ -3,7 +3,7 @@
  * reverse order of construction, one after the other, so that nothing is taken from under its users; only promises are waited for.
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { isPromise } from "../kernel/middleware.js";
+import { isPromise } from "../http/middleware.js";
 import { nameOf } from "./token.js";
 
 const WAYS = [Symbol.asyncDispose, "dispose", Symbol.dispose] as const;

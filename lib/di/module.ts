@@ -13,7 +13,7 @@
  * class ShopModule {}
  * ```
  */
-import type { KoaMiddleware, Middleware } from "../kernel/middleware.js";
+import type { KoaMiddleware, Middleware } from "../http/middleware.js";
 import { Annotation } from "./reflect.js";
 import type { AbstractClass, Class } from "./class.js";
 import { Injectable } from "./injectable.js";

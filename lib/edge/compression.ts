@@ -10,17 +10,17 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { settleBody } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
-import { lengthOf } from "../kernel/exchange.js";
-import { Layer, type Run } from "../kernel/middleware.js";
-import { isStream } from "../kernel/stream.js";
-import { pickCoding, readAcceptEncoding, type Coding } from "./accept-encoding.js";
-import { BoundedMemo } from "./bounded-memo.js";
+import { settleBody } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
+import { lengthOf } from "../http/exchange.js";
+import { Layer, type Run } from "../http/middleware.js";
+import { isStream } from "../http/body-stream.js";
+import { pickCoding, readAcceptEncoding, type Coding } from "../http/accept-encoding.js";
+import { BoundedMemo } from "../http/bounded-memo.js";
 import { compressionSettings, type CompressionOptions, type CompressionSettings } from "./compression-options.js";
-import { isCompressible } from "./compressible.js";
+import { isCompressible } from "../http/media-type.js";
 import { Encoder } from "./encoder.js";
-import { Varying } from "./varying.js";
+import { Varying } from "../http/vary.js";
 
 type Choice = { readonly coding: Coding | undefined };
 

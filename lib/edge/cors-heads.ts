@@ -2,12 +2,12 @@
  * The headers that CORS adds, as completers that are built once and shared by all requests: what differs from request to request is
  * read from the request itself.
  */
-import type { Exchange } from "../kernel/exchange.js";
-import type { Head, HeadCompleter } from "../kernel/head.js";
+import type { Exchange } from "../http/exchange.js";
+import type { Head, HeadCompleter } from "../http/head.js";
 import { DEFAULT_METHODS, type CorsOptions } from "./cors-options.js";
-import { isTokenList } from "./field-text.js";
+import { isTokenList } from "../http/field-value.js";
 import { isOrigin } from "./origin.js";
-import { Varying } from "./varying.js";
+import { Varying } from "../http/vary.js";
 
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 const PREFLIGHT_READS = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";

@@ -2,9 +2,9 @@
  * What an application allows other origins to do, and the check of it: a policy that no browser would accept, or that allows more
  * than it seems to, is refused when the application is built.
  */
-import type { Context } from "../kernel/context.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { isToken } from "./field-text.js";
+import { isToken } from "../http/field-value.js";
 import { isOrigin } from "./origin.js";
 
 /** Whether an origin may read the answer; it is never asked about `null`. */

@@ -7,10 +7,10 @@
  * @example
  * builder.cors({ origins: ["https://app.example"], credentials: true, maxAge: 600 });
  */
-import type { Context } from "../kernel/context.js";
-import type { HeadCompleter } from "../kernel/head.js";
-import { isPromise, Layer, type Run } from "../kernel/middleware.js";
-import { BoundedMemo } from "./bounded-memo.js";
+import type { Context } from "../http/context.js";
+import type { HeadCompleter } from "../http/head.js";
+import { isPromise, Layer, type Run } from "../http/middleware.js";
+import { BoundedMemo } from "../http/bounded-memo.js";
 import { CorsHeads } from "./cors-heads.js";
 import { checkCorsOptions, type CorsOptions, type OriginPredicate } from "./cors-options.js";
 import { isOrigin } from "./origin.js";

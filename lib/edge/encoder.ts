@@ -4,7 +4,7 @@
  */
 import { pipeline, type Readable } from "node:stream";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip, type CompressCallback } from "node:zlib";
-import type { Coding } from "./accept-encoding.js";
+import type { Coding } from "../http/accept-encoding.js";
 import type { CompressionSettings } from "./compression-options.js";
 
 export class Encoder {

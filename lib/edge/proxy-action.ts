@@ -4,14 +4,14 @@
  * @example
  * ProxyAction.rewrite(`/v2${request.url}`);
  */
-import { answerProblem, applyReply } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
+import { answerProblem, applyReply } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
-import { Reply } from "../kernel/reply.js";
-import { isFinalStatus } from "../kernel/status-line.js";
-import { isFieldValue, isToken } from "./field-text.js";
-import { localTarget, redirectTarget } from "./target.js";
+import { Reply } from "../http/reply.js";
+import { isFinalStatus } from "../http/head.js";
+import { isFieldValue, isToken } from "../http/field-value.js";
+import { localTarget, redirectTarget } from "../http/request-target.js";
 
 export abstract class ProxyAction {
   /**

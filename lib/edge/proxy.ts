@@ -6,8 +6,8 @@
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
  */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Context } from "../kernel/context.js";
-import { isPromise, Layer, type Run } from "../kernel/middleware.js";
+import type { Context } from "../http/context.js";
+import { isPromise, Layer, type Run } from "../http/middleware.js";
 import { ProxyAction } from "./proxy-action.js";
 
 export interface ProxyRequest {

@@ -7,10 +7,10 @@
  * @example
  * builder.securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'self' 'nonce-{nonce}'"));
  */
-import type { Exchange } from "../kernel/exchange.js";
+import type { Exchange } from "../http/exchange.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import type { Head, HeadCompleter } from "../kernel/head.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import type { Head, HeadCompleter } from "../http/head.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
 import { NonceSource } from "../runtime/random-batch.js";
 

@@ -24,13 +24,13 @@ export {
   type HttpErrorOptions,
 } from "../errors/framework-error.js";
 export { Clock, SystemClock, type Timer } from "../runtime/clock.js";
-export { Context, type FormFields } from "../kernel/context.js";
-export { Extension } from "../kernel/extension.js";
-export { Layer, type KoaMiddleware, type Next, type Run } from "../kernel/middleware.js";
+export { Context, type FormFields } from "../http/context.js";
+export { Extension } from "../http/extension.js";
+export { Layer, type KoaMiddleware, type Next, type Run } from "../http/middleware.js";
 export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 export { profile, type Profile } from "../runtime/profile.js";
-export { Reply } from "../kernel/reply.js";
-export type { Schema } from "../kernel/schema.js";
+export { Reply } from "../http/reply.js";
+export type { Schema } from "../http/schema.js";
 export { ShutdownLast } from "../kernel/shutdown-last.js";
 export { StartupError, type Finding } from "../errors/diagnostic.js";
 // di

@@ -1,8 +1,8 @@
 /**
  * The health endpoints as a stage: beside the walk, so that nothing further in can refuse, count or decorate them.
  */
-import type { Context } from "../kernel/context.js";
-import { isPromise, Layer, type Run } from "../kernel/middleware.js";
+import type { Context } from "../http/context.js";
+import { isPromise, Layer, type Run } from "../http/middleware.js";
 import type { Health, HealthAnswer } from "./health.js";
 
 export class HealthLayer extends Layer {

@@ -3,8 +3,8 @@
  * before that (499). Handlers' own events inherit `request_id`, `method`, `path` and `client_ip` from its span; the line itself
  * is outside it. No body, no header and no query string is ever part of it.
  */
-import type { Context } from "../kernel/context.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
 import { tracing, type Fields } from "../tracing/tracing.js";
 import { Observation } from "./observation.js";

@@ -6,8 +6,8 @@
  * builder.metrics();                                              // the container's registry
  * Route.get("/links/{id}", show).middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
  */
-import type { Context } from "../kernel/context.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "./metrics.js";
 import { MetricsError } from "./metrics-error.js";
 import { Observation } from "./observation.js";

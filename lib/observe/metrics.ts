@@ -11,7 +11,7 @@
  * metrics.increment("orders_total", { kind: "gift" });
  * metrics.render(); // # HELP orders_total Orders placed.\n# TYPE orders_total counter\norders_total{kind="gift"} 1\n
  */
-import { Reply } from "../kernel/reply.js";
+import { Reply } from "../http/reply.js";
 import type { Labels } from "./labels.js";
 import { MetricFamily } from "./metric-family.js";
 import { OVERFLOW } from "./metric-name.js";

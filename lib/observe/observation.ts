@@ -2,9 +2,9 @@
  * Watching a request until its answer is decided, or until the client leaves, whichever comes first: told once, never twice.
  * Shared by the layers that log and count.
  */
-import type { Context } from "../kernel/context.js";
-import type { HeadCompleter } from "../kernel/head.js";
-import type { Run } from "../kernel/middleware.js";
+import type { Context } from "../http/context.js";
+import type { HeadCompleter } from "../http/head.js";
+import type { Run } from "../http/middleware.js";
 
 /** What logs and metrics say where the client left before the answer was there; never sent. */
 const CLIENT_GONE = 499;

@@ -4,9 +4,9 @@
  *
  * Usable alone: `builder.layer(new RequestIdLayer())` covers what user layers cover.
  */
-import type { Exchange } from "../kernel/exchange.js";
-import type { Head, HeadCompleter } from "../kernel/head.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import type { Exchange } from "../http/exchange.js";
+import type { Head, HeadCompleter } from "../http/head.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { REQUEST_ID_HEADER, RequestId } from "./request-id.js";
 
 const completer: HeadCompleter = {

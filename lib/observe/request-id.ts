@@ -8,7 +8,7 @@
  * RequestId.of(ctx)?.value; // "9b2f0a4e-…", where the request-id stage is on
  */
 import type { IncomingMessage } from "node:http";
-import { type Extensible, Extension } from "../kernel/extension.js";
+import { type Extensible, Extension } from "../http/extension.js";
 import { RequestIdError } from "./request-id-error.js";
 import { newUuid } from "./uuids.js";
 

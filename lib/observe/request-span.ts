@@ -1,5 +1,5 @@
 /** The span of a request: opened where a stage begins to watch it, ended when its answer is decided. */
-import type { Context } from "../kernel/context.js";
+import type { Context } from "../http/context.js";
 import type { Flow } from "../tracing/flow.js";
 import { closeSpan, openSpan, type Span } from "../tracing/span.js";
 import type { Fields, RemoteParent } from "../tracing/tracing.js";

@@ -5,8 +5,8 @@
  * @example
  * await fetch(url, { headers: TraceContext.of(ctx)?.outboundHeaders() ?? {} });
  */
-import type { Context } from "../kernel/context.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
 import type { RemoteParent } from "../tracing/tracing.js";
 import { Observation } from "./observation.js";

@@ -7,7 +7,7 @@
  * await fetch(url, { headers: { ...trace?.outboundHeaders() }, signal: ctx.signal });
  */
 import type { IncomingMessage } from "node:http";
-import { type Extensible, Extension } from "../kernel/extension.js";
+import { type Extensible, Extension } from "../http/extension.js";
 import { newSpanId, newTraceId } from "./trace-ids.js";
 import { readTracestate } from "./tracestate.js";
 

@@ -2,7 +2,7 @@
  * `tracestate`: other vendors' notes on a trace, handed on as they came (W3C Trace Context, section 3.3). Nothing in it is understood
  * here, so nothing but its size, its number of members and its bytes is looked at; what does not fit is dropped whole.
  */
-import { isBlank, trimBlanks } from "../kernel/blanks.js";
+import { isBlank, trimBlanks } from "../http/field-value.js";
 
 export const MAX_TRACESTATE_MEMBERS = 32;
 export const MAX_TRACESTATE_BYTES = 512;

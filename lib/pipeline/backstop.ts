@@ -2,12 +2,12 @@
  * The boundary outside every stage, in the place of Koa's own error handler, which would strip each header already set: whatever
  * still comes out of the chain as an exception is answered with a 500, and every answer is sent here, once.
  */
-import { settleBody } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
-import type { Run } from "../kernel/middleware.js";
-import { answerPanic } from "../kernel/panic.js";
-import { send } from "../kernel/send.js";
-import { discardBody } from "../kernel/stream.js";
+import { settleBody } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
+import type { Run } from "../http/middleware.js";
+import { answerPanic } from "../http/refuse.js";
+import { send } from "../http/send.js";
+import { discardBody } from "../http/body-stream.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::backstop");

@@ -3,11 +3,11 @@
  * what `ctx.body` holds becomes text, bytes or a stream. A panic passes. Always there, also in a bare application.
  */
 import { ClientGoneError, type FrameworkError } from "../errors/framework-error.js";
-import { answerError, asFrameworkError, Deferred, settleBody } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
-import type { Run } from "../kernel/middleware.js";
+import { answerError, asFrameworkError, Deferred, settleBody } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
+import type { Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
-import { checkFinalStatus, checkStatusMessage } from "../kernel/status-line.js";
+import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::error");

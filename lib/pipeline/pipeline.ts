@@ -5,8 +5,8 @@
  * const pipeline = new Pipeline().put("requestId", new RequestIdLayer());
  * const run = pipeline.compose(router, { boundary });
  */
-import { compose } from "../kernel/compose.js";
-import type { KoaMiddleware, Middleware, Run } from "../kernel/middleware.js";
+import { compose } from "../http/compose.js";
+import type { KoaMiddleware, Middleware, Run } from "../http/middleware.js";
 import { STAGES, type Slot, type Stage } from "./table.js";
 
 /** A row of the table with what this application made of it. */

@@ -2,11 +2,11 @@
  * The router stage: finds the route, binds its parameters, runs its middleware and handler, and turns what the handler returned into
  * the answer. What no template matches goes to routes added by hand to a @koa/router, then to the fallback, then is a 404.
  */
-import { compose } from "../kernel/compose.js";
-import type { Context } from "../kernel/context.js";
+import { compose } from "../http/compose.js";
+import type { Context } from "../http/context.js";
 import { BadRequestError } from "../errors/framework-error.js";
-import { answerReturned } from "../kernel/first-chunk.js";
-import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../kernel/middleware.js";
+import { answerReturned } from "../http/returned-value.js";
+import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import type { Method } from "./method.js";
 import type { Path } from "./path.js";
 import { RouteIndex } from "./route-index.js";

@@ -5,10 +5,10 @@
 import { METHODS } from "node:http";
 import { createRequire } from "node:module";
 import type { Router, RouterMiddleware } from "@koa/router";
-import { answerWith } from "../kernel/answer.js";
-import { Context } from "../kernel/context.js";
-import type { Next } from "../kernel/middleware.js";
-import { Reply } from "../kernel/reply.js";
+import { answerWith } from "../http/returned-value.js";
+import { Context } from "../http/context.js";
+import type { Next } from "../http/middleware.js";
+import { Reply } from "../http/reply.js";
 import type { FlatRoute } from "./flat-route.js";
 import type { InstanceOf } from "./instance-of.js";
 import { isMiddlewareClass, type MiddlewareInput } from "./middleware-input.js";

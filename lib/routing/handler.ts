@@ -2,7 +2,7 @@
  * What answers a request: a function or method of one argument, the `Context`, whose return value is the answer.
  * The types here tie a handler to its path, so that one that asks for a parameter which the path lacks does not compile.
  */
-import type { Context } from "../kernel/context.js";
+import type { Context } from "../http/context.js";
 import type { AnyClass } from "./any-endpoint.js";
 import type { Names } from "./path-types.js";
 import type { ResourceMark } from "./resource-mark.js";

@@ -1,7 +1,7 @@
 /** What can stand wherever a middleware is asked for: an instance, a class the container builds, or a function written for Koa. */
 import { isClass } from "../di/class.js";
 import { nameOf } from "../di/token.js";
-import type { KoaMiddleware, Middleware as MiddlewareContract } from "../kernel/middleware.js";
+import type { KoaMiddleware, Middleware as MiddlewareContract } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
 
 /** A class whose instances are middlewares. */

@@ -14,9 +14,9 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
-import type { Context } from "../kernel/context.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../kernel/middleware.js";
+import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
 import type { MiddlewareInput } from "./middleware-input.js";
 import { recordMiddleware } from "./middleware-use.js";
 

@@ -2,10 +2,10 @@
  * Stage layer: turns a returned redirect into its answer, against the route table and the session. On by default; without it
  * redirects to paths and back still work, those to routes do not.
  */
-import { answerError } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
+import { answerError } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 import { Redirect } from "./redirect.js";

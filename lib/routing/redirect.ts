@@ -8,7 +8,7 @@
  * return redirect().route(links.show, link.id).with("notice", "Saved.");
  * return redirect().back("/links");
  */
-import { Deferred } from "../kernel/answer.js";
+import { Deferred } from "../http/returned-value.js";
 import type { AnyEndpoint } from "./any-endpoint.js";
 import type { Endpoint } from "./endpoint.js";
 import type { PathParameter, UrlArguments } from "./path-types.js";

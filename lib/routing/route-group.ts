@@ -5,7 +5,7 @@
  * @example
  * new RouteGroup("/admin", [Route.get("/", dashboard), Route.get("/users", users)]).middleware(SignedIn);
  */
-import type { KoaMiddleware } from "../kernel/middleware.js";
+import type { KoaMiddleware } from "../http/middleware.js";
 import type { DraftRoute } from "./flat-route.js";
 import { joinPaths } from "./join-paths.js";
 import type { MiddlewareInput } from "./middleware-input.js";

@@ -8,7 +8,7 @@
  * Route.get("/links/{id}", ({ params }) => store.find(params.id)).name("links.show").middleware(SignedIn);
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import type { KoaMiddleware } from "../kernel/middleware.js";
+import type { KoaMiddleware } from "../http/middleware.js";
 import type { DraftRoute } from "./flat-route.js";
 import type { AnyHandler, Handler, HandlerOf } from "./handler.js";
 import { joinPaths } from "./join-paths.js";

@@ -12,7 +12,7 @@ import type { Router } from "@koa/router";
 import { nameOf } from "../di/token.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import type { KoaMiddleware } from "../kernel/middleware.js";
+import type { KoaMiddleware } from "../http/middleware.js";
 import type { RouteDescriptor } from "./descriptor.js";
 import type { DraftRoute, FlatRoute } from "./flat-route.js";
 import { HandRouter } from "./hand-router.js";

@@ -3,10 +3,10 @@
  * errors gives them one, as to all others.
  */
 import type { Readable } from "node:stream";
-import type { Coding } from "../edge/accept-encoding.js";
-import { varyBy } from "../edge/vary.js";
-import type { Context } from "../kernel/context.js";
-import { WrittenHead } from "../kernel/head.js";
+import type { Coding } from "../http/accept-encoding.js";
+import { varyBy } from "../http/vary.js";
+import type { Context } from "../http/context.js";
+import { WrittenHead } from "../http/head.js";
 import { evaluateConditions, isRangeCurrent } from "./static-conditions.js";
 import type { StaticFile } from "./static-file.js";
 import { readRange } from "./static-range.js";

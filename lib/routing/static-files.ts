@@ -7,11 +7,11 @@
  * @example
  * builder.staticFiles({ root: "public" });
  */
-import { pickCoding, readAcceptEncoding, type Acceptance } from "../edge/accept-encoding.js";
-import { BoundedMemo } from "../edge/bounded-memo.js";
-import type { Context } from "../kernel/context.js";
-import type { HeadCompleter } from "../kernel/head.js";
-import { Layer, type Run } from "../kernel/middleware.js";
+import { pickCoding, readAcceptEncoding, type Acceptance } from "../http/accept-encoding.js";
+import { BoundedMemo } from "../http/bounded-memo.js";
+import type { Context } from "../http/context.js";
+import type { HeadCompleter } from "../http/head.js";
+import { Layer, type Run } from "../http/middleware.js";
 import { answerChangingFile, answerFile, type Representation } from "./static-answer.js";
 import type { StaticFile } from "./static-file.js";
 import { staticSettings, type StaticFilesOptions } from "./static-options.js";

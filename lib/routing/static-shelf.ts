@@ -3,9 +3,8 @@
  * once a path; whether there is such a file is another question.
  */
 import { lookup } from "mime-types";
-import { BoundedMemo } from "../edge/bounded-memo.js";
-import { isCompressible } from "../edge/compressible.js";
-import { BYTES } from "../kernel/media-type.js";
+import { BoundedMemo } from "../http/bounded-memo.js";
+import { isCompressible, BYTES } from "../http/media-type.js";
 import { filesOfManifest, isHashedName } from "./static-hashed-name.js";
 import { StaticLibrary } from "./static-library.js";
 import type { StaticSettings } from "./static-options.js";

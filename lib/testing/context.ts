@@ -8,10 +8,10 @@
  */
 import Koa from "koa";
 import { Entrance } from "../app/entrance.js";
-import { DEFAULT_READ_LIMIT } from "../kernel/body-reader.js";
-import { TrustedProxies } from "../kernel/client-ip.js";
+import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
+import { TrustedProxies } from "../http/client-address.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
-import type { Context } from "../kernel/context.js";
+import type { Context } from "../http/context.js";
 import { fakeRequest, type FakeRequestOptions } from "./fake-request.js";
 
 export interface ContextOptions<Names extends string = never> extends FakeRequestOptions {

@@ -3,8 +3,8 @@
  * it, and what is written to the response after its head was sent.
  */
 import type { ServerResponse } from "node:http";
-import type { Context } from "../kernel/context.js";
-import { isPromise, type Run } from "../kernel/middleware.js";
+import type { Context } from "../http/context.js";
+import { isPromise, type Run } from "../http/middleware.js";
 
 export class LayerObservation {
   calls = 0;

@@ -2,10 +2,10 @@
  * The rules that a layer must keep, each as something that is tried on it. A rule returns what it found wrong, as sentences about
  * the layer; nothing found is an empty list.
  */
-import { answerWith } from "../kernel/answer.js";
-import type { Context } from "../kernel/context.js";
+import { answerWith } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
 import { UnavailableError } from "../errors/framework-error.js";
-import type { Run } from "../kernel/middleware.js";
+import type { Run } from "../http/middleware.js";
 import { FailingStream } from "./failing-stream.js";
 import { shown } from "./failure.js";
 import type { LayerTrial, Outcome, TrialRequest } from "./layer-trial.js";

@@ -12,7 +12,7 @@ import type { Class } from "../di/class.js";
 import { provide, type Binding } from "../di/provide.js";
 import type { InjectionToken } from "../di/token.js";
 import { Clock } from "../runtime/clock.js";
-import type { Flight } from "../kernel/connection.js";
+import type { Flight } from "../http/connection.js";
 import { tracing } from "../tracing/tracing.js";
 import { CaptureSink } from "../observe/capture-sink.js";
 import { Filter } from "../observe/filter.js";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
 import { ErrorMapping } from "../../lib/admission/error-mapping.js";
-import type { Context } from "../../lib/kernel/context.js";
-import { Reply } from "../../lib/kernel/reply.js";
+import type { Context } from "../../lib/http/context.js";
+import { Reply } from "../../lib/http/reply.js";
 import { Stack } from "../support/stack.js";
 
 async function answerOf(mapping: ErrorMapping, handler: (ctx: Context) => unknown, method = "GET") {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
 import { cannotListen } from "../../lib/app/door.js";
-import { Layer, type Run } from "../../lib/kernel/middleware.js";
+import { Layer, type Run } from "../../lib/http/middleware.js";
 import { freePort } from "../support/free-port.js";
 import { listening } from "../support/listening.js";
 import { rejectionOf } from "../support/rejection-of.js";

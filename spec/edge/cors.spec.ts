@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { CorsOptions, OriginPredicate } from "../../lib/edge/cors-options.js";
 import { CorsLayer } from "../../lib/edge/cors.js";
 import { SecurityHeaders } from "../../lib/edge/security-headers.js";
-import type { Context } from "../../lib/kernel/context.js";
+import type { Context } from "../../lib/http/context.js";
 import { FrameworkError, NotFoundError } from "../../lib/errors/framework-error.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
 import { Conversation } from "../support/conversation.js";

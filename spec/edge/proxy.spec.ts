@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { ProxyAction } from "../../lib/edge/proxy-action.js";
 import { type ProxyFunction, ProxyLayer } from "../../lib/edge/proxy.js";
-import type { Context } from "../../lib/kernel/context.js";
+import type { Context } from "../../lib/http/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import type { Next } from "../../lib/kernel/middleware.js";
-import { Reply } from "../../lib/kernel/reply.js";
+import type { Next } from "../../lib/http/middleware.js";
+import { Reply } from "../../lib/http/reply.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
 import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";

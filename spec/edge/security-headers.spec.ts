@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { CspNonce } from "../../lib/edge/csp-nonce.js";
 import { SecurityHeaders } from "../../lib/edge/security-headers.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { Reply } from "../../lib/kernel/reply.js";
+import { Reply } from "../../lib/http/reply.js";
 import { ANSWERS } from "../support/answers.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack, valuesOf } from "../support/stack.js";

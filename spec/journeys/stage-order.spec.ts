@@ -14,8 +14,8 @@ import {
 import type { AnyRequestOptions } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { answerWith } from "../../lib/kernel/answer.js";
-import { Layer as KernelLayer } from "../../lib/kernel/middleware.js";
+import { answerWith } from "../../lib/http/returned-value.js";
+import { Layer as KernelLayer } from "../../lib/http/middleware.js";
 import { boundary } from "../../lib/pipeline/boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
 import { EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";

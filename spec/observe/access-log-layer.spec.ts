@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import type { Context } from "../../lib/kernel/context.js";
+import type { Context } from "../../lib/http/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";

@@ -1,6 +1,6 @@
 /** Stage 8, the request id, over raw sockets: which id a request gets, and that every answer carries it. */
 import { expect } from "chai";
-import type { Context } from "../../lib/kernel/context.js";
+import type { Context } from "../../lib/http/context.js";
 import { RequestId } from "../../lib/observe/request-id.js";
 import { RequestIdLayer } from "../../lib/observe/request-id-layer.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";

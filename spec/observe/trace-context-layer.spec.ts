@@ -1,6 +1,6 @@
 /** Stage 8, the trace context: whose trace a request joins, read from raw sockets, and what its span says. */
 import { expect } from "chai";
-import type { Context } from "../../lib/kernel/context.js";
+import type { Context } from "../../lib/http/context.js";
 import { UnavailableError } from "../../lib/errors/framework-error.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { REQUEST } from "../../lib/observe/span-names.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Extensible } from "../../lib/kernel/extension.js";
+import type { Extensible } from "../../lib/http/extension.js";
 import { FLAG_SAMPLED, TraceContext } from "../../lib/observe/trace-context.js";
 import { MAX_TRACESTATE_BYTES, MAX_TRACESTATE_MEMBERS } from "../../lib/observe/tracestate.js";
 import { received } from "../support/received.js";

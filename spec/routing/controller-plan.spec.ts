@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Context } from "../../lib/kernel/context.js";
-import type { Next } from "../../lib/kernel/middleware.js";
+import type { Context } from "../../lib/http/context.js";
+import type { Next } from "../../lib/http/middleware.js";
 import type { AnyClass } from "../../lib/routing/any-endpoint.js";
 import { Controller } from "../../lib/routing/controller.js";
 import { ControllerPlan } from "../../lib/routing/controller-plan.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Context } from "../../lib/kernel/context.js";
-import { middlewareName, type Next } from "../../lib/kernel/middleware.js";
+import type { Context } from "../../lib/http/context.js";
+import { middlewareName, type Next } from "../../lib/http/middleware.js";
 import { isMiddleware, isMiddlewareClass } from "../../lib/routing/middleware-input.js";
 import { middleware, type Middleware } from "../../lib/routing/middleware.js";
 import { errorOf } from "../support/error-of.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Context } from "../../lib/kernel/context.js";
+import type { Context } from "../../lib/http/context.js";
 import { Get } from "../../lib/routing/endpoint.js";
 import { redirect, type Redirect } from "../../lib/routing/redirect.js";
 import { RedirectMapper } from "../../lib/routing/redirect-mapper.js";

@@ -1,6 +1,6 @@
 /** Every way in which a handler comes to an answer, and the status it has: what a stage promises of every answer holds for each. */
 import { Readable } from "node:stream";
-import type { Context } from "../../lib/kernel/context.js";
+import type { Context } from "../../lib/http/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
 
 export const ANSWERS: readonly (readonly [what: string, status: number, handler: (ctx: Context) => unknown])[] = [

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../lib/runtime/clock.js";
-import type { Context } from "../../lib/kernel/context.js";
-import type { Middleware } from "../../lib/kernel/middleware.js";
+import type { Context } from "../../lib/http/context.js";
+import type { Middleware } from "../../lib/http/middleware.js";
 import { StaticFiles } from "../../lib/routing/static-files.js";
 import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";

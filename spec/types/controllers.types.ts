@@ -1,6 +1,6 @@
 /** Compile-only: tables, resources, controllers, middleware and redirects, and what of them must not compile. */
-import type { Context } from "../../lib/kernel/context.js";
-import type { Next } from "../../lib/kernel/middleware.js";
+import type { Context } from "../../lib/http/context.js";
+import type { Next } from "../../lib/http/middleware.js";
 import { Controller } from "../../lib/routing/controller.js";
 import { Delete, Get, Post } from "../../lib/routing/endpoint.js";
 import { routes } from "../../lib/routing/endpoint-table.js";

@@ -3,7 +3,7 @@
  * is its method, its path and its status.
  */
 import { types } from "node:util";
-import { pathOf } from "../../kernel/request-target.js";
+import { pathOf } from "../../http/request-target.js";
 
 const UNREADABLE = "[unreadable]";
 

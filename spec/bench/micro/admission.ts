@@ -4,8 +4,8 @@ import { Quota } from "../../../lib/admission/quota.js";
 import { TimeoutLayer } from "../../../lib/admission/timeout.js";
 import { TokenBuckets } from "../../../lib/admission/token-bucket.js";
 import { SystemClock } from "../../../lib/runtime/clock.js";
-import type { Context } from "../../../lib/kernel/context.js";
-import type { Run } from "../../../lib/kernel/middleware.js";
+import type { Context } from "../../../lib/http/context.js";
+import type { Run } from "../../../lib/http/middleware.js";
 import type { Comparison, MicroContender } from "./comparison.js";
 
 const SECOND = 1000;

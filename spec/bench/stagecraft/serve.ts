@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { get } from "node:http";
 import { Application, type Context, RateLimit, SecurityHeaders, SystemClock } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
-import { Layer, type Run } from "../../../lib/kernel/middleware.js";
+import { Layer, type Run } from "../../../lib/http/middleware.js";
 import { BODY_LIMIT, CSP, ORIGIN, QUOTA, TIMEOUT_MS } from "../fixtures.js";
 import { freePort } from "../../support/free-port.js";
 import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";

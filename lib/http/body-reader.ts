@@ -1,0 +1,226 @@
+/**
+ * Reading a request's body: once, bounded, and kept, so that a second reader sees the same bytes. What does not fit is an error
+ * with a status (400, 413, 415, 422); nothing is inflated.
+ */
+import {
+  PayloadTooLargeError,
+  BadRequestError,
+  FrameworkError,
+  MalformedJsonError,
+  UnsupportedMediaTypeError,
+} from "../errors/framework-error.js";
+import type { Context } from "./context.js";
+import { Extension } from "./extension.js";
+import { markHandled } from "../runtime/mark-handled.js";
+import { validate, type Schema } from "./schema.js";
+
+/**
+ * `a=1&b=2` from a form or a query as an object without a prototype, so that a field named `__proto__` is a field like any other.
+ * A repeated key is a list; more than a thousand fields are refused. Decoding follows the URL standard's urlencoded parser.
+ */
+export type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+/** How many fields are read at most. */
+export const MAX_FIELDS = 1000;
+
+export function parseFields(text: string): Fields {
+  const fields = Object.create(null) as Record<string, string | string[]>;
+  if (text === "") return fields;
+  refuseTooMany(text);
+  for (const [name, value] of new URLSearchParams(text)) {
+    const before = fields[name];
+    if (before === undefined) fields[name] = value;
+    else if (typeof before === "string") fields[name] = [before, value];
+    else before.push(value);
+  }
+  return fields;
+}
+
+function refuseTooMany(text: string): void {
+  let count = 1;
+  for (let at = text.indexOf("&"); at >= 0; at = text.indexOf("&", at + 1)) {
+    count += 1;
+    if (count > MAX_FIELDS) throw new PayloadTooLargeError(`More than ${MAX_FIELDS} fields.`);
+  }
+}
+
+/** What the readers read at most where no stage and no route says otherwise: 2 MiB. */
+export const DEFAULT_READ_LIMIT = 2_097_152;
+
+/** Every chunk that is kept costs more than a hundred bytes besides its own, and a client may send a body one byte at a time. */
+const MOST_CHUNKS = 1024;
+
+const BodyBytes = new Extension<Promise<Buffer>>("request body");
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export function readJson(ctx: Context, schema?: Schema): Promise<unknown> {
+  return markHandled(jsonOf(ctx, schema));
+}
+
+async function jsonOf(ctx: Context, schema: Schema | undefined): Promise<unknown> {
+  expectMediaType(ctx, isJson, "application/json");
+  const text = decode(await readBytes(ctx));
+  const value = parseJson(text);
+  return schema === undefined ? value : validate(schema, value);
+}
+
+export function readForm(ctx: Context, schema?: Schema): Promise<unknown> {
+  return markHandled(formOf(ctx, schema));
+}
+
+async function formOf(ctx: Context, schema: Schema | undefined): Promise<unknown> {
+  expectMediaType(ctx, isUrlencoded, "application/x-www-form-urlencoded");
+  const text = decode(await readBytes(ctx));
+  refuseBadEncoding(text);
+  const fields = parseFields(text);
+  return schema === undefined ? fields : validate(schema, fields);
+}
+
+export function readText(ctx: Context): Promise<string> {
+  return markHandled(textOf(ctx));
+}
+
+async function textOf(ctx: Context): Promise<string> {
+  expectUtf8(parametersOf(ctx.incoming.headers["content-type"] ?? ""));
+  return decode(await readBytes(ctx));
+}
+
+/** @param query without its `?` */
+export function readSearch(query: string, schema?: Schema): Fields | Promise<unknown> {
+  const fields = parseFields(query);
+  return schema === undefined ? fields : markHandled(validate(schema, fields));
+}
+
+/** The body's bytes, within the limit; the same promise for every reader. @internal */
+export function readBytes(ctx: Context): Promise<Buffer> {
+  const known = BodyBytes.find(ctx);
+  if (known !== undefined) return known;
+  const reading = collect(ctx);
+  BodyBytes.set(ctx, reading);
+  return reading;
+}
+
+function collect(ctx: Context): Promise<Buffer> {
+  const { incoming } = ctx;
+  const limit = ctx.bodyLimit ?? ctx.readLimit;
+  const coding = incoming.headers["content-encoding"];
+  if (coding !== undefined && coding.trim().toLowerCase() !== "identity") {
+    return Promise.reject(new UnsupportedMediaTypeError("The request has a Content-Encoding, and none is read."));
+  }
+  const transfer = incoming.headers["transfer-encoding"];
+  // A server of ours has refused it; under `callback()` the server is not ours.
+  if (transfer !== undefined && transfer.toLowerCase() !== "chunked") {
+    return Promise.reject(new BadRequestError("The request has a Transfer-Encoding that is not read."));
+  }
+  if (Number(incoming.headers["content-length"] ?? 0) > limit) return Promise.reject(tooLarge(limit));
+  if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
+  if (incoming.destroyed) return Promise.reject(incoming.errored ?? brokenOff());
+  return new Promise((resolve, reject) => gather(ctx, limit, resolve, reject));
+}
+
+function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, reject: (error: unknown) => void): void {
+  const { incoming } = ctx;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let joined = 0;
+  const stop = (): void => {
+    incoming.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+  };
+  const onData = (chunk: Buffer): void => {
+    size += chunk.length;
+    chunks.push(chunk);
+    if (chunks.length - joined === MOST_CHUNKS) chunks.push(Buffer.concat(chunks.splice(joined++)));
+    if (size <= limit) return;
+    stop();
+    incoming.pause();
+    reject(tooLarge(limit));
+  };
+  // At the end the listeners go with the request; taking them off would cost every body read.
+  const onEnd = (): void => {
+    resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
+  };
+  const onError = (error: unknown): void => {
+    reject(ctx.gone ? ctx.signal.reason : error);
+  };
+  const onClose = (): void => {
+    if (!incoming.readableEnded)
+      reject(ctx.gone ? ctx.signal.reason : new BadRequestError("The request body ended early."));
+  };
+  incoming.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+}
+
+function tooLarge(limit: number): PayloadTooLargeError {
+  return new PayloadTooLargeError(`The request body is larger than ${limit} bytes.`);
+}
+
+/** Someone has read the stream before, and not to its end. */
+function brokenOff(): FrameworkError {
+  return new FrameworkError("the request's body was partly read already, and cannot be read again", {
+    code: "E_BODY_BROKEN_OFF",
+  });
+}
+
+function decode(bytes: Buffer): string {
+  // Most bodies are ASCII, where Node's own conversion is several times faster than the checking decoder.
+  const text = bytes.toString("utf8");
+  if (!text.includes("\ufffd")) return text;
+  try {
+    return strictUtf8.decode(bytes);
+  } catch (cause) {
+    throw new BadRequestError("The request body is not UTF-8.", { cause });
+  }
+}
+
+/** The parser of the URL standard would put replacement characters where the percent-encoding is none, or no UTF-8. */
+function refuseBadEncoding(text: string): void {
+  if (!text.includes("%")) return;
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw new BadRequestError("The form is not valid percent-encoded UTF-8.");
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // V8's message repeats a piece of the body; the client knows what it sent, and logs must not.
+    throw new MalformedJsonError(text === "" ? "The request body is empty." : "The request body is not valid JSON.");
+  }
+}
+
+function expectMediaType(ctx: Context, accepts: (type: string) => boolean, expected: string): void {
+  const header = ctx.incoming.headers["content-type"];
+  // What nearly everyone sends, known without parsing.
+  if (header === expected) return;
+  if (header === undefined)
+    throw new UnsupportedMediaTypeError(`The request has no Content-Type; expected ${expected}.`);
+  const semicolon = header.indexOf(";");
+  const type = (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase();
+  if (!accepts(type)) throw new UnsupportedMediaTypeError(`Expected ${expected}.`);
+  expectUtf8(parametersOf(header));
+}
+
+function isJson(type: string): boolean {
+  return type === "application/json" || (type.startsWith("application/") && type.endsWith("+json") && type.length > 17);
+}
+
+function isUrlencoded(type: string): boolean {
+  return type === "application/x-www-form-urlencoded";
+}
+
+function parametersOf(header: string): string[] {
+  return header.split(";").slice(1);
+}
+
+function expectUtf8(parameters: readonly string[]): void {
+  for (const parameter of parameters) {
+    const [name = "", value = ""] = parameter.split("=", 2);
+    if (name.trim().toLowerCase() !== "charset") continue;
+    const charset = value.trim().replaceAll('"', "").toLowerCase();
+    if (charset !== "utf-8" && charset !== "utf8") {
+      throw new UnsupportedMediaTypeError("The request body has a charset that is not read; send utf-8.");
+    }
+  }
+}

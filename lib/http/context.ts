@@ -1,0 +1,296 @@
+/**
+ * What a handler or a middleware gets: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts
+ * when nobody waits for the answer any longer. Middleware written for Koa finds everything it knows.
+ *
+ * @example
+ * async show({ params }: Context<"id">) { return this.store.find(params.id); }
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type Cookies from "cookies";
+import type Koa from "koa";
+import koaContext from "koa/lib/context.js";
+import { readForm, readJson, readSearch, readText } from "./body-reader.js";
+import { ContextCookies, KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
+import { isEmptyStatus, checkFinalStatus } from "./head.js";
+import { Exchange } from "./exchange.js";
+import { exposeResponse } from "./raw-response.js";
+import { spareConnection } from "./unread-body.js";
+import { discardBody } from "./body-stream.js";
+import { pathOf, queryOf } from "./request-target.js";
+import { keepFlow } from "../tracing/flow.js";
+import type { InferOutput, Schema } from "./schema.js";
+
+/** A request body from a form, or a query: every key is text, or a list where it was repeated. */
+export type FormFields = Readonly<Record<string, string | readonly string[]>>;
+
+type Own =
+  | "app"
+  | "params"
+  | "search"
+  | "req"
+  | "res"
+  | "request"
+  | "response"
+  | "state"
+  | "status"
+  | "body"
+  | "path"
+  | "method"
+  | "url"
+  | "set"
+  | "get"
+  | "ip"
+  | "ips"
+  | "protocol"
+  | "secure"
+  | "originalUrl"
+  | "respond"
+  | "onerror"
+  | "cookies";
+
+// Koa's members are inherited through the prototype (below), so the type says what the compiler cannot see.
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
+export interface Context<Names extends string = never> extends Omit<Koa.ExtendableContext, Own | keyof Exchange> {}
+
+const NO_PARAMS = Object.freeze(Object.create(null)) as Readonly<Record<string, never>>;
+
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
+export class Context<Names extends string = never> extends Exchange {
+  /** The underlying Koa application; set once an application, on the prototype of its contexts. */
+  declare readonly app: Koa;
+
+  /** The path's captures, percent-decoded. */
+  readonly params: Readonly<Record<Names, string>> = NO_PARAMS;
+  /** The target before any stage rewrote it; never logged. */
+  originalUrl: string | undefined;
+
+  private responds: boolean | undefined = true;
+  /** Node's request was handed out. @internal */
+  requestIsOut = false;
+  private stateValue: Record<string, unknown> | undefined = undefined;
+  private requestFace: KoaRequestFace | undefined = undefined;
+  private responseFace: KoaResponseFace | undefined = undefined;
+  private cookieJar: Cookies | undefined = undefined;
+  private parsedUrl: string | undefined = undefined;
+  private parsedPath = "";
+
+  /** @internal */
+  constructor(...args: ConstructorParameters<typeof Exchange>) {
+    super(...args);
+    this.originalUrl = this.incoming.url;
+  }
+
+  // --- the request ---
+
+  /** Aborts on timeout, when the client leaves and at the drain deadline; `reason` is a `FrameworkError` that may be rethrown. */
+  get signal(): AbortSignal {
+    return this.abortSignal;
+  }
+
+  /** Node's request; what its listeners log belongs to this request. */
+  get req(): IncomingMessage {
+    spareConnection(this.incoming);
+    if (!this.requestIsOut) keepFlow(this.incoming);
+    this.requestIsOut = true;
+    return this.incoming;
+  }
+
+  get method(): string {
+    return this.incoming.method ?? "GET";
+  }
+
+  set method(value: string) {
+    this.incoming.method = value;
+  }
+
+  get url(): string {
+    return this.incoming.url ?? "/";
+  }
+
+  set url(value: string) {
+    this.incoming.url = value;
+  }
+
+  /** The path as it was sent: raw, without query and fragment; of an absolute-form target its path (RFC 9112 section 3.2.2). */
+  get path(): string {
+    const { url } = this.incoming;
+    if (url !== this.parsedUrl) {
+      this.parsedUrl = url;
+      this.parsedPath = pathOf(url ?? "/");
+    }
+    return this.parsedPath;
+  }
+
+  set path(value: string) {
+    this.incoming.url = value + queryOf(this.url);
+  }
+
+  /** The client's address by the trusted-proxy rules; `""` where there is none. */
+  get ip(): string {
+    return this.proxies.clientIp(this.connection.peer, linesOf(this.incoming, "x-forwarded-for"));
+  }
+
+  get ips(): string[] {
+    const { ip } = this;
+    return ip === "" ? [] : [ip];
+  }
+
+  get protocol(): string {
+    return this.proxies.protocol(
+      this.connection.peer,
+      linesOf(this.incoming, "x-forwarded-proto"),
+      this.connection.scheme,
+    );
+  }
+
+  get secure(): boolean {
+    return this.protocol === "https";
+  }
+
+  /** A request header, any case; `""` where it is missing. `Referer` and `Referrer` are the same. */
+  get(name: string): string {
+    const { headers } = this.incoming;
+    const lower = name.toLowerCase();
+    const value =
+      lower === "referrer" || lower === "referer" ? (headers["referrer"] ?? headers.referer) : headers[lower];
+    return value === undefined ? "" : String(value);
+  }
+
+  /** The body as JSON; with a schema its output. 400, 413, 415 and 422 are thrown for what does not fit. */
+  json(): Promise<unknown>;
+  json<S extends Schema>(schema: S): Promise<InferOutput<S>>;
+  json(schema?: Schema): Promise<unknown> {
+    return readJson(this, schema);
+  }
+
+  /** The body of an urlencoded form; with a schema its output. */
+  form(): Promise<FormFields>;
+  form<S extends Schema>(schema: S): Promise<InferOutput<S>>;
+  form(schema?: Schema): Promise<unknown> {
+    return readForm(this, schema);
+  }
+
+  /** The body as UTF-8 text, whatever its media type. */
+  text(): Promise<string> {
+    return readText(this);
+  }
+
+  /** The query's fields; with a schema its output, which may be a promise where the schema is asynchronous. */
+  search(): FormFields;
+  search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
+  search(schema?: Schema): unknown {
+    return readSearch(queryOf(this.url).slice(1), schema);
+  }
+
+  // --- the answer ---
+
+  get status(): number {
+    return this.raw.statusCode;
+  }
+
+  set status(code: number) {
+    if (this.sealed || this.raw.headersSent) return;
+    checkFinalStatus(code);
+    this.answerStatus(code);
+    this.raw.statusMessage = "";
+    if (isEmptyStatus(code) && this.payload !== undefined) this.answerNothing();
+  }
+
+  get body(): unknown {
+    return this.ownPayload();
+  }
+
+  /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */
+  set body(value: unknown) {
+    if (this.sealed) {
+      discardBody(value);
+      return;
+    }
+    if (value !== undefined && value !== null) {
+      this.answerBody(value);
+      return;
+    }
+    if (this.raw.headersSent) {
+      // Nothing more to send is the end of what was begun by hand.
+      this.answerBody("");
+      return;
+    }
+    this.answerNothing();
+    if (!isEmptyStatus(this.raw.statusCode)) this.answerStatus(204);
+  }
+
+  /** Sets response headers, as in Koa. */
+  set(name: string | Readonly<Record<string, string | string[]>>, value?: string | number | readonly string[]): void {
+    if (this.sealed || this.raw.headersSent) return;
+    if (typeof name !== "string") {
+      for (const [each, text] of Object.entries(name)) this.raw.setHeader(each, text);
+    } else if (name !== "" && value !== undefined) {
+      this.raw.setHeader(name, value);
+    }
+  }
+
+  /** Koa's switch: false leaves the answer to whoever set it. */
+  get respond(): boolean | undefined {
+    return this.responds;
+  }
+
+  set respond(value: boolean | undefined) {
+    if (!this.sealed) this.responds = value;
+  }
+
+  /** Node's response. Whoever asks for it may write by hand; the head is completed all the same. */
+  get res(): ServerResponse {
+    if (!this.exposed) exposeResponse(this);
+    return this.deaf ?? this.raw;
+  }
+
+  // --- Koa's own objects, made when asked for ---
+
+  /** Koa's cookies; a `secure` cookie may be set on plain HTTP, which is what a proxy that ends TLS leaves to see. */
+  get cookies(): Cookies {
+    return (this.cookieJar ??= new ContextCookies(this));
+  }
+
+  get state(): Record<string, unknown> {
+    return (this.stateValue ??= {});
+  }
+
+  set state(value: Record<string, unknown>) {
+    this.stateValue = value;
+  }
+
+  get request(): Koa.Request {
+    // Koa's members come through the prototype.
+    return (this.requestFace ??= new KoaRequestFace(this)) as unknown as Koa.Request;
+  }
+
+  get response(): Koa.Response {
+    if (this.responseFace === undefined) {
+      this.responseFace = new KoaResponseFace(this);
+      // It hands out Node's response as well.
+      exposeResponse(this);
+    }
+    return this.responseFace as unknown as Koa.Response;
+  }
+
+  /** Koa's way for a callback to report an error. Here it fails the request where the answer is still open. */
+  onerror(error?: unknown): void {
+    if (this.sealed) return;
+    if (error !== undefined && error !== null) this.lateError ??= { error };
+    if (this.lateError !== undefined && this.raw.headersSent) this.raw.destroy();
+  }
+
+  /** @internal */
+  bindParams(params: Readonly<Record<string, string>>): void {
+    // The router is the one writer; the names were checked against the path when the handler was compiled.
+    (this as { params: Readonly<Record<string, string>> }).params = params;
+  }
+}
+
+// Everything else that Koa's context has, inherited from Koa itself.
+Object.setPrototypeOf(Exchange.prototype, koaContext);
+
+/** Every line of a header; Node makes that table for all headers at once, so only those who sent it pay for it. */
+function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
+  return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
+}

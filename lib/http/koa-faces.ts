@@ -1,0 +1,249 @@
+/**
+ * `ctx.request` for middleware written for Koa: Koa's own accessors, over the same request that the context holds. Made only for those
+ * who ask.
+ */
+import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type Koa from "koa";
+import koaRequest from "koa/lib/request.js";
+import koaResponse from "koa/lib/response.js";
+import Cookies from "cookies";
+import type { Context } from "./context.js";
+import { parseFields } from "./body-reader.js";
+import { queryOf } from "./request-target.js";
+import { lengthOf } from "./exchange.js";
+import { checkStatusMessage } from "./head.js";
+
+/** The fields by which Koa negotiates (RFC 9110 section 12.5). */
+const PREFERENCES = ["accept", "accept-charset", "accept-encoding", "accept-language"] as const;
+
+/** Characters. Koa's time to read such a field grows with the square of its length: 16 KiB take half a second. */
+const LONGEST_PREFERENCE = 1024;
+
+export class KoaRequestFace {
+  readonly app: Koa;
+  readonly req: IncomingMessage;
+  readonly originalUrl: string | undefined;
+  private queryText = "";
+  private queryFields: Record<string, string | readonly string[]> = {};
+  private clientPreferences: unknown = undefined;
+
+  constructor(readonly ctx: Context) {
+    this.app = ctx.app;
+    this.req = ctx.req;
+    this.originalUrl = ctx.originalUrl;
+  }
+
+  get res(): ServerResponse {
+    return this.ctx.res;
+  }
+
+  get response(): Koa.Response {
+    return this.ctx.response;
+  }
+
+  get path(): string {
+    return this.ctx.path;
+  }
+
+  set path(value: string) {
+    this.ctx.path = value;
+  }
+
+  /**
+   * Without the `?`. Koa's own getter throws for some targets in absolute form, and has Node print others in a deprecation warning.
+   */
+  get querystring(): string {
+    return queryOf(this.ctx.url).slice(1);
+  }
+
+  set querystring(text: string) {
+    const query = (text.startsWith("?") ? text.slice(1) : text).replaceAll("#", "%23");
+    this.ctx.url = this.ctx.path + (query === "" ? "" : `?${query}`);
+  }
+
+  /**
+   * As in Koa an object of its own, which may be written to and stays the same as long as the query does.
+   *
+   * @throws PayloadTooLargeError for more than a thousand fields, as `ctx.search` does
+   */
+  get query(): Record<string, string | readonly string[]> {
+    const { querystring } = this;
+    if (querystring !== this.queryText) {
+      this.queryFields = { ...parseFields(querystring) };
+      this.queryText = querystring;
+    }
+    return this.queryFields;
+  }
+
+  set query(fields: Readonly<Record<string, unknown>>) {
+    Reflect.set(koaRequest, "query", fields, this);
+  }
+
+  /** Read by the `accepts` methods. A field that is too long counts as absent. */
+  get accept(): unknown {
+    return (this.clientPreferences ??= Reflect.get(koaRequest, "accept", { req: withoutLongPreferences(this.req) }));
+  }
+
+  set accept(preferences: unknown) {
+    this.clientPreferences = preferences;
+  }
+
+  get ip(): string {
+    return this.ctx.ip;
+  }
+
+  get ips(): string[] {
+    return this.ctx.ips;
+  }
+
+  get protocol(): string {
+    return this.ctx.protocol;
+  }
+
+  get secure(): boolean {
+    return this.ctx.secure;
+  }
+}
+
+function withoutLongPreferences(request: IncomingMessage): Pick<IncomingMessage, "headers"> {
+  const long = PREFERENCES.filter((name) => (request.headers[name]?.length ?? 0) > LONGEST_PREFERENCE);
+  if (long.length === 0) return request;
+  const headers = { ...request.headers };
+  for (const name of long) delete headers[name];
+  return { headers };
+}
+
+// Koa defines many of these as accessors on its prototype; the class above answers first.
+Object.setPrototypeOf(KoaRequestFace.prototype, koaRequest);
+
+/**
+ * `ctx.response` for middleware written for Koa: Koa's own accessors, over the same answer that the context holds. Made only for those
+ * who ask.
+ */
+export class KoaResponseFace {
+  readonly app: Koa;
+  readonly req: IncomingMessage;
+  private readonly raw: ServerResponse;
+
+  constructor(readonly ctx: Context) {
+    this.app = ctx.app;
+    this.req = ctx.req;
+    this.raw = ctx.raw;
+  }
+
+  /** Handed out like `ctx.res`: whoever writes by hand still gets a completed head. The accessors below do without. */
+  get res(): ServerResponse {
+    return this.ctx.res;
+  }
+
+  get request(): Koa.Request {
+    return this.ctx.request;
+  }
+
+  get socket(): Socket | null {
+    return this.raw.socket;
+  }
+
+  get headerSent(): boolean {
+    return this.raw.headersSent;
+  }
+
+  get writable(): boolean {
+    return !this.raw.writableEnded && (this.raw.socket?.writable ?? true);
+  }
+
+  get status(): number {
+    return this.ctx.status;
+  }
+
+  set status(code: number) {
+    this.ctx.status = code;
+  }
+
+  get message(): string {
+    return this.raw.statusMessage || (STATUS_CODES[this.raw.statusCode] ?? "");
+  }
+
+  set message(text: string) {
+    checkStatusMessage(text);
+    if (!this.ctx.sealed) this.raw.statusMessage = text;
+  }
+
+  get body(): unknown {
+    return this.ctx.body;
+  }
+
+  set body(value: unknown) {
+    this.ctx.body = value;
+  }
+
+  get length(): number | undefined {
+    const header = this.raw.getHeader("Content-Length");
+    if (header !== undefined) return Number.parseInt(String(header), 10) || 0;
+    const { payload } = this.ctx;
+    const known = lengthOf(payload);
+    if (known !== undefined || payload === undefined || payload === null) return known;
+    return this.ctx.naturalType === "application/json" ? Buffer.byteLength(JSON.stringify(payload)) : undefined;
+  }
+
+  set length(bytes: number | undefined) {
+    if (bytes !== undefined && !this.raw.hasHeader("Transfer-Encoding")) this.ctx.set("Content-Length", bytes);
+  }
+
+  get header(): OutgoingHttpHeaders {
+    return this.raw.getHeaders();
+  }
+
+  get headers(): OutgoingHttpHeaders {
+    return this.raw.getHeaders();
+  }
+
+  get(name: string): number | string | string[] | undefined {
+    return this.raw.getHeader(name);
+  }
+
+  has(name: string): boolean {
+    return this.raw.hasHeader(name);
+  }
+
+  set(name: string | Readonly<Record<string, string | string[]>>, value?: string | readonly string[]): void {
+    this.ctx.set(name, value);
+  }
+
+  /** Redirects to the `Referer` of the same host, or else to the alternative; Koa's own method throws for a `Referer` that does not parse. */
+  back(alternative = "/"): void {
+    const { ctx } = this;
+    if (URL.canParse(ctx.get("Referer"), ctx.href)) koaResponse.back.call(this, alternative);
+    else ctx.redirect(alternative);
+  }
+
+  remove(name: string): void {
+    if (this.ctx.sealed || this.raw.headersSent) return;
+    this.raw.removeHeader(name);
+    if (name.toLowerCase() === "content-type") this.ctx.naturalType = undefined;
+  }
+}
+
+// Koa defines many of these as accessors on its prototype; the class above answers first.
+Object.setPrototypeOf(KoaResponseFace.prototype, koaResponse);
+
+/**
+ * `ctx.cookies`: the cookies that Koa uses, which never throw because the connection to this process is not encrypted. Whether a
+ * cookie is `Secure` follows the scheme the client used, unless the call says otherwise.
+ */
+export class ContextCookies extends Cookies {
+  private readonly isSecure: boolean;
+
+  constructor(private readonly ctx: Context) {
+    const { keys } = ctx.app;
+    // Told that the connection is encrypted, the library refuses nothing; the default of each cookie is set below.
+    super(ctx.incoming, ctx.raw, { secure: true, ...(keys !== undefined && { keys }) });
+    this.isSecure = ctx.secure;
+  }
+
+  override set(name: string, value?: string | null, options?: Cookies.SetOption): this {
+    if (this.ctx.sealed) return this;
+    return super.set(name, value, { secure: this.isSecure, ...options });
+  }
+}

@@ -1,0 +1,48 @@
+/** The media types the framework itself writes. JSON never carries a charset (RFC 8259 section 11). */
+
+/** The media types the framework itself writes. JSON never carries a charset (RFC 8259 section 11). */
+export const TEXT = "text/plain; charset=utf-8";
+export const HTML = "text/html; charset=utf-8";
+export const JSON_TYPE = "application/json";
+export const BYTES = "application/octet-stream";
+
+/**
+ * Which media types are worth compressing: text in its many names. What is compressed already, what must not be held back (event
+ * streams, gRPC) and what nobody knows is left alone.
+ */
+const KNOWN: ReadonlySet<string> = new Set([
+  "application/ecmascript",
+  "application/graphql",
+  "application/javascript",
+  "application/json",
+  "application/jsonl",
+  "application/ndjson",
+  "application/rtf",
+  "application/sql",
+  "application/toml",
+  "application/vnd.ms-fontobject",
+  "application/wasm",
+  "application/x-javascript",
+  "application/x-ndjson",
+  "application/x-sh",
+  "application/x-www-form-urlencoded",
+  "application/x-yaml",
+  "application/xml",
+  "application/yaml",
+  "font/collection",
+  "font/otf",
+  "font/ttf",
+  "image/svg+xml",
+]);
+
+const SUFFIXES = ["+json", "+xml", "+text", "+yaml", "+json-seq"] as const;
+
+/** @param contentType the header's value, parameters and all */
+export function isCompressible(contentType: string): boolean {
+  const semicolon = contentType.indexOf(";");
+  const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+  if (KNOWN.has(type)) return true;
+  if (type.startsWith("text/")) return type !== "text/event-stream";
+  if (!type.startsWith("application/") && !type.startsWith("model/")) return false;
+  return !type.startsWith("application/grpc") && SUFFIXES.some((suffix) => type.endsWith(suffix));
+}

@@ -1,0 +1,294 @@
+/**
+ * From what a handler or a middleware returned to an answer on the context; and from an error to one.
+ * Text stays text and bytes stay bytes; everything else becomes JSON here, inside the pipeline, so that a `toJSON` that throws is
+ * caught where errors are caught.
+ */
+import zlib from "node:zlib";
+import { Readable } from "node:stream";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { HttpError } from "koa";
+import koaContext from "koa/lib/context.js";
+import { ClientGoneError, FrameworkError } from "../errors/framework-error.js";
+import type { Context } from "./context.js";
+import { JSON_TYPE } from "./media-type.js";
+import { PROBLEM_CONTENT_TYPE, Problem } from "../errors/problem.js";
+import { Reply } from "./reply.js";
+import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-stream.js";
+import { checkFinalStatus } from "./head.js";
+
+/**
+ * Which content codings Node's `fetch` has undone before a handler sees the body. It takes all of them off or, where it does not know
+ * one, none, and the headers stay what they were.
+ */
+const UNDONE: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", ...(undoesZstd() ? ["zstd"] : [])]);
+
+/** @param field the value of `Content-Encoding` */
+export function isUndoneByFetch(field: string): boolean {
+  return field
+    .toLowerCase()
+    .split(",")
+    .every((coding) => UNDONE.has(coding.trim()));
+}
+
+/** undici does since 7.11, where Node's zlib can; Node 20 and 22 come with undici 6. */
+function undoesZstd(): boolean {
+  const [major = 0, minor = 0] = (process.versions["undici"] ?? "").split(".").map(Number);
+  return "createZstdDecompress" in zlib && (major > 7 || (major === 7 && minor >= 11));
+}
+
+/** A returned value that an outer stage turns into the answer: a redirect, a page. */
+export abstract class Deferred {
+  /** What it is, for the message of a stage that is missing. */
+  abstract readonly kind: string;
+}
+
+/** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
+export function answerWith(ctx: Context, value: unknown): void {
+  if (ctx.sealed) {
+    discardBody(value instanceof Reply || value instanceof Response ? value.body : value);
+    return;
+  }
+  if (typeof value === "string") {
+    ctx.answerBody(value);
+  } else if (value === undefined || value === null) {
+    if (!ctx.isAnswered && ctx.respond !== false) ctx.answerStatus(204);
+  } else if (typeof value === "object") {
+    answerWithObject(ctx, value);
+  } else if (typeof value !== "boolean" || !ctx.raw.headersSent) {
+    // What `write` returns is no answer.
+    answerJson(ctx, value);
+  }
+}
+
+function answerWithObject(ctx: Context, value: object): void {
+  if (value instanceof Reply) applyReply(ctx, value);
+  else if (value instanceof Deferred) ctx.deferred = value;
+  // What `pipe` and `end` return: the answer is given by hand.
+  else if (value === ctx.raw) ctx.respond = false;
+  else if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream || value instanceof Blob)
+    ctx.answerBody(value);
+  else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) ctx.answerBody(bytesOf(value));
+  else if (value instanceof Response) answerFetchResponse(ctx, value);
+  else answerJson(ctx, value);
+}
+
+function answerJson(ctx: Context, value: unknown): void {
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
+  ctx.answerBody(text, JSON_TYPE);
+}
+
+function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
+  return ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
+}
+
+/** Puts a reply in place of what was there; headers of the same name are replaced, others stay. @internal */
+export function applyReply(ctx: Context, reply: Reply): void {
+  const { raw } = ctx;
+  if (raw.headersSent) {
+    ctx.answerBody(reply.body ?? "");
+    return;
+  }
+  ctx.answerNothing();
+  ctx.answerStatus(reply.statusCode);
+  raw.statusMessage = "";
+  for (const name in reply.headers) raw.setHeader(name, reply.headers[name] ?? "");
+  if (reply.body === undefined) return;
+  ctx.answerBody(reply.body, reply.type);
+}
+
+/** Headers of the connection that a response came over, and of a coding that `fetch` has undone already. */
+const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
+const OF_THE_CODING = /^content-(?:encoding|length)$/;
+
+function answerFetchResponse(ctx: Context, response: Response): void {
+  if (ctx.raw.headersSent) {
+    ctx.answerBody(response.body ?? "");
+    return;
+  }
+  // That of `Response.error()` is 0.
+  checkFinalStatus(response.status);
+  ctx.answerStatus(response.status);
+  const coding = response.headers.get("content-encoding");
+  // One that was made by hand has no URL, and its body is what its headers say.
+  const isDecoded = response.url !== "" && coding !== null && isUndoneByFetch(coding);
+  for (const [name, value] of response.headers) {
+    if (OF_THE_CONNECTION.test(name) || (isDecoded && OF_THE_CODING.test(name))) continue;
+    if (name === "set-cookie") ctx.raw.appendHeader(name, value);
+    else ctx.raw.setHeader(name, value);
+  }
+  if (response.body !== null) ctx.answerBody(response.body);
+}
+
+/** Turns what `ctx.body` may hold into what can be sent: text, bytes or a Node stream of them. @internal */
+export function settleBody(ctx: Context): void {
+  const { payload } = ctx;
+  if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array) return;
+  if (isStream(payload)) {
+    ctx.payload = sendable(payload);
+  } else if (payload instanceof ReadableStream) {
+    ctx.payload = streamOf(payload);
+  } else if (payload instanceof Blob) {
+    const { size } = payload;
+    ctx.payload = streamOf(payload.stream());
+    if (!ctx.raw.headersSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
+  } else if (payload instanceof Response) {
+    ctx.payload = undefined;
+    answerFetchResponse(ctx, payload);
+    settleBody(ctx);
+  } else if (ArrayBuffer.isView(payload) || payload instanceof ArrayBuffer) {
+    ctx.payload = bytesOf(payload);
+  } else {
+    answerJson(ctx, payload);
+  }
+}
+
+function streamOf(body: ReadableStream): Readable {
+  // Node's and the DOM's declarations of the same class differ.
+  const stream = Readable.fromWeb(body as NodeReadableStream);
+  keepFailure(stream);
+  return stream;
+}
+
+/** Headers that describe the body or its freshness, and mean nothing for the error that takes its place. A policy is no such header. */
+const OF_THE_BODY =
+  /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
+
+/** The answer to an error with a status; the caller has made sure that the head is not sent. @internal */
+export function answerError(ctx: Context, error: FrameworkError, withDetail: boolean): void {
+  const { raw } = ctx;
+  for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
+  const headers = error.headers ?? {};
+  for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
+  answerProblem(ctx, Problem.from(error, withDetail));
+}
+
+/** @internal */
+export function answerProblem(ctx: Context, problem: Problem): void {
+  ctx.deferred = undefined;
+  ctx.answerNothing();
+  ctx.answerStatus(problem.status);
+  ctx.raw.statusMessage = "";
+  ctx.answerBody(problem.text(), PROBLEM_CONTENT_TYPE);
+}
+
+/** The error with a status behind something thrown; `undefined` for a panic, and for a value that cannot be looked at. @internal */
+export function asFrameworkError(ctx: Context, thrown: unknown): FrameworkError | undefined {
+  try {
+    return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorWithStatus(thrown: unknown): FrameworkError | undefined {
+  if (thrown instanceof FrameworkError) return thrown;
+  // What Node's own functions throw that were given `ctx.signal`.
+  if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
+    return thrown.cause;
+  if (!isKoaHttpError(thrown)) return undefined;
+  const { status, expose, message, headers } = thrown;
+  return new FrameworkError(expose ? message : undefined, {
+    code: "E_HTTP",
+    status,
+    cause: thrown,
+    ...(headers !== undefined && { headers }),
+  });
+}
+
+/**
+ * Whether a failure comes of a client that has left while its body was read, or while an answer was written by hand; also after a
+ * malformed body, since Node then ends the connection. Each reader has an error of its own for that. What the language throws stays a
+ * fault of the program.
+ */
+function isCutOff({ gone, connection, incoming, raw }: Context, thrown: unknown): boolean {
+  if (!gone && !connection.socket.destroyed) return false;
+  const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
+  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each);
+  return raw.headersSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];
+
+interface KoaHttpError {
+  readonly status: number;
+  readonly expose: boolean;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Koa widens `instanceof HttpError` to look-alikes; an upstream client's error with a status must stay a panic. Of the real ones
+ * `expose` is on the prototype; an error of any class that went through `ctx.throw` has one of its own.
+ */
+function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
+  if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
+  if (thrown instanceof HttpError && Object.hasOwn(thrown, "expose")) return true;
+  return thrown instanceof Error && ofAssert().isPrototypeOf(thrown);
+}
+
+let assertPrototype: object | undefined;
+
+/** What the errors of `ctx.assert` have in common: it brings another copy of their package than `ctx.throw`, which only they lead to. */
+function ofAssert(): object {
+  try {
+    if (assertPrototype === undefined) koaContext.assert(false, 400);
+  } catch (error) {
+    assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;
+  }
+  return assertPrototype ?? HttpError.prototype;
+}
+
+/**
+ * A body stream that fails before its first byte can still become a proper 500, so the answer waits for the first chunk, the end or
+ * an error, but not long. Event streams, whose first event may be a long time coming, are not waited for.
+ */
+const PATIENCE_MS = 100;
+
+/** The answer of a handler: what it returned, and of a stream the certainty that it begins. */
+export function answerReturned(ctx: Context, value: unknown): void | Promise<void> {
+  answerWith(ctx, value);
+  if (ctx.payload instanceof ReadableStream || isStream(ctx.payload)) settleBody(ctx);
+  return isStream(ctx.payload) ? firstChunk(ctx, ctx.payload) : undefined;
+}
+
+function firstChunk(ctx: Context, stream: Readable): void | Promise<void> {
+  if (stream.readableEnded || ctx.incoming.method === "HEAD") return undefined;
+  const failure = failureOf(stream);
+  if (failure !== undefined) throw failure;
+  if (stream.readableLength > 0 || ctx.raw.headersSent || isEventStream(ctx)) return undefined;
+  // The handler has answered in time: while its stream is given a moment, no deadline counts.
+  const { timeKeeper } = ctx;
+  ctx.timeKeeper = stream;
+  return begin(ctx, stream).finally(() => (ctx.timeKeeper = timeKeeper));
+}
+
+function isEventStream({ raw, naturalType }: Context): boolean {
+  return /^text\/event-stream(?:$|[ \t;])/i.test(String(raw.getHeader("Content-Type") ?? naturalType));
+}
+
+/** Resolves as soon as there is something to send, or nothing more to wait for. */
+function begin(ctx: Context, stream: Readable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      timer.cancel();
+      stream.off("readable", arrived).off("end", arrived).off("close", arrived).off("error", failed);
+    };
+    const arrived = (): void => {
+      const failure = failureOf(stream);
+      if (failure !== undefined) return failed(failure);
+      // Node says "readable" also to tell of an end or an error that is still on its way.
+      if (stream.readableLength > 0 || stream.readableEnded) enough();
+    };
+    const failed = (error: unknown): void => {
+      stop();
+      reject(error);
+    };
+    const enough = (): void => {
+      stop();
+      resolve();
+    };
+    const timer = ctx.clock.setTimeout(enough, PATIENCE_MS);
+    stream.on("readable", arrived).on("end", arrived).on("close", arrived).on("error", failed);
+  });
+}

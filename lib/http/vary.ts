@@ -1,0 +1,53 @@
+/**
+ * Merging into `Vary` (RFC 9110 section 12.5.5), for everything whose answer depends on a request header: compression, CORS, static
+ * files, pages. Names are compared without case and never repeated; a `*` stays alone.
+ *
+ * @example
+ * varyBy(head, "Accept-Encoding"); // at the moment the head is sent
+ * mergeVary("Origin, accept", "Accept"); // "Origin, accept"
+ */
+import type { Head, HeadCompleter } from "./head.js";
+import type { Exchange } from "./exchange.js";
+import { BoundedMemo } from "./bounded-memo.js";
+
+/** Has the answer say that it depends on `names`: one field name, or several with commas between them. */
+export function varyBy(head: Pick<Head, "get" | "set">, names: string): void {
+  const current = head.get("Vary");
+  const merged = mergeVary(current, names);
+  if (merged !== current) head.set("Vary", merged);
+}
+
+/** The value of `Vary` that says both; the first spelling of a name stays. */
+export function mergeVary(current: string | undefined, names: string): string {
+  if (current === undefined || current === "") return names;
+  if (current === names) return current;
+  const members: string[] = [];
+  const known = new Set<string>();
+  for (const member of `${current},${names}`.split(",")) {
+    const name = member.trim();
+    if (name === "*") return "*";
+    if (name === "" || known.has(name.toLowerCase())) continue;
+    known.add(name.toLowerCase());
+    members.push(name);
+  }
+  return members.join(", ");
+}
+
+/**
+ * What a stage adds to `Vary` on every answer that it completes. Answers differ little in the `Vary` they have already, so what it
+ * becomes is remembered: merging anew would cost more than the rest of the stage.
+ */
+export class Varying implements HeadCompleter {
+  private readonly merged: BoundedMemo<string>;
+
+  /** @param names one field name, or several with commas between them */
+  constructor(private readonly names: string) {
+    this.merged = new BoundedMemo((current) => mergeVary(current, names));
+  }
+
+  complete(_exchange: Exchange, head: Head): void {
+    const current = head.get("Vary");
+    if (current === undefined) head.set("Vary", this.names);
+    else head.set("Vary", this.merged.of(current));
+  }
+}

@@ -1,0 +1,145 @@
+import { Readable } from "node:stream";
+import { expect } from "chai";
+import type { Context } from "../../lib/http/context.js";
+import { answerReturned } from "../../lib/http/returned-value.js";
+import { Reply } from "../../lib/http/reply.js";
+import { Conversation } from "../support/conversation.js";
+import { eventsOf } from "../support/events-of.js";
+import { Stack } from "../support/stack.js";
+
+const get = (path: string, method = "GET"): string => `${method} ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+type Chunks = readonly string[];
+type Way = (ctx: Context, chunks: Chunks) => unknown;
+
+/** Gives its chunks a turn apart, so that each is written for itself. */
+function bytes(chunks: Chunks): Readable {
+  return Readable.from(slowly(chunks), { objectMode: false });
+}
+
+async function* slowly(chunks: Chunks): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) {
+    await new Promise((resolve) => setImmediate(resolve));
+    yield Buffer.from(chunk);
+  }
+}
+
+const FIVE = { "Content-Length": "5" };
+
+/** Every way in which the length is announced by somebody else than the framework. */
+const WAYS: readonly (readonly [string, Way])[] = [
+  ["a stream that is returned", (ctx, chunks) => (ctx.set(FIVE), bytes(chunks))],
+  ["a stream on the context", (ctx, chunks) => ((ctx.length = 5), void (ctx.body = bytes(chunks)))],
+  ["a stream of texts", (ctx, chunks) => (ctx.set(FIVE), Readable.from(chunks))],
+  ["a stream in a reply", (_ctx, chunks) => Reply.of(bytes(chunks)).header("Content-Length", "5")],
+  ["a web stream", (ctx, chunks) => (ctx.set(FIVE), Readable.toWeb(bytes(chunks)))],
+  [
+    "a fetch Response",
+    (_ctx, chunks) => new Response(Readable.toWeb(bytes(chunks)) as ReadableStream, { headers: FIVE }),
+  ],
+  [
+    "a stream where Node's response was handed out",
+    (ctx, chunks) => (ctx.res.setHeader("Content-Length", 5), bytes(chunks)),
+  ],
+  ["a stream behind a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), bytes(chunks))],
+  ["a text behind a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), chunks.join(""))],
+];
+
+interface Said {
+  readonly text: string;
+  readonly events: readonly string[];
+}
+
+/** Asks for `/` and, behind it, for `/next`; hears them out, or the end of the connection. */
+async function said(answer: (ctx: Context) => unknown, method = "GET"): Promise<Said> {
+  let text = "";
+  const handler = async (ctx: Context): Promise<unknown> =>
+    ctx.path === "/next" ? "<next>" : answerReturned(ctx, await answer(ctx));
+  const events = await eventsOf(async () => {
+    await using stack = await Stack.of([], handler);
+    await using client = await Conversation.with(stack.port);
+    client.say(get("/", method) + get("/next"));
+    text = await Promise.race([client.hear(/<next>$/).catch(() => client.received), client.end()]);
+  });
+  return { text, events: events.filter((line) => line.startsWith("ERROR")) };
+}
+
+/** Everything behind the first head. */
+const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
+
+describe("a body beside its Content-Length", () => {
+  for (const [what, way] of WAYS) {
+    it(`ends the connection where it is shorter: ${what}`, async () => {
+      const { text, events } = await said((ctx) => way(ctx, ["ab", "c"]));
+
+      expect("abc").to.match(new RegExp(`^${bodyOf(text)}`));
+      expect(events).to.deep.equal([
+        "ERROR framework::http::send: response failed " +
+          "error=FrameworkError: the body has 3 bytes of the 5 in its Content-Length status=200",
+      ]);
+    });
+
+    it(`sends not a byte beyond it, and ends the connection: ${what}`, async () => {
+      const { text, events } = await said((ctx) => way(ctx, ["hello", "HTTP/1.1 200 OK"]));
+
+      expect("hello").to.match(new RegExp(`^${bodyOf(text)}`));
+      expect(events).to.deep.equal([
+        "ERROR framework::http::send: response failed " +
+          "error=FrameworkError: the body is longer than its Content-Length of 5 bytes status=200",
+      ]);
+    });
+
+    it(`keeps the connection where both agree: ${what}`, async () => {
+      const { text, events } = await said((ctx) => way(ctx, ["hel", "lo"]));
+
+      expect(bodyOf(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
+      expect(events).to.deep.equal([]);
+    });
+  }
+
+  it("ends the connection where a stream has ended before anything was read", async () => {
+    const { text, events } = await said(async (ctx) => {
+      ctx.set(FIVE);
+      const empty = Readable.from([]).resume();
+      await new Promise((resolve) => empty.once("end", resolve));
+      ctx.body = empty;
+    });
+
+    expect(text).not.to.contain("<next>");
+    expect(events).to.have.length(1);
+  });
+
+  it("is not looked at for HEAD", async () => {
+    const { text, events } = await said((ctx) => (ctx.set(FIVE), bytes(["a"])), "HEAD");
+
+    expect(bodyOf(text)).to.match(/^HTTP\/1\.1 200 OK[^]*<next>$/);
+    expect(events).to.deep.equal([]);
+  });
+
+  it("is not looked at where the body goes out in chunks", async () => {
+    const { text, events } = await said((ctx) => {
+      ctx.res.setHeader("Transfer-Encoding", "chunked");
+      return bytes(["abc"]);
+    });
+
+    expect(text).to.match(/3\r\nabc\r\n0\r\n\r\nHTTP\/1\.1 200 OK[^]*<next>$/);
+    expect(events).to.deep.equal([]);
+  });
+
+  it("is left to an application that writes the bytes itself", async () => {
+    const { text, events } = await said((ctx) => void ctx.res.writeHead(200, FIVE).end("abc"));
+
+    expect(bodyOf(text)).to.match(/^abcHTTP\/1\.1 200 OK[^]*<next>$/);
+    expect(events).to.deep.equal([]);
+  });
+
+  it("may be written by hand in its first part", async () => {
+    const { text, events } = await said((ctx) => {
+      ctx.res.writeHead(200, FIVE).write("he");
+      return bytes(["llo"]);
+    });
+
+    expect(bodyOf(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
+    expect(events).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,194 @@
+import type { ServerResponse } from "node:http";
+import { pipeline, Readable } from "node:stream";
+import { gunzipSync } from "node:zlib";
+import { expect } from "chai";
+import { ErrorMapping } from "../../lib/admission/error-mapping.js";
+import { TimeoutLayer } from "../../lib/admission/timeout.js";
+import { Compression } from "../../lib/edge/compression.js";
+import type { Context } from "../../lib/http/context.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
+import type { Next } from "../../lib/http/middleware.js";
+import { Reply } from "../../lib/http/reply.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { Gate } from "../support/gate.js";
+import { Stack, type Answer } from "../support/stack.js";
+import { until } from "../support/until.js";
+
+const LIMIT_MS = 5000;
+const PROBLEM = '{"type":"urn:framework:problem:timeout","title":"Request timed out","status":408}';
+
+type Pipe = (stream: Readable, res: ServerResponse) => void;
+type Write = (res: ServerResponse, ctx: Context) => unknown;
+
+const WRITES: readonly (readonly [string, Write])[] = [
+  ["ends it", (res) => res.end("LATE")],
+  ["has a status and ends it", (res) => ((res.statusCode = 200), res.end("LATE"))],
+  ["writes a head and ends it", (res) => res.writeHead(200, "Late", { "X-Late": "1" }).end("LATE")],
+  ["writes a body", (res) => res.write("LATE")],
+  ["flushes the head", (res) => res.flushHeaders()],
+  ["sends a head of another kind first", (res) => res.writeEarlyHints({ link: "</late>; rel=preload" })],
+  ["changes the status", (res) => ((res.statusCode = 200), (res.statusMessage = "Late"))],
+  ["sets a header", (res) => res.setHeader("X-Late", "1").appendHeader("X-Late", "2")],
+  ["takes the type away", (res) => res.removeHeader("Content-Type")],
+  ["destroys it", (res) => res.destroy()],
+  ["pipes into it", (res) => Readable.from(["LATE"]).pipe(res)],
+  ["asks for it once more", (_res, ctx) => (ctx.res.writeHead(200), ctx.response.res.end("LATE"))],
+  ["takes the answer over, as in Koa", (res, ctx) => ((ctx.respond = false), res.end("LATE"))],
+  ["sets a cookie", (_res, ctx) => ctx.cookies.set("late", "1")],
+  ["reports an error, as in Koa", (_res, ctx) => ctx.onerror(new Error("late"))],
+];
+
+interface Late {
+  /** When the signal aborts, or while a stage outside works on the answer. */
+  readonly when: "at the abort" | "behind it";
+  /** What the handler does in time; it holds the response from then on. */
+  readonly early?: Write;
+  readonly late: Write;
+}
+
+/** What comes of a request whose handler does not answer it in time. */
+async function answered({ when, early, late }: Late): Promise<Answer> {
+  const clock = new FakeClock();
+  const [entered, decided, done] = [new Gate(), new Gate(), new Gate()];
+  const working = async (_ctx: Context, next: Next): Promise<void> => {
+    await next();
+    decided.open();
+    await done.passed;
+  };
+  const handler = async (ctx: Context): Promise<void> => {
+    early?.(ctx.res, ctx);
+    const write = (): unknown => late(ctx.res, ctx);
+    if (when === "at the abort") ctx.signal.addEventListener("abort", write);
+    entered.open();
+    await decided.passed;
+    if (when === "behind it") write();
+    setImmediate(() => done.open());
+    await new Promise(() => {});
+  };
+  const layers = [new ErrorMapping(), { handle: working }, new TimeoutLayer(LIMIT_MS)];
+  await using stack = await Stack.of(layers, handler, clock);
+
+  const asking = stack.ask();
+  await entered.passed;
+  clock.advance(LIMIT_MS);
+  return await asking;
+}
+
+const nothing: Pipe = () => {};
+const pipe: Pipe = (stream, res) => void pipeline(stream, res, () => {});
+
+describe("an answer that is sealed", () => {
+  for (const when of ["at the abort", "behind it"] as const) {
+    for (const [title, late] of WRITES) {
+      for (const [holding, early] of [
+        ["which holds Node's response", () => {}],
+        ["which asks for Node's response then", undefined],
+      ] as const) {
+        it(`stays what it is when its handler, ${holding}, ${title} ${when}`, async () => {
+          const { status, headers, text } = await answered({ when, late, ...(early && { early }) });
+
+          expect([status, text]).to.deep.equal([408, PROBLEM]);
+          expect(headers["content-type"]).to.equal("application/problem+json");
+          expect(headers).not.to.have.any.keys("x-late", "set-cookie");
+        });
+      }
+    }
+  }
+
+  it("stays what it is while compression works on it", async () => {
+    const clock = new FakeClock();
+    const entered = new Gate();
+    const handler = async ({ signal, res }: Context): Promise<void> => {
+      signal.addEventListener("abort", () => setImmediate(() => res.writeHead(200).end("LATE")));
+      entered.open();
+      await new Promise(() => {});
+    };
+    const page = "<h1>too slow</h1>".repeat(1000);
+    const layers = [new Compression(), new ErrorMapping().using(() => Reply.html(page)), new TimeoutLayer(LIMIT_MS)];
+    await using stack = await Stack.of(layers, handler, clock);
+
+    const asking = stack.ask("/", { headers: { "accept-encoding": "gzip" } });
+    await entered.passed;
+    clock.advance(LIMIT_MS);
+    const answer = await asking;
+
+    expect([answer.status, answer.headers["content-encoding"]]).to.deep.equal([408, "gzip"]);
+    expect(gunzipSync(answer.body).toString()).to.equal(page);
+  });
+
+  it("stays what it is while it is streamed", async () => {
+    const clock = new FakeClock();
+    const [entered, begun] = [new Gate(), new Gate()];
+    async function* page(): AsyncGenerator<string> {
+      yield "too ";
+      begun.open();
+      await new Promise((resolve) => setImmediate(resolve));
+      yield "slow";
+    }
+    const handler = async ({ res }: Context): Promise<void> => {
+      entered.open();
+      await begun.passed;
+      res.end("LATE");
+    };
+    const mapping = new ErrorMapping().using(() => Reply.of(Readable.from(page()), "text/plain"));
+    await using stack = await Stack.of([mapping, new TimeoutLayer(LIMIT_MS)], handler, clock);
+
+    const asking = stack.ask();
+    await entered.passed;
+    clock.advance(LIMIT_MS);
+    const answer = await asking;
+
+    expect([answer.status, answer.text]).to.deep.equal([408, "too slow"]);
+  });
+
+  for (const [title, early, late] of [
+    ["is piped into it already", pipe, nothing],
+    ["is piped into it afterwards", nothing, pipe],
+  ] as const) {
+    it(`lets go of a stream that ${title}`, async () => {
+      const stream = new Readable({ read() {} });
+      const write =
+        (act: Pipe): Write =>
+        (res) =>
+          act(stream, res);
+
+      const { status } = await answered({ when: "at the abort", early: write(early), late: write(late) });
+
+      expect(status).to.equal(408);
+      await until(() => stream.destroyed);
+    });
+  }
+
+  it("lets go of a generator that is sent through it afterwards", async () => {
+    let isReturned = false;
+    async function* endless(): AsyncGenerator<string> {
+      try {
+        for (;;) yield await new Promise<string>((resolve) => setImmediate(resolve, "LATE"));
+      } finally {
+        isReturned = true;
+      }
+    }
+
+    await answered({ when: "at the abort", late: (res) => pipeline(endless, res, () => {}) });
+
+    await until(() => isReturned);
+  });
+
+  it("tells whoever writes why that is in vain", async () => {
+    const called: unknown[] = [];
+    const call = (error?: Error | null): unknown => called.push(error);
+
+    const late: Write = (res) => {
+      called.push(res.write("LATE", call));
+      res.end(call);
+    };
+    await answered({ when: "at the abort", late });
+
+    expect(called).to.have.length(3);
+    expect(called[0]).to.equal(false);
+    expect(called.slice(1).map((error) => (error instanceof FrameworkError ? error.code : error))).to.deep.equal([
+      "E_TIMEOUT",
+      "E_TIMEOUT",
+    ]);
+  });
+});
