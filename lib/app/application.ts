@@ -5,8 +5,7 @@
 import type { RequestListener, Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Server as NetServer } from "node:net";
-import type { Class } from "../di/class.js";
-import type { InjectionToken } from "../di/token.js";
+import type { Class, InjectionToken } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";

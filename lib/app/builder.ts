@@ -12,7 +12,7 @@ import { MaintenanceLayer } from "../admission/maintenance-layer.js";
 import { Maintenance } from "../admission/maintenance.js";
 import { RateLimit } from "../admission/rate-limit.js";
 import { TimeoutLayer } from "../admission/timeout.js";
-import type { Class } from "../di/class.js";
+import type { Class } from "../di/token.js";
 import type { Binding } from "../di/provide.js";
 import { Compression } from "../edge/compression.js";
 import type { CompressionOptions } from "../edge/compression-options.js";

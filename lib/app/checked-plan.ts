@@ -2,11 +2,10 @@
  * A plan in which nothing is wrong that can be known before the first instance is made: modules, routes, settings, and the stages that
  * ask the container for nothing. Every fault of it is in one `StartupError`.
  */
-import type { Class } from "../di/class.js";
+import { type Class, nameOf } from "../di/token.js";
 import { inspect } from "../di/graph.js";
 import type { Inspected } from "../di/inspection.js";
 import { provide } from "../di/provide.js";
-import { nameOf } from "../di/token.js";
 import type { TrustedProxies } from "../http/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast } from "../kernel/shutdown-last.js";

@@ -2,9 +2,8 @@
  * What a builder was told, before anything is made of it. Every call only writes here; `build()` reads, so call order cannot matter.
  */
 import type { ErrorMapping } from "../admission/error-mapping.js";
-import type { Class } from "../di/class.js";
+import { type Class, nameOf, type InjectionToken } from "../di/token.js";
 import { provide, type Binding } from "../di/provide.js";
-import { nameOf, type InjectionToken } from "../di/token.js";
 import type { Context } from "../http/context.js";
 import type { Layer } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";

@@ -2,10 +2,9 @@
  * All routes of an application: those of its controllers, module by module, and those the builder was given. Read before anything is
  * built, so that faults are found and the middleware classes are known to the container.
  */
-import { isClass, type Class } from "../di/class.js";
+import { isClass, type Class, nameOf } from "../di/token.js";
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
-import { nameOf } from "../di/token.js";
 import { middlewareName } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-plan.js";

@@ -7,22 +7,66 @@
  * if (findings.length > 0) throw new StartupError(findings);
  * const container = build();
  */
+import { isClass, type InjectionToken } from "./token.js";
+import type { Inspection, Inspected, ModuleDescription } from "./inspection.js";
+import { Binding } from "./provide.js";
+import { ApplicationScope, bindingFault, walkModules, type ModuleScope, type Scope } from "./module-scope.js";
+import { Slot } from "./provider.js";
 import { StartupError, type Finding } from "../errors/diagnostic.js";
-import { Assembly } from "./assembly.js";
-import { isClass } from "./class.js";
+import { Assembly } from "./instances.js";
 import { Container } from "./container.js";
 import { depthFirst } from "./depth-first.js";
-import { idleDoubles } from "./doubles.js";
-import { dependencyCycle, unusedDouble } from "./findings.js";
-import type { Inspected, Inspection, ModuleDescription } from "./inspection.js";
-import { explainMissing } from "./missing.js";
-import { bindingFault, walkModules } from "./module-walk.js";
-import type { Binding } from "./provide.js";
-import { ApplicationScope, type ModuleScope, type Scope } from "./scope.js";
-import { Slot } from "./slot.js";
-import type { InjectionToken } from "./token.js";
-import { twinsIn } from "./twins.js";
-import { Wiring } from "./wiring.js";
+import { dependencyCycle, unusedDouble } from "./diagnostics.js";
+import { explainMissing, Wiring } from "./dependencies.js";
+
+// A test double for something nothing injects would pass a test that proves nothing: it is refused. What only a factory resolves is seen
+// when the factory runs, so that the last word falls after the build.
+
+/** The slots of doubles that neither a constructor nor the framework asks for. */
+export function idleDoubles(
+  application: ApplicationScope,
+  { doubles = [], collects = () => false }: Inspection,
+  asked: ReadonlySet<Slot>,
+): readonly Slot[] {
+  const tokens = new Set(doubles.filter((double) => double instanceof Binding).map(({ token }) => token));
+  const slots = [...application.bindings.values()].filter(({ token }) => tokens.has(token));
+  return slots.filter((slot) => !asked.has(slot) && !isForFramework(slot, application, collects));
+}
+
+/** The framework asks by itself for its defaults and for the classes it collects; a class behind a token counts like the token. */
+function isForFramework(
+  { token }: Slot,
+  application: ApplicationScope,
+  collects: NonNullable<Inspection["collects"]>,
+): boolean {
+  if (application.defaults.has(token)) return true;
+  const replaced = application.holders(token).map(({ own }) => own.get(token)?.source);
+  const classes = replaced.flatMap((source) => (source?.kind === "class" ? source.implementation : []));
+  return [token, ...classes].some((candidate) => isClass(candidate) && collects(candidate));
+}
+
+// Twins: one class under one token, listed by several modules, to be given the very same things. They are one instance, so that what is
+// provided exists once in an application, whoever lists it. Where the modules' own bindings give them different things, they stay two.
+
+/** Which slots another one stands for, from a list of wired slots that has dependencies first; ties what depends on them anew. */
+export function twinsIn(order: readonly Slot[]): ReadonlyMap<Slot, Slot> {
+  const twins = new Map<Slot, Slot>();
+  const firsts = new Map<unknown, Slot[]>();
+  for (const slot of order) {
+    slot.dependencies = slot.dependencies.map((dependency) => twins.get(dependency) ?? dependency);
+    if (slot.source.kind !== "class") continue;
+    const others = firsts.get(slot.source.implementation) ?? [];
+    const twin = others.find((other) => isTwin(other, slot));
+    if (twin === undefined) firsts.set(slot.source.implementation, [...others, slot]);
+    else twins.set(slot, twin);
+  }
+  return twins;
+}
+
+/** Of two slots of one class. */
+function isTwin(one: Slot, other: Slot): boolean {
+  return one.token === other.token && one.dependencies.every((dependency, at) => dependency === other.dependencies[at]);
+}
 
 /** A graph without faults, as far as that can be known before anything runs. */
 interface Plan {

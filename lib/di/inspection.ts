@@ -1,9 +1,8 @@
 /** What the application room hands to `inspect`, and what it gets back. */
 import type { Finding } from "../errors/diagnostic.js";
-import type { Class } from "./class.js";
+import type { Class, InjectionToken } from "./token.js";
 import type { Container } from "./container.js";
 import type { Binding } from "./provide.js";
-import type { InjectionToken } from "./token.js";
 
 /** A token the framework itself will ask the container for. */
 export interface Wanted {

@@ -14,11 +14,9 @@
  * ```
  */
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
-import { Annotation } from "./reflect.js";
-import type { AbstractClass, Class } from "./class.js";
-import { Injectable } from "./injectable.js";
+import { Annotation, Injectable } from "./injectable.js";
+import type { AbstractClass, Class, InjectionToken } from "./token.js";
 import type { Binding } from "./provide.js";
-import type { InjectionToken } from "./token.js";
 
 /** What `@Module` is given. Every list may be left out. */
 export interface ModuleOptions {

@@ -10,8 +10,7 @@
  * provide(Pool).useFactory((resolve) => new Pool(resolve(AppConfig).url))
  * provide(LinkReader).useFactory((resolve) => resolve(LinkStore)) // a second name for the same instance
  */
-import type { Class } from "./class.js";
-import type { InjectionToken } from "./token.js";
+import type { Class, InjectionToken } from "./token.js";
 
 /**
  * Looks up a token where the binding stands, with the same visibility as a constructor parameter. It may be kept and asked later, until

@@ -1,6 +1,5 @@
 /** What can stand wherever a middleware is asked for: an instance, a class the container builds, or a function written for Koa. */
-import { isClass } from "../di/class.js";
-import { nameOf } from "../di/token.js";
+import { isClass, nameOf } from "../di/token.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
 

@@ -8,9 +8,8 @@
  */
 import { Application, type Started } from "../app/application.js";
 import { ApplicationBuilder } from "../app/builder.js";
-import type { Class } from "../di/class.js";
+import type { Class, InjectionToken } from "../di/token.js";
 import { provide, type Binding } from "../di/provide.js";
-import type { InjectionToken } from "../di/token.js";
 import { Clock } from "../runtime/clock.js";
 import type { Flight } from "../http/connection.js";
 import { tracing } from "../tracing/tracing.js";

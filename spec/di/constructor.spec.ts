@@ -3,8 +3,7 @@ import { expect } from "chai";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { constructorOf } from "../../lib/di/constructor.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
-import { token } from "../../lib/di/token.js";
-import type { Class } from "../../lib/di/class.js";
+import { token, type Class } from "../../lib/di/token.js";
 import { Newsletter, Subject } from "./fixtures/type-only.js";
 
 interface Shape {

@@ -1,12 +1,11 @@
 import { expect } from "chai";
-import type { Class } from "../../lib/di/class.js";
+import { type Class, token } from "../../lib/di/token.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
 import type { Inspection } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
 import { provide, type Binding, type Resolve } from "../../lib/di/provide.js";
-import { token } from "../../lib/di/token.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 import { container as globalContainer } from "tsyringe";
 

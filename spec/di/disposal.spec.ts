@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { disposeAll } from "../../lib/di/disposal.js";
+import { disposeAll } from "../../lib/di/container.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 
 describe("disposeAll", () => {

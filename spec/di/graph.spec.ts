@@ -5,8 +5,7 @@ import { Inject, Injectable } from "../../lib/di/injectable.js";
 import type { Inspection } from "../../lib/di/inspection.js";
 import { Module, moduleOf } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
-import { token } from "../../lib/di/token.js";
-import type { Class } from "../../lib/di/class.js";
+import { token, type Class } from "../../lib/di/token.js";
 import { Newsletter, Subject } from "./fixtures/type-only.js";
 
 abstract class LinkStore {

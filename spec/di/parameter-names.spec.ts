@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parameterNames } from "../../lib/di/parameter-names.js";
+import { parameterNames } from "../../lib/di/constructor.js";
 
 class Two {
   constructor(

@@ -1,11 +1,22 @@
 /**
- * Why a token is not to be had in a scope, told apart so that the cure is one edit: nobody provides it, somebody does and does not
- * export it, somebody does and is not imported, or two do and the application cannot choose.
+ * Ties each slot to the slots that its constructor asks for. What cannot be tied is kept until all are tied: only then is it known who
+ * wanted the slot in the first place, and a message can show the whole chain.
  */
 import type { Finding } from "../errors/diagnostic.js";
-import { ModuleScope, type ApplicationScope } from "./scope.js";
-import type { Viewpoint } from "./slot.js";
+import { ModuleScope, type ApplicationScope } from "./module-scope.js";
+import type { Viewpoint, Slot } from "./provider.js";
 import { nameOf, type InjectionToken } from "./token.js";
+import {
+  constructorOf,
+  type ConstructorShape,
+  type Parameter,
+  blankParameter,
+  placeOf,
+  unreadable,
+} from "./constructor.js";
+
+// Why a token is not to be had in a scope, told apart so that the cure is one edit: nobody provides it, somebody does and does not
+// export it, somebody does and is not imported, or two do and the application cannot choose.
 
 /** A finding without its place. */
 export type Reason = Pick<Finding, "code" | "what" | "cure">;
@@ -87,4 +98,73 @@ function derived({ modules }: ApplicationScope, token: InjectionToken, reason: R
     }
   }
   return undefined;
+}
+
+export class Wiring {
+  /** Slots that something was given, or asked for by name. */
+  readonly asked = new Set<Slot>();
+  private readonly firstUser = new Map<Slot, Slot>();
+  private readonly faults: (() => Finding)[] = [];
+
+  constructor(private readonly application: ApplicationScope) {}
+
+  /** Wires every slot in `slots` and everything they lead to; each once. */
+  wire(slots: Iterable<Slot>): void {
+    const pending = [...slots];
+    const known = new Set(pending);
+    for (const slot of pending) {
+      slot.dependencies = this.dependenciesOf(slot);
+      for (const dependency of slot.dependencies) {
+        if (!known.has(dependency)) pending.push(dependency);
+        known.add(dependency);
+      }
+    }
+  }
+
+  /** What could not be wired, in the order of the slots. */
+  findings(): readonly Finding[] {
+    return this.faults.map((fault) => fault());
+  }
+
+  private dependenciesOf(slot: Slot): readonly Slot[] {
+    if (slot.source.kind !== "class") return [];
+    const target = slot.source.implementation;
+    const shape = constructorOf(target);
+    if (shape.unreadable !== undefined) this.faults.push(() => unreadable(slot, target, shape));
+    return shape.parameters.flatMap((parameter) => this.given(slot, target, shape, parameter) ?? []);
+  }
+
+  private given(slot: Slot, target: object, shape: ConstructorShape, parameter: Parameter): Slot | undefined {
+    const { token } = parameter;
+    if (token === undefined) {
+      this.faults.push(() => blankParameter(slot, target, shape, parameter));
+      return undefined;
+    }
+    const found = slot.scope.find(token);
+    if (found === undefined) this.faults.push(() => this.missing(slot, token, placeOf(slot, target, shape, parameter)));
+    else this.note(found, slot);
+    return found;
+  }
+
+  private note(found: Slot, user: Slot): void {
+    this.asked.add(found);
+    if (!this.firstUser.has(found)) this.firstUser.set(found, user);
+  }
+
+  private missing(slot: Slot, token: InjectionToken, where: string): Finding {
+    const { code, what, cure } = explainMissing(this.application, slot.scope, token);
+    return { code, what: `${what} (${this.chain(slot)} -> ${nameOf(token)})`, where, cure };
+  }
+
+  /** From whoever nobody asks for down to `slot`; a cycle above it ends the chain. */
+  private chain(slot: Slot): string {
+    const links = new Set([slot]);
+    for (let user = this.firstUser.get(slot); user !== undefined && !links.has(user); user = this.firstUser.get(user)) {
+      links.add(user);
+    }
+    return [...links]
+      .toReversed()
+      .map(({ label }) => label)
+      .join(" -> ");
+  }
 }

@@ -2,18 +2,72 @@
  * Makes the instances of one graph: each slot once, dependencies first. Made and used by the container; what is wrong with a graph as such
  * was found before (`graph.ts`), what only shows when constructors and factories run is found here.
  */
-import { construct } from "./reflect.js";
+import { container as registry, type DependencyContainer } from "tsyringe";
+import type { Slot, Viewpoint } from "./provider.js";
+import { construct } from "./injectable.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
 import { depthFirst } from "./depth-first.js";
-import { buildPlace, dependencyCycle, promised, threw } from "./findings.js";
-import { InstanceStore } from "./instance-store.js";
-import { explainMissing } from "./missing.js";
+import { buildPlace, dependencyCycle, promised, threw, ResolutionError } from "./diagnostics.js";
+import { explainMissing } from "./dependencies.js";
 import type { Resolve } from "./provide.js";
-import { ResolutionError } from "./resolution-error.js";
-import type { ApplicationScope } from "./scope.js";
-import type { Slot, Viewpoint } from "./slot.js";
+import type { ApplicationScope } from "./module-scope.js";
 import { nameOf, type InjectionToken } from "./token.js";
+
+/**
+ * tsyringe needs tslib, whose CommonJS form writes its helpers (`__extends`, `__decorate`, …) to the global object besides exporting
+ * them. Importing the framework changes no global but `Reflect`, so what comes with tsyringe goes again: this file is imported before
+ * tsyringe, and `dropTslibGlobals` is called after it. tslib itself uses its exports and does not miss them.
+ *
+ * Names that were global before, because the application brought tslib itself, stay.
+ */
+const present: ReadonlySet<string> = new Set(Object.keys(globalThis));
+
+export function dropTslibGlobals(): void {
+  for (const name of Object.keys(globalThis)) {
+    if (name.startsWith("__") && !present.has(name)) Reflect.deleteProperty(globalThis, name);
+  }
+}
+
+/**
+ * Keeps the instances of one application, in a tsyringe child container of their own: nothing is shared between two applications of a
+ * process, and nothing that somebody registered globally is ever found. The only file that knows tsyringe, which needs `reflect.ts`
+ * loaded before it.
+ */
+dropTslibGlobals();
+
+/** tsyringe takes `null` and `undefined` for "nothing there"; inside this they are values. */
+interface Held {
+  readonly value: unknown;
+}
+
+export class InstanceStore {
+  private readonly container: DependencyContainer = registry.createChildContainer();
+  private readonly made: (readonly [Slot, unknown])[] = [];
+
+  has({ key }: Slot): boolean {
+    return this.container.isRegistered(key);
+  }
+
+  /** Only for slots the store has. */
+  get({ key }: Slot): unknown {
+    return this.container.resolve<Held>(key).value;
+  }
+
+  put(slot: Slot, value: unknown): void {
+    this.container.registerInstance<Held>(slot.key, { value });
+    this.made.push([slot, value]);
+  }
+
+  /** What was put, in order; there to be read after the end, too. */
+  entries(): readonly (readonly [Slot, unknown])[] {
+    return this.made;
+  }
+
+  async close(): Promise<void> {
+    await this.container.dispose();
+  }
+}
 
 /** A look-up that is about to be answered. */
 export interface Demand<T> {

@@ -4,8 +4,9 @@
  * `missing.ts`.
  */
 import type { Finding } from "../errors/diagnostic.js";
-import type { Slot } from "./slot.js";
+import type { Slot } from "./provider.js";
 import { nameOf } from "./token.js";
+import { FrameworkError } from "../errors/framework-error.js";
 
 const LOADING = "the file that defines it was not loaded yet: the files import each other";
 
@@ -99,5 +100,18 @@ function messageOf(error: unknown): string {
     return String(error);
   } catch {
     return "it threw a value that cannot be printed";
+  }
+}
+
+/**
+ * Thrown by a container that cannot give what it was asked for, or whose provider threw: the same finding that a start would list.
+ * Its message says what and where; the provider's own error is the `cause`.
+ */
+export class ResolutionError extends FrameworkError {
+  constructor(
+    readonly finding: Finding,
+    options: { readonly cause?: unknown } = {},
+  ) {
+    super(`${finding.what}; at ${finding.where}; cure: ${finding.cure}`, { ...options, code: finding.code });
   }
 }

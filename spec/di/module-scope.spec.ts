@@ -1,13 +1,12 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Class } from "../../lib/di/class.js";
+import { type Class, token } from "../../lib/di/token.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
 import type { Inspection } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
-import { token } from "../../lib/di/token.js";
 
 abstract class Store {
   readonly kind: string = "none";
