@@ -4,7 +4,7 @@
  *
  * A bucket is a hash of `t`, the tokens, and `u`, the millisecond they were counted at; it expires when it has long been full.
  */
-import type { Cache, CacheScript } from "../subsystems/cache.js";
+import type { Cache, CacheScript } from "../lifecycle/cache.js";
 import type { Quota } from "./quota.js";
 import { RateLimitVerdict } from "./rate-limit-verdict.js";
 

@@ -17,7 +17,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
-import { Cache } from "../subsystems/cache.js";
+import { Cache } from "../lifecycle/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";
 import { Quota } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./rate-limit-key.js";

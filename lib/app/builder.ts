@@ -20,7 +20,7 @@ import { CorsLayer } from "../edge/cors.js";
 import type { CorsOptions } from "../edge/cors-options.js";
 import { ProxyLayer, type ProxyFunction } from "../edge/proxy.js";
 import { SecurityHeaders } from "../edge/security-headers.js";
-import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import type { LifecycleOptions } from "../lifecycle/options.js";
 import { AccessLogLayer } from "../observe/access-log-layer.js";
 import { Metrics } from "../observe/metrics.js";
 import { MetricsLayer } from "../observe/metrics-layer.js";

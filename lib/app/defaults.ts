@@ -4,7 +4,7 @@
 import { Maintenance } from "../admission/maintenance.js";
 import { provide, type Binding } from "../di/provide.js";
 import { Clock, SystemClock } from "../runtime/clock.js";
-import type { Lifecycle } from "../lifecycle/lifecycle.js";
+import type { Lifecycle } from "../lifecycle/state.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { Filter } from "../observe/filter.js";
 import { currentLog } from "../observe/log-subscriber.js";

@@ -8,7 +8,7 @@ import type { Context } from "../http/context.js";
 import type { Layer } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { HEALTH_PREFIX } from "../lifecycle/health.js";
-import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import type { LifecycleOptions } from "../lifecycle/options.js";
 import type { Slot } from "../pipeline/table.js";
 import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware-input.js";
 import { Routes } from "../routing/routes.js";

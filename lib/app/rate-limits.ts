@@ -6,7 +6,7 @@ import { RateLimit } from "../admission/rate-limit.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { titleOf } from "../routing/descriptor.js";
 import type { Routes } from "../routing/routes.js";
-import type { Cache } from "../subsystems/cache.js";
+import type { Cache } from "../lifecycle/cache.js";
 import type { Plan } from "./plan.js";
 import type { MadeStage } from "./stages.js";
 

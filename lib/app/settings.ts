@@ -8,7 +8,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { Health } from "../lifecycle/health.js";
 import { checkHealthPrefix } from "../lifecycle/health-prefix.js";
-import { checkLifecycleOptions } from "../lifecycle/lifecycle-options.js";
+import { checkLifecycleOptions } from "../lifecycle/options.js";
 import { checkSwitch } from "./argument.js";
 import { AppConfig } from "./config.js";
 import type { Plan } from "./plan.js";

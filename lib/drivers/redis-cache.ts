@@ -15,8 +15,7 @@
 import type { Redis as Client } from "ioredis";
 import { markHandled } from "../runtime/mark-handled.js";
 import { missingPeer, expectPeer } from "../errors/optional-package.js";
-import { expectTtl, readCacheValue, writeCacheValue } from "../subsystems/cache-value.js";
-import { Cache, type CacheScript } from "../subsystems/cache.js";
+import { expectTtl, readCacheValue, writeCacheValue, Cache, type CacheScript } from "../lifecycle/cache.js";
 import { clientSettings, readNamespace, readUrl, type RedisCacheOptions } from "./redis-cache-options.js";
 import { RedisScript } from "./redis-script.js";
 import { RedisWatch } from "./redis-watch.js";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import { markHandled } from "../runtime/mark-handled.js";
-import type { CacheScript } from "../subsystems/cache.js";
+import type { CacheScript } from "../lifecycle/cache.js";
 import type { RedisWatch } from "./redis-watch.js";
 
 export class RedisScript implements CacheScript {

@@ -1,7 +1,7 @@
 /** Follows a client's connection: remembers why it failed last, and says once when it is lost and once when it is back. */
 import type { Redis } from "ioredis";
 import { tracing } from "../tracing/tracing.js";
-import { CacheUnavailableError } from "../subsystems/cache-unavailable-error.js";
+import { CacheUnavailableError } from "../lifecycle/cache.js";
 
 const log = tracing.target("framework::cache::redis");
 

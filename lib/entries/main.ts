@@ -31,7 +31,7 @@ export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 export { profile, type Profile } from "../runtime/profile.js";
 export { Reply } from "../http/reply.js";
 export type { Schema } from "../http/schema.js";
-export { ShutdownLast } from "../kernel/shutdown-last.js";
+export { ShutdownLast } from "../lifecycle/subsystem.js";
 export { StartupError, type Finding } from "../errors/diagnostic.js";
 // di
 export { Inject, Injectable } from "../di/injectable.js";
@@ -39,11 +39,11 @@ export { Module, type ModuleOptions } from "../di/module.js";
 export { provide, type Binding, type Resolve } from "../di/provide.js";
 export { token, type InjectionToken, type Token } from "../di/token.js";
 // subsystems, lifecycle
-export { CacheUnavailableError } from "../subsystems/cache-unavailable-error.js";
-export { Cache, type CacheScript } from "../subsystems/cache.js";
-export { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../subsystems/subsystem.js";
-export type { LifecycleState } from "../lifecycle/lifecycle.js";
-export type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
+export { CacheUnavailableError } from "../lifecycle/cache.js";
+export { Cache, type CacheScript } from "../lifecycle/cache.js";
+export { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../lifecycle/subsystem.js";
+export type { LifecycleState } from "../lifecycle/state.js";
+export type { LifecycleOptions } from "../lifecycle/options.js";
 export { Readiness, type ReadinessReport } from "../lifecycle/readiness.js";
 // edge
 export { Compression } from "../edge/compression.js";

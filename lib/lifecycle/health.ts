@@ -7,7 +7,7 @@
  * @example
  * const answer = health.answer("GET", "/up/live"); // undefined where the path is none of its three
  */
-import type { LifecycleState } from "./lifecycle.js";
+import type { LifecycleState } from "./state.js";
 import type { Readiness, ReadinessReport } from "./readiness.js";
 
 export interface HealthAnswer {

@@ -13,7 +13,7 @@
 import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { ShutdownLast } from "../kernel/shutdown-last.js";
+import { ShutdownLast } from "../lifecycle/subsystem.js";
 import type { TracingLayer } from "../tracing/tracing.js";
 import { Delivery } from "./delivery.js";
 import { DroppedSpans, type SpanCounter } from "./dropped-spans.js";

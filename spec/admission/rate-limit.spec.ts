@@ -11,7 +11,7 @@ import { FrameworkError, NotFoundError } from "../../lib/errors/framework-error.
 import type { Middleware } from "../../lib/http/middleware.js";
 import { Reply } from "../../lib/http/reply.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import type { Cache } from "../../lib/subsystems/cache.js";
+import type { Cache } from "../../lib/lifecycle/cache.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";

@@ -3,7 +3,7 @@ import { Redis } from "ioredis";
 import { RedisCache } from "../../lib/drivers/redis-cache.js";
 import type { RedisCacheOptions } from "../../lib/drivers/redis-cache-options.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { CacheUnavailableError } from "../../lib/subsystems/cache-unavailable-error.js";
+import { CacheUnavailableError } from "../../lib/lifecycle/cache.js";
 import { eventsOf } from "../support/events-of.js";
 import { errorOf } from "../support/error-of.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Health, type HealthAnswer } from "../../lib/lifecycle/health.js";
-import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/lifecycle.js";
+import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/state.js";
 import { Readiness } from "../../lib/lifecycle/readiness.js";
 import type { Profile } from "../../lib/runtime/profile.js";
-import { Roster } from "../../lib/subsystems/roster.js";
-import type { Subsystem } from "../../lib/subsystems/subsystem.js";
+import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import type { Subsystem } from "../../lib/lifecycle/subsystem.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { never, Probed, Recorded } from "./recorded.js";
 

@@ -1,6 +1,5 @@
 /** A subsystem that writes down what happens to it, and does what a spec tells it to. */
-import type { SubsystemKind } from "../../lib/subsystems/subsystem.js";
-import { Subsystem } from "../../lib/subsystems/subsystem.js";
+import { type SubsystemKind, Subsystem } from "../../lib/lifecycle/subsystem.js";
 
 export interface Deeds {
   readonly name?: string;

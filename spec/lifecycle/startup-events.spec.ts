@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Startup } from "../../lib/lifecycle/startup.js";
-import { Roster } from "../../lib/subsystems/roster.js";
+import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
 import { never, Recorded, type Deeds } from "./recorded.js";

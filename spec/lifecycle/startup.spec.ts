@@ -2,8 +2,8 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { StartupError } from "../../lib/errors/diagnostic.js";
 import { Startup } from "../../lib/lifecycle/startup.js";
-import { Roster } from "../../lib/subsystems/roster.js";
-import { Subsystem, SUBSYSTEM_KINDS } from "../../lib/subsystems/subsystem.js";
+import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import { Subsystem, SUBSYSTEM_KINDS } from "../../lib/lifecycle/subsystem.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { never, Recorded } from "./recorded.js";
 

@@ -16,7 +16,7 @@ import { CaptureSink, JsonLog, Metrics, TraceContext } from "@stagecraft/framewo
 import { Telemetry } from "@stagecraft/framework/observe/otel";
 import { tracing } from "@stagecraft/framework/observe/tracing";
 import { expect } from "chai";
-import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
+import { ShutdownLast } from "../../lib/lifecycle/subsystem.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { attributesOf, Collector, hex, type ExportedSpan } from "./collector.js";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { SystemClock } from "../../lib/runtime/clock.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { ShutdownLast } from "../../lib/kernel/shutdown-last.js";
+import { ShutdownLast } from "../../lib/lifecycle/subsystem.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/entries/otel.js";
 import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";

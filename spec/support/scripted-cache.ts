@@ -1,5 +1,5 @@
 /** A cache that keeps nothing: its scripts answer what a spec says, and it notes what the application does with it. */
-import { Cache, type CacheScript } from "../../lib/subsystems/cache.js";
+import { Cache, type CacheScript } from "../../lib/lifecycle/cache.js";
 
 export class ScriptedCache extends Cache {
   readonly namespace = "spec";

@@ -2,7 +2,7 @@
 import { Application } from "../../lib/app/application.js";
 import { BodyLimitLayer } from "../../lib/admission/body-limit.js";
 import { RateLimit } from "../../lib/admission/rate-limit.js";
-import type { Cache } from "../../lib/subsystems/cache.js";
+import type { Cache } from "../../lib/lifecycle/cache.js";
 import { CspNonce } from "../../lib/edge/csp-nonce.js";
 import { ProxyAction } from "../../lib/edge/proxy-action.js";
 import { Route } from "../../lib/routing/route.js";

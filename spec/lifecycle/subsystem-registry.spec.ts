@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { Roster } from "../../lib/subsystems/roster.js";
-import { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../../lib/subsystems/subsystem.js";
-import { Recorded } from "../lifecycle/recorded.js";
+import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../../lib/lifecycle/subsystem.js";
+import { Recorded } from "./recorded.js";
 
 const kinds = fc.constantFrom(...SUBSYSTEM_KINDS);
 const rank = (kind: SubsystemKind) => SUBSYSTEM_KINDS.indexOf(kind);

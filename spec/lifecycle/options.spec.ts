@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { checkLifecycleOptions, completeLifecycleOptions } from "../../lib/lifecycle/lifecycle-options.js";
+import { checkLifecycleOptions, completeLifecycleOptions } from "../../lib/lifecycle/options.js";
 
 describe("The times of the lifecycle", () => {
   for (const [profile, drainDelayMs] of [

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { CacheUnavailableError } from "../../lib/subsystems/cache-unavailable-error.js";
-import { Cache, type CacheScript } from "../../lib/subsystems/cache.js";
+import { CacheUnavailableError, Cache, type CacheScript } from "../../lib/lifecycle/cache.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
 

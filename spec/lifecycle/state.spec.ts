@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/lifecycle.js";
+import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/state.js";
 
 type Move = "markReady" | "beginDrain" | "markStopped";
 

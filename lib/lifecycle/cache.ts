@@ -10,6 +10,7 @@
  */
 import { markHandled } from "../runtime/mark-handled.js";
 import { Subsystem } from "./subsystem.js";
+import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
 
 /** A script that the store runs as one step, which nothing else comes between. */
 export interface CacheScript {
@@ -64,5 +65,59 @@ export abstract class Cache extends Subsystem {
     const made = await make();
     await this.set(key, made, ttlMs);
     return made;
+  }
+}
+
+// From a value to what a cache keeps, and back: JSON text within bounds. For those who write a driver.
+
+/** 64 MiB of text, in UTF-16 code units. */
+export const LARGEST_CACHE_VALUE = 67_108_864;
+
+/** @throws FrameworkError `E_CACHE_VALUE` for what JSON cannot say, and for more than 64 MiB of it */
+export function writeCacheValue(key: string, value: unknown): string {
+  const text = stringify(key, value);
+  if (text === undefined) throw refuse(key, `a ${typeof value} is no JSON; keep null where there is nothing`);
+  if (text.length > LARGEST_CACHE_VALUE) throw refuse(key, `its JSON is longer than ${LARGEST_CACHE_VALUE} characters`);
+  return text;
+}
+
+/** @throws FrameworkError `E_CACHE_VALUE` where someone else has written something that is not JSON */
+export function readCacheValue(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new FrameworkError(`what the cache holds under ${JSON.stringify(key)} is not JSON`, {
+      code: "E_CACHE_VALUE",
+    });
+  }
+}
+
+/** @throws FrameworkError `E_CACHE_TTL` unless it is a whole number of milliseconds above 0 */
+export function expectTtl(ttlMs: number): void {
+  if (Number.isSafeInteger(ttlMs) && ttlMs > 0) return;
+  throw new FrameworkError(`a cached value lives for a whole number of milliseconds above 0, not ${String(ttlMs)}`, {
+    code: "E_CACHE_TTL",
+  });
+}
+
+function stringify(key: string, value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw refuse(key, "JSON cannot say it", cause);
+  }
+}
+
+function refuse(key: string, why: string, cause?: unknown): FrameworkError {
+  return new FrameworkError(`the value for ${JSON.stringify(key)} cannot be cached: ${why}`, {
+    code: "E_CACHE_VALUE",
+    cause,
+  });
+}
+
+/** The cache did not do what it was asked to: it is gone, too slow, or it refused. Never a miss; 503 where nobody catches it. */
+export class CacheUnavailableError extends UnavailableError {
+  constructor(cause: unknown, detail = "The cache is unavailable.") {
+    super(detail, { code: "E_CACHE_UNAVAILABLE", cause });
   }
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { expectTtl, LARGEST_CACHE_VALUE, readCacheValue, writeCacheValue } from "../../lib/subsystems/cache-value.js";
+import { expectTtl, LARGEST_CACHE_VALUE, readCacheValue, writeCacheValue } from "../../lib/lifecycle/cache.js";
 import { errorOf } from "../support/error-of.js";
 
 describe("a cached value", () => {

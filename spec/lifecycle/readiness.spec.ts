@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Profile } from "../../lib/runtime/profile.js";
-import { Probes } from "../../lib/lifecycle/probes.js";
-import { Roster } from "../../lib/subsystems/roster.js";
+import { Probes } from "../../lib/lifecycle/readiness.js";
+import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
 import { never, Probed } from "./recorded.js";
