@@ -1,7 +1,7 @@
 /**
  * What the framework provides where the application does not: visible everywhere, overridden by any binding of the same token.
  */
-import { Maintenance } from "../admission/maintenance.js";
+import { Maintenance } from "../stages/maintenance.js";
 import { provide, type Binding } from "../di/provide.js";
 import { Clock, SystemClock } from "../runtime/clock.js";
 import type { Lifecycle } from "../lifecycle/state.js";

@@ -1,13 +1,13 @@
 /**
  * What a builder was told, before anything is made of it. Every call only writes here; `build()` reads, so call order cannot matter.
  */
-import type { ErrorMapping } from "../admission/error-mapping.js";
+import type { ErrorMapping } from "../stages/error-mapping.js";
 import { type Class, nameOf, type InjectionToken } from "../di/token.js";
 import { provide, type Binding } from "../di/provide.js";
 import type { Context } from "../http/context.js";
 import type { Layer } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
-import { HEALTH_PREFIX } from "../lifecycle/health.js";
+import { HEALTH_PREFIX } from "../stages/health.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
 import type { Slot } from "../pipeline/table.js";
 import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware-input.js";

@@ -2,7 +2,7 @@
  * The rate limits of one application, wherever they stand: as a stage, among the layers, on a route or a group. Here is seen what none
  * of them sees alone: that two of them would use the same buckets, and which caches have to be up for them.
  */
-import { RateLimit } from "../admission/rate-limit.js";
+import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { titleOf } from "../routing/descriptor.js";
 import type { Routes } from "../routing/routes.js";

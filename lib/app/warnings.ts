@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
-import { StaticFiles } from "../routing/static-files.js";
+import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { MadeStage } from "./stages.js";
 
 export interface Warning {

@@ -46,23 +46,23 @@ export type { LifecycleState } from "../lifecycle/state.js";
 export type { LifecycleOptions } from "../lifecycle/options.js";
 export { Readiness, type ReadinessReport } from "../lifecycle/readiness.js";
 // edge
-export { Compression } from "../edge/compression.js";
-export type { CompressionOptions } from "../edge/compression-options.js";
-export { CorsLayer } from "../edge/cors.js";
-export type { CorsOptions, OriginPredicate } from "../edge/cors-options.js";
-export { CspNonce } from "../edge/csp-nonce.js";
-export { ProxyAction } from "../edge/proxy-action.js";
-export { ProxyLayer, type ProxyFunction, type ProxyRequest } from "../edge/proxy.js";
-export { SecurityHeaders } from "../edge/security-headers.js";
+export { Compression } from "../stages/compression.js";
+export type { CompressionOptions } from "../stages/compression.js";
+export { CorsLayer } from "../stages/cors/cors.js";
+export type { CorsOptions, OriginPredicate } from "../stages/cors/cors-options.js";
+export { CspNonce } from "../stages/security-headers/csp-nonce.js";
+export { ProxyAction } from "../stages/proxy.js";
+export { ProxyLayer, type ProxyFunction, type ProxyRequest } from "../stages/proxy.js";
+export { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 // admission
-export { BodyLimitLayer, type BodyLimitOptions } from "../admission/body-limit.js";
-export { CatchPanicLayer } from "../admission/catch-panic.js";
-export { ErrorMapping, type ErrorMapper } from "../admission/error-mapping.js";
-export { MaintenanceLayer } from "../admission/maintenance-layer.js";
-export { Maintenance } from "../admission/maintenance.js";
-export type { RateLimitKey } from "../admission/rate-limit-key.js";
-export { RateLimit, type OnBackendError } from "../admission/rate-limit.js";
-export { TimeoutLayer } from "../admission/timeout.js";
+export { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
+export { CatchPanicLayer } from "../stages/catch-panic.js";
+export { ErrorMapping, type ErrorMapper } from "../stages/error-mapping.js";
+export { MaintenanceLayer } from "../stages/maintenance.js";
+export { Maintenance } from "../stages/maintenance.js";
+export type { RateLimitKey } from "../stages/rate-limit/client-key.js";
+export { RateLimit, type OnBackendError } from "../stages/rate-limit/rate-limit.js";
+export { TimeoutLayer } from "../stages/timeout.js";
 // routing
 export { Controller } from "../routing/controller.js";
 export type { RouteDescriptor } from "../routing/descriptor.js";
@@ -80,13 +80,13 @@ export {
 } from "../routing/endpoint.js";
 export { routes } from "../routing/endpoint-table.js";
 export { Middleware, middleware } from "../routing/middleware.js";
-export { redirect, type Redirect } from "../routing/redirect.js";
+export { redirect, type Redirect } from "../stages/redirects/redirect.js";
 export { resource } from "../routing/resource.js";
 export { Route } from "../routing/route.js";
 export { RouteGroup } from "../routing/route-group.js";
 export { Routes } from "../routing/routes.js";
-export { StaticFiles } from "../routing/static-files.js";
-export type { StaticFilesOptions } from "../routing/static-options.js";
+export { StaticFiles } from "../stages/static-files/static-files.js";
+export type { StaticFilesOptions } from "../stages/static-files/options.js";
 // pipeline, app
 export type { StageRow } from "../pipeline/pipeline.js";
 export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table.js";

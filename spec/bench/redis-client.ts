@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { RateLimit, type CacheScript, type Context, type Run } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
-import { CacheBuckets } from "../../lib/admission/cache-bucket.js";
-import { Quota } from "../../lib/admission/quota.js";
+import { CacheBuckets } from "../../lib/stages/rate-limit/cache-bucket.js";
+import { Quota } from "../../lib/stages/rate-limit/quota.js";
 import { QUOTA } from "./fixtures.js";
 import { markdownTable, median, whole } from "./table.js";
 

@@ -2,7 +2,7 @@ import { pipeline } from "node:stream/promises";
 import { PassThrough, Readable, Writable } from "node:stream";
 import * as consumers from "node:stream/consumers";
 import { expect } from "chai";
-import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
+import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
 import type { Context } from "../../lib/http/context.js";
 import { BadRequestError } from "../../lib/errors/framework-error.js";
 import { Conversation } from "../support/conversation.js";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { Compression } from "../../lib/edge/compression.js";
+import { Compression } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import type { HeadCompleter } from "../../lib/http/head.js";
 import type { Next } from "../../lib/http/middleware.js";

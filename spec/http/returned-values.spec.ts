@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import zlib, { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { Compression } from "../../lib/edge/compression.js";
+import { Compression } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import { NotFoundError } from "../../lib/errors/framework-error.js";
 import { answerReturned } from "../../lib/http/returned-value.js";

@@ -3,7 +3,7 @@ import { PassThrough, Readable, Stream, Writable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import http from "node:http";
 import { expect } from "chai";
-import { Compression } from "../../lib/edge/compression.js";
+import { Compression } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import { answerReturned } from "../../lib/http/returned-value.js";
 import type { Middleware } from "../../lib/http/middleware.js";

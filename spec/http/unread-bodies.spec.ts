@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { TimeoutLayer } from "../../lib/admission/timeout.js";
+import { TimeoutLayer } from "../../lib/stages/timeout.js";
 import type { Context } from "../../lib/http/context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";

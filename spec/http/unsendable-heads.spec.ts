@@ -1,13 +1,13 @@
 /** A head that cannot be written: what the client gets, what the access line says and what is counted are the same. */
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
-import { CatchPanicLayer } from "../../lib/admission/catch-panic.js";
-import { ErrorMapping, type ErrorMapper } from "../../lib/admission/error-mapping.js";
+import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
+import { ErrorMapping, type ErrorMapper } from "../../lib/stages/error-mapping.js";
 import type { Context } from "../../lib/http/context.js";
 import { Problem } from "../../lib/errors/problem.js";
 import { Reply } from "../../lib/http/reply.js";
-import { AccessLogLayer } from "../../lib/observe/access-log-layer.js";
-import { MetricsLayer } from "../../lib/observe/metrics-layer.js";
+import { AccessLogLayer } from "../../lib/stages/access-log.js";
+import { MetricsLayer } from "../../lib/stages/metrics.js";
 import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";

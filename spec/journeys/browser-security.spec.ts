@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { Application } from "../../lib/app/application.js";
-import { CspNonce } from "../../lib/edge/csp-nonce.js";
-import { SecurityHeaders } from "../../lib/edge/security-headers.js";
+import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
+import { SecurityHeaders } from "../../lib/stages/security-headers/security-headers.js";
 import type { Context } from "../../lib/http/context.js";
 import { Reply } from "../../lib/http/reply.js";
 import { Route } from "../../lib/routing/route.js";

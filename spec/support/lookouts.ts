@@ -5,7 +5,7 @@
 import type { Assembly } from "../../lib/app/build.js";
 import { Application } from "../../lib/app/application.js";
 import { ApplicationBuilder } from "../../lib/app/builder.js";
-import { CspNonce } from "../../lib/edge/csp-nonce.js";
+import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
 import type { Context } from "../../lib/http/context.js";
 import type { Next } from "../../lib/http/middleware.js";
 import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics.js";

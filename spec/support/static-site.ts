@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import type { Clock } from "../../lib/runtime/clock.js";
 import type { Context } from "../../lib/http/context.js";
 import type { Middleware } from "../../lib/http/middleware.js";
-import { StaticFiles } from "../../lib/routing/static-files.js";
-import type { StaticFilesOptions } from "../../lib/routing/static-options.js";
+import { StaticFiles } from "../../lib/stages/static-files/static-files.js";
+import type { StaticFilesOptions } from "../../lib/stages/static-files/options.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Stack } from "./stack.js";
 

@@ -5,7 +5,7 @@ import { Controller } from "../../lib/routing/controller.js";
 import { Delete, Get, Post } from "../../lib/routing/endpoint.js";
 import { routes } from "../../lib/routing/endpoint-table.js";
 import { Middleware, middleware } from "../../lib/routing/middleware.js";
-import { redirect } from "../../lib/routing/redirect.js";
+import { redirect } from "../../lib/stages/redirects/redirect.js";
 import { resource } from "../../lib/routing/resource.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";

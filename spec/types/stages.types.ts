@@ -1,10 +1,10 @@
 /** Compile-only: what the stages of edge and admission are given, and what must not compile. */
 import { Application } from "../../lib/app/application.js";
-import { BodyLimitLayer } from "../../lib/admission/body-limit.js";
-import { RateLimit } from "../../lib/admission/rate-limit.js";
+import { BodyLimitLayer } from "../../lib/stages/body-limit.js";
+import { RateLimit } from "../../lib/stages/rate-limit/rate-limit.js";
 import type { Cache } from "../../lib/lifecycle/cache.js";
-import { CspNonce } from "../../lib/edge/csp-nonce.js";
-import { ProxyAction } from "../../lib/edge/proxy-action.js";
+import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
+import { ProxyAction } from "../../lib/stages/proxy.js";
 import { Route } from "../../lib/routing/route.js";
 
 const builder = Application.create();

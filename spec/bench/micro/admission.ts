@@ -1,8 +1,8 @@
 /** What a rate limit costs by the keys that come, and a timeout beside a timer of its own for every request. */
 
-import { Quota } from "../../../lib/admission/quota.js";
-import { TimeoutLayer } from "../../../lib/admission/timeout.js";
-import { TokenBuckets } from "../../../lib/admission/token-bucket.js";
+import { Quota } from "../../../lib/stages/rate-limit/quota.js";
+import { TimeoutLayer } from "../../../lib/stages/timeout.js";
+import { TokenBuckets } from "../../../lib/stages/rate-limit/token-bucket.js";
 import { SystemClock } from "../../../lib/runtime/clock.js";
 import type { Context } from "../../../lib/http/context.js";
 import type { Run } from "../../../lib/http/middleware.js";

@@ -1,0 +1,58 @@
+/**
+ * Stage layer: one line a request, once and only once, as soon as the inner stages have decided the answer, or when the client left
+ * before that (499). Handlers' own events inherit `request_id`, `method`, `path` and `client_ip` from its span; the line itself
+ * is outside it. No body, no header and no query string is ever part of it.
+ */
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
+import { ensureFlow, type Flow } from "../tracing/flow.js";
+import { tracing, type Fields } from "../tracing/tracing.js";
+import { Observation } from "../observe/observation.js";
+import { apply } from "../observe/redact.js";
+import { RequestId } from "../observe/request-id.js";
+import { endRequestSpan, openRequestSpan } from "../observe/request-span.js";
+
+const TARGET = "framework::observe::access_log";
+const log = tracing.target(TARGET);
+
+export class AccessLogLayer extends Layer {
+  override wrap(inner: Run): Run {
+    const logged = (ctx: Context, flow: Flow | undefined): void | Promise<void> =>
+      new LoggedRequest(ctx, flow).watch(inner);
+    return (ctx) => ensureFlow(logged, ctx);
+  }
+}
+
+/** What the line says, and what a handler's events inherit. */
+interface RequestFields extends Fields {
+  readonly method: string;
+  readonly path: string;
+  readonly request_id: string;
+  readonly client_ip: string;
+}
+
+class LoggedRequest extends Observation {
+  private readonly fields: RequestFields;
+  private readonly span;
+
+  constructor(
+    ctx: Context,
+    // Node calls back from the connection when a client leaves: the line still belongs to the request.
+    private readonly flow: Flow | undefined,
+  ) {
+    super(ctx);
+    const { method, path } = ctx;
+    const request_id = RequestId.of(ctx)?.value ?? "";
+    this.fields = { method, path, request_id, client_ip: apply("client_ip", ctx.ip) };
+    this.span = openRequestSpan(ctx, flow, TARGET, this.fields);
+  }
+
+  protected override record(status: number, failure: { readonly error: unknown } | undefined): void {
+    endRequestSpan(this.span, status, failure);
+    const { method, path, request_id, client_ip } = this.fields;
+    const duration_ms = Math.trunc(this.elapsed());
+    const message = `${method} ${path} ${status} ${duration_ms}ms`;
+    const around = this.span === undefined ? this.flow?.span : this.span.parent;
+    log.infoIn(this.flow, around, message, { client_ip, duration_ms, method, path, request_id, status });
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What an application allows other origins to do, and the check of it: a policy that no browser would accept, or that allows more
+ * than it seems to, is refused when the application is built.
+ */
+import type { Context } from "../../http/context.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { isToken } from "../../http/field-value.js";
+
+// The `Origin` header (RFC 6454 section 7, the Fetch standard): `scheme://host` or `scheme://host:port`, and `null` for an origin
+// that will not say. Nothing else is an origin: no list, no path, no user.
+
+/** Whether `text` is the serialisation of an origin; `null` is not one here. */
+export function isOrigin(text: string): boolean {
+  const authority = text.indexOf("://");
+  if (authority < 1 || authority + 3 === text.length) return false;
+  for (let at = 0; at < authority; at++) if (!isSchemeCharacter(text.charCodeAt(at))) return false;
+  for (let at = authority + 3; at < text.length; at++) if (!isHostCharacter(text.charCodeAt(at))) return false;
+  return true;
+}
+
+function isSchemeCharacter(code: number): boolean {
+  return isLetterOrDigit(code) || code === 0x2b || code === 0x2d || code === 0x2e;
+}
+
+/** Letters, digits, `- . _`, and `: [ ]` of a port and an IPv6 address. */
+function isHostCharacter(code: number): boolean {
+  return isSchemeCharacter(code) || code === 0x3a || code === 0x5b || code === 0x5d || code === 0x5f;
+}
+
+function isLetterOrDigit(code: number): boolean {
+  const lower = code | 0x20;
+  return (code >= 0x30 && code <= 0x39) || (lower >= 0x61 && lower <= 0x7a);
+}
+
+/** Whether an origin may read the answer; it is never asked about `null`. */
+export type OriginPredicate = (origin: string, ctx: Context) => boolean | Promise<boolean>;
+
+export interface CorsOptions {
+  /** Exact origins (`https://app.example`), a predicate, or `"*"` for everyone. `"null"` only as a member of the list. */
+  readonly origins: "*" | readonly string[] | OriginPredicate;
+  /** What a preflight allows; GET, HEAD, POST, PUT, PATCH and DELETE unless set. */
+  readonly methods?: readonly string[];
+  /** Request headers that a preflight allows; unless set, those asked for. */
+  readonly allowHeaders?: readonly string[];
+  /** Response headers that a page may read besides the safelisted ones; none unless set. */
+  readonly exposeHeaders?: readonly string[];
+  /** Whether cookies and HTTP authentication may be sent along; no unless set. Not together with any `"*"`. */
+  readonly credentials?: boolean;
+  /** Seconds for which a browser may keep a preflight's answer. */
+  readonly maxAge?: number;
+  /** Whether a page of the public network may reach a server of a private one, where the browser asks; no unless set. */
+  readonly privateNetwork?: boolean;
+}
+
+export const DEFAULT_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** Throws the first fault of `options` as a `FrameworkError` with a code `E_CORS_…`. */
+export function checkCorsOptions(options: CorsOptions): void {
+  checkOrigins(options);
+  checkTokens("methods", options.methods, "E_CORS_METHOD");
+  checkTokens("allowHeaders", options.allowHeaders, "E_CORS_HEADER");
+  checkTokens("exposeHeaders", options.exposeHeaders, "E_CORS_HEADER");
+  // As loosely as they are granted: a truthy word means yes.
+  if (options.credentials) checkWildcards(options);
+  const { maxAge = 0 } = options;
+  if (!Number.isSafeInteger(maxAge) || maxAge < 0) {
+    throw fault("E_CORS_MAX_AGE", `maxAge ${String(maxAge)} is not a number of seconds; give a whole number from 0 on`);
+  }
+}
+
+function checkOrigins({ origins }: Partial<CorsOptions> = {}): void {
+  if (origins === "*" || typeof origins === "function") return;
+  if (!Array.isArray(origins) || origins.length === 0) {
+    throw fault(
+      "E_CORS_ORIGINS",
+      'origins are missing; give a list such as ["https://app.example"], a predicate or "*"',
+    );
+  }
+  for (const origin of origins) checkOrigin(String(origin));
+}
+
+function checkOrigin(origin: string): void {
+  if (origin === "null") return;
+  const text = origin.toLowerCase();
+  const isWeb = text.startsWith("http://") || text.startsWith("https://");
+  // What a browser sends has no default port and no trailing slash; an entry that has would never match.
+  const isExact = !isWeb || (URL.canParse(text) && new URL(text).origin === text);
+  if (isOrigin(text) && isExact) return;
+  throw fault("E_CORS_ORIGINS", `${JSON.stringify(origin)} is not an origin; ${cureOf(origin)}`);
+}
+
+function cureOf(origin: string): string {
+  if (origin === "*") return 'write origins: "*" for everyone';
+  if (origin.includes("*")) return "a pattern is written as a predicate: (origin) => …";
+  const parsed = URL.canParse(origin) ? new URL(origin).origin : "null";
+  return `write ${parsed === "null" ? "scheme://host or scheme://host:port, without a path" : parsed}`;
+}
+
+function checkTokens(option: string, names: readonly string[] = [], code: string): void {
+  // JavaScript callers may pass a bare text, whose characters would be taken for names.
+  if (!Array.isArray(names)) throw fault(code, `${option}: ${JSON.stringify(names)} is no list of names`);
+  for (const name of names) {
+    if (typeof name !== "string" || !isToken(name))
+      throw fault(code, `${option}: ${JSON.stringify(name)} is not a name; remove or correct it`);
+  }
+}
+
+/** With credentials browsers take every `*` literally; who writes it means something else. */
+function checkWildcards({ origins, methods = [], allowHeaders = [], exposeHeaders = [] }: CorsOptions): void {
+  if (origins !== "*" && ![...methods, ...allowHeaders, ...exposeHeaders].includes("*")) return;
+  throw fault("E_CORS_WILDCARD", '"*" together with credentials is accepted by no browser; name what is allowed');
+}
+
+function fault(code: string, detail: string): FrameworkError {
+  return new FrameworkError(`cors: ${detail}`, { code });
+}

@@ -1,0 +1,144 @@
+/**
+ * Stage 3: the three health endpoints, answered beside the walk from the application's own state (specification 4.1). It speaks no
+ * HTTP library: it gives status, headers and body, and the door writes them.
+ *
+ * `{prefix}/live` asks whether the process is alive, `{prefix}/ready` whether it should receive traffic, `{prefix}` both.
+ *
+ * @example
+ * const answer = health.answer("GET", "/up/live"); // undefined where the path is none of its three
+ */
+import type { LifecycleState } from "../lifecycle/state.js";
+import type { Readiness, ReadinessReport } from "../lifecycle/readiness.js";
+import type { Context } from "../http/context.js";
+import { isPromise, Layer, type Run } from "../http/middleware.js";
+import { nameOf } from "../di/token.js";
+import type { Finding } from "../errors/diagnostic.js";
+
+export interface HealthAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty for HEAD, whose headers are those of GET. */
+  readonly body: string;
+}
+
+/** Where the endpoints are unless `.healthPrefix(path)` moves them. */
+export const HEALTH_PREFIX = "/up";
+
+const METHOD_NOT_ALLOWED: HealthAnswer = {
+  status: 405,
+  headers: { Allow: "GET, HEAD", "Cache-Control": "no-store", "Content-Length": "0" },
+  body: "",
+};
+
+export class Health {
+  private readonly paths: readonly string[];
+  private readonly live: string;
+  private readonly ready: string;
+
+  /** @param prefix as `checkHealthPrefix` lets it pass. */
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly prefix: string = HEALTH_PREFIX,
+  ) {
+    const paths = Health.pathsBelow(prefix);
+    [, this.live, this.ready] = paths;
+    this.paths = paths;
+  }
+
+  /** The three paths; the router must not have a route on any of them. */
+  static pathsBelow(prefix: string): readonly [both: string, live: string, ready: string] {
+    return [prefix, `${prefix}/live`, `${prefix}/ready`];
+  }
+
+  /** The answer to a path without its query; a promise only where a probe has to be asked. Never rejects. */
+  answer(method: string, path: string): HealthAnswer | Promise<HealthAnswer> | undefined {
+    // Every request passes here, and this line is all that most of them see.
+    if (!path.startsWith(this.prefix) || !this.paths.includes(path)) return undefined;
+    if (method === "GET") return this.get(path);
+    if (method !== "HEAD") return METHOD_NOT_ALLOWED;
+    const answer = this.get(path);
+    return answer instanceof Promise ? answer.then(withoutBody) : withoutBody(answer);
+  }
+
+  private get(path: string): HealthAnswer | Promise<HealthAnswer> {
+    if (path === this.live) return liveAnswer(this.readiness.state);
+    const answer = path === this.ready ? readyAnswer : overallAnswer;
+    const report = this.readiness.report();
+    return report instanceof Promise ? report.then(answer) : answer(report);
+  }
+}
+
+function liveAnswer(state: LifecycleState): HealthAnswer {
+  return json(isLive(state), { state });
+}
+
+function readyAnswer(report: ReadinessReport): HealthAnswer {
+  return json(report.ready, report);
+}
+
+function overallAnswer(report: ReadinessReport): HealthAnswer {
+  return json(report.ready, { ...report, live: isLive(report.state) });
+}
+
+function isLive(state: LifecycleState): boolean {
+  return state !== "stopped";
+}
+
+function json(well: boolean, value: object): HealthAnswer {
+  const body = JSON.stringify(value);
+  const headers = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-store",
+    "Content-Length": String(Buffer.byteLength(body)),
+  };
+  return { status: well ? 200 : 503, headers, body };
+}
+
+function withoutBody(answer: HealthAnswer): HealthAnswer {
+  return { ...answer, body: "" };
+}
+
+/**
+ * The health endpoints as a stage: beside the walk, so that nothing further in can refuse, count or decorate them.
+ */
+export class HealthLayer extends Layer {
+  constructor(private readonly health: Health) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    const { health } = this;
+    return (ctx) => {
+      const answer = health.answer(ctx.method, ctx.path);
+      if (answer === undefined) return inner(ctx);
+      return isPromise(answer) ? answer.then((ready) => write(ctx, ready)) : write(ctx, answer);
+    };
+  }
+}
+
+function write(ctx: Context, { status, headers, body }: HealthAnswer): void {
+  ctx.answerStatus(status);
+  for (const name in headers) ctx.raw.setHeader(name, headers[name] ?? "");
+  if (body !== "") ctx.payload = body;
+}
+
+// What `.healthPrefix(path)` accepts: one leading slash, at least one segment, no trailing slash (details, 4.1).
+
+/** Characters that a path segment has as they are, or percent-encoded (RFC 3986, section 3.3): others can arrive in no request. */
+const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
+
+/** Why `prefix` cannot be one, or `undefined` where it can. */
+export function checkHealthPrefix(prefix: unknown): Finding | undefined {
+  const [before, ...segments] = typeof prefix === "string" ? prefix.split("/") : [];
+  if (before === "" && segments.length > 0 && segments.every(isSegment)) return undefined;
+  return {
+    code: "E_HEALTH_PREFIX",
+    what: `${typeof prefix === "string" ? JSON.stringify(prefix) : nameOf(prefix)} cannot be the prefix of the health endpoints`,
+    where: "Application.create().healthPrefix(path)",
+    cure: "write a plain path with one leading and no trailing slash and at least one segment, for example /up",
+  };
+}
+
+function isSegment(text: string): boolean {
+  return text !== "." && text !== ".." && SEGMENT.test(text);
+}

@@ -1,0 +1,99 @@
+/**
+ * Stage layer: counts every request and how long it took until its answer was decided. There is no label from the request's path; a
+ * route label is a template that the application writes down (`labelled`). Health endpoints stand outside and are not counted.
+ *
+ * @example
+ * builder.metrics();                                              // the container's registry
+ * Route.get("/links/{id}", show).middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
+ */
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
+import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics.js";
+import { MetricsError } from "../observe/metrics-error.js";
+import { Observation } from "../observe/observation.js";
+import type { Observer, ValueSeries } from "../observe/series.js";
+
+/** Methods and statuses whose series are kept at hand: all of HTTP, and no more, whoever makes up others. */
+const KEPT = 64;
+
+interface MethodSeries {
+  /** By status. */
+  readonly totals: Map<number, ValueSeries>;
+  readonly duration: Observer;
+}
+
+export class MetricsLayer extends Layer {
+  private readonly methods = new Map<string, MethodSeries>();
+
+  /** @throws MetricsError `E_METRIC_LABEL` for a route that is no template; see `labelled`. */
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly route?: string,
+  ) {
+    super();
+    if (!(metrics instanceof Metrics)) throw new TypeError(`${String(metrics)} is no registry of metrics`);
+    if (route !== undefined && !route.startsWith("/")) throw noTemplate(route);
+    metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
+    metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");
+  }
+
+  /**
+   * The same with a label `route`: a template, never derived from a request.
+   *
+   * @throws MetricsError `E_METRIC_LABEL` for one that does not begin with a slash.
+   */
+  static labelled(metrics: Metrics, route: string): MetricsLayer {
+    return new MetricsLayer(metrics, route);
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => new CountedRequest(ctx, this).watch(inner);
+  }
+
+  /** @internal */
+  count(method: string, status: number, seconds: number): void {
+    const { totals, duration } = this.methods.get(method) ?? this.ofMethod(method);
+    const total = totals.get(status) ?? this.ofStatus(totals, method, status);
+    total.value += 1;
+    duration.observe(seconds);
+  }
+
+  private ofMethod(method: string): MethodSeries {
+    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.routeLabel() });
+    const series = { totals: new Map<number, ValueSeries>(), duration };
+    if (this.methods.size < KEPT) this.methods.set(method, series);
+    return series;
+  }
+
+  private ofStatus(totals: Map<number, ValueSeries>, method: string, status: number): ValueSeries {
+    const labels = { method, status: String(status), ...this.routeLabel() };
+    const total = this.metrics.counter(HTTP_REQUESTS_TOTAL, labels);
+    if (totals.size < KEPT) totals.set(status, total);
+    return total;
+  }
+
+  private routeLabel(): Readonly<Record<string, string>> {
+    return this.route === undefined ? {} : { route: this.route };
+  }
+}
+
+function noTemplate(route: string): MetricsError {
+  const rule = `the route ${JSON.stringify(route)} is no template: it does not begin with a slash`;
+  return new MetricsError("E_METRIC_LABEL", HTTP_REQUESTS_TOTAL, rule, "route");
+}
+
+class CountedRequest extends Observation {
+  // As it was sent: a middleware further in may put another one in its place.
+  private readonly method = this.ctx.method;
+
+  constructor(
+    ctx: Context,
+    private readonly layer: MetricsLayer,
+  ) {
+    super(ctx);
+  }
+
+  protected override record(status: number): void {
+    this.layer.count(this.method, status, this.elapsed() / 1000);
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Stage layer: a function of the application's own that sees every request first and may rewrite its target, redirect or answer it,
+ * before anything routes, logs or limits. It gets the head alone; for everything else write a middleware.
+ *
+ * @example
+ * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { answerProblem, applyReply } from "../http/returned-value.js";
+import type { Context } from "../http/context.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { Problem } from "../errors/problem.js";
+import { Reply } from "../http/reply.js";
+import { isFinalStatus } from "../http/head.js";
+import { isFieldValue, isToken } from "../http/field-value.js";
+import { localTarget, redirectTarget } from "../http/request-target.js";
+import { isPromise, Layer, type Run } from "../http/middleware.js";
+
+/**
+ * What becomes of a request before anything looks at it: the answer of the function given to `.proxy(…)`.
+ *
+ * @example
+ * ProxyAction.rewrite(`/v2${request.url}`);
+ */
+export abstract class ProxyAction {
+  /**
+   * Goes on, with these request headers put in place of the client's. Throws `E_PROXY_HEADER` for what is no header, and for the
+   * headers that say where the body ends.
+   */
+  static continue(headers: Readonly<Record<string, string>> = {}): ProxyAction {
+    for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
+    return new Continue(headers);
+  }
+
+  /**
+   * 302 for GET and HEAD, 307 for other methods; `permanent` 301 and 308. The location is a path of this server or an absolute
+   * http(s) URL; anything else is answered with a 400 problem.
+   */
+  static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
+    return new Redirect(location, options.permanent === true);
+  }
+
+  /** Goes on as if the client had asked for this path and query. A scheme, an authority or a fragment in it is a 400 problem. */
+  static rewrite(url: string): ProxyAction {
+    return new Rewrite(url);
+  }
+
+  /** Answers at once, with no body unless a reply is given. Throws `E_PROXY_STATUS` for a status that ends no request. */
+  static shortCircuit(status: number, reply?: Reply): ProxyAction {
+    if (!isFinalStatus(status)) {
+      throw new FrameworkError(`shortCircuit(${String(status)}): give a status from 200 to 599`, {
+        code: "E_PROXY_STATUS",
+      });
+    }
+    return new ShortCircuit(reply?.status(status) ?? Reply.empty(status));
+  }
+
+  /** Whether the request goes on; if not, it is answered. @internal */
+  abstract apply(ctx: Context): boolean;
+}
+
+class Continue extends ProxyAction {
+  constructor(private readonly headers: Readonly<Record<string, string>>) {
+    super();
+  }
+
+  override apply({ incoming }: Context): boolean {
+    for (const [name, value] of Object.entries(this.headers)) {
+      incoming.headers[name.toLowerCase()] = value;
+      incoming.headersDistinct[name.toLowerCase()] = [value];
+    }
+    return true;
+  }
+}
+
+class Redirect extends ProxyAction {
+  constructor(
+    private readonly location: string,
+    private readonly permanent: boolean,
+  ) {
+    super();
+  }
+
+  override apply(ctx: Context): boolean {
+    const target = redirectTarget(this.location);
+    if (target === undefined) return refuse(ctx, "The redirect leads to no path and no http(s) URL.");
+    const mayChangeMethod = ctx.method === "GET" || ctx.method === "HEAD";
+    const [temporary, permanent] = mayChangeMethod ? [302, 301] : [307, 308];
+    return answer(ctx, Reply.empty(this.permanent ? permanent : temporary).header("Location", target));
+  }
+}
+
+class Rewrite extends ProxyAction {
+  constructor(private readonly url: string) {
+    super();
+  }
+
+  override apply(ctx: Context): boolean {
+    const target = localTarget(this.url);
+    if (target === undefined) return refuse(ctx, "The rewritten target is no path of this server.");
+    ctx.url = target;
+    return true;
+  }
+}
+
+class ShortCircuit extends ProxyAction {
+  constructor(private readonly reply: Reply) {
+    super();
+  }
+
+  override apply(ctx: Context): boolean {
+    return answer(ctx, this.reply);
+  }
+}
+
+// Whatever is answered out here passes none of the stages that add the security headers.
+function answer(ctx: Context, reply: Reply): false {
+  ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
+  applyReply(ctx, reply);
+  return false;
+}
+
+function refuse(ctx: Context, detail: string): false {
+  ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
+  answerProblem(ctx, Problem.of(400, detail));
+  return false;
+}
+
+const FRAMING: ReadonlySet<string> = new Set([
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "expect",
+  "upgrade",
+]);
+
+function checkHeader(name: string, value: string): void {
+  if (isToken(name) && isFieldValue(value) && !FRAMING.has(name.toLowerCase())) return;
+  throw new FrameworkError(`continue(): ${JSON.stringify(name)} with that value cannot be a request header here`, {
+    code: "E_PROXY_HEADER",
+  });
+}
+
+export interface ProxyRequest {
+  readonly method: string;
+  /** Path and query, as they were sent. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<IncomingHttpHeaders>;
+}
+
+/** Decides what becomes of a request. What it throws is answered with a 500. */
+export type ProxyFunction = (request: ProxyRequest) => ProxyAction | Promise<ProxyAction>;
+
+export class ProxyLayer extends Layer {
+  constructor(private readonly decide: ProxyFunction) {
+    super();
+    if (typeof decide !== "function") throw new TypeError(`${String(decide)} is no function that could decide`);
+  }
+
+  override wrap(inner: Run): Run {
+    const { decide } = this;
+    return (ctx) => {
+      const action = decide(requestOf(ctx));
+      return isPromise(action) ? action.then((later) => follow(ctx, later, inner)) : follow(ctx, action, inner);
+    };
+  }
+}
+
+function requestOf(ctx: Context): ProxyRequest {
+  const { method, url, path } = ctx;
+  const query = url.indexOf("?");
+  // An absolute-form target has an authority before the path.
+  const target = url.startsWith(path) ? url : path + (query < 0 ? "" : url.slice(query));
+  return { method, url: target, headers: ctx.incoming.headers };
+}
+
+function follow(ctx: Context, action: unknown, inner: Run): void | Promise<void> {
+  if (!(action instanceof ProxyAction)) {
+    throw new TypeError(
+      "the function given to .proxy(…) returned no ProxyAction; return ProxyAction.continue() to go on",
+    );
+  }
+  return action.apply(ctx) ? inner(ctx) : undefined;
+}

@@ -1,0 +1,165 @@
+/**
+ * Numbered entries by the digests of their keys: an open hash table over typed arrays, so that a million entries cost the garbage
+ * collector nothing, and none of them a pause. Entries are numbered without gaps, by whoever adds them.
+ */
+import { randomBytes } from "node:crypto";
+
+type Digest = Readonly<Pick<KeyDigest, "high" | "low">>;
+
+/** What `find` answers where there is no such entry. */
+export const NO_ENTRY = -1;
+
+const SMALLEST = 2048;
+/** The numbers of a slot: both halves of the digest, and the entry plus one; 0 where the slot is free. */
+const WIDTH = 3;
+const [LOW, HIGH, ENTRY] = [0, 1, 2];
+
+export class KeyTable {
+  private slots = new Int32Array(SMALLEST * WIDTH);
+  /** By entry. */
+  private slotOf = new Int32Array(SMALLEST / 2);
+  private mask = SMALLEST - 1;
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  find({ low, high }: Digest): number {
+    const { slots, mask } = this;
+    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+      const at = slot * WIDTH;
+      const mark = slots[at + ENTRY] ?? 0;
+      if (mark === 0) return NO_ENTRY;
+      if (slots[at + LOW] === low && slots[at + HIGH] === high) return mark - 1;
+    }
+  }
+
+  /** @param entry the number `size` has, or that of an entry that was removed just now; the digest is not in the table */
+  add({ low, high }: Digest, entry: number): void {
+    if (2 * this.count > this.mask) this.resize(2 * (this.mask + 1));
+    this.count++;
+    this.place(low, high, entry);
+  }
+
+  remove(entry: number): void {
+    this.free(this.slotOf[entry] ?? 0);
+    this.count--;
+  }
+
+  /** Gives an entry the number of one that was removed. */
+  renumber(from: number, to: number): void {
+    const slot = this.slotOf[from] ?? 0;
+    this.slots[slot * WIDTH + ENTRY] = to + 1;
+    this.slotOf[to] = slot;
+    const length = this.mask + 1;
+    if (length > SMALLEST && this.count < length / 16) this.resize(length / 2);
+  }
+
+  private place(low: number, high: number, entry: number): void {
+    const { slots, mask } = this;
+    let slot = low & mask;
+    while (slots[slot * WIDTH + ENTRY] !== 0) slot = (slot + 1) & mask;
+    this.fill(slot, low, high, entry);
+  }
+
+  private fill(slot: number, low: number, high: number, entry: number): void {
+    const at = slot * WIDTH;
+    this.slots[at + LOW] = low;
+    this.slots[at + HIGH] = high;
+    this.slots[at + ENTRY] = entry + 1;
+    this.slotOf[entry] = slot;
+  }
+
+  /** Moves what stands behind, as far as it may, into the gap: nothing may lie beyond a free slot from where it is looked for first. */
+  private free(freed: number): void {
+    const { slots, mask } = this;
+    let gap = freed;
+    for (let slot = (gap + 1) & mask; ; slot = (slot + 1) & mask) {
+      const at = slot * WIDTH;
+      const mark = slots[at + ENTRY] ?? 0;
+      if (mark === 0) break;
+      const low = slots[at + LOW] ?? 0;
+      const isBehind = ((slot - low) & mask) >= ((slot - gap) & mask);
+      if (!isBehind) continue;
+      this.fill(gap, low, slots[at + HIGH] ?? 0, mark - 1);
+      gap = slot;
+    }
+    slots[gap * WIDTH + ENTRY] = 0;
+  }
+
+  private resize(length: number): void {
+    const { slots } = this;
+    this.slots = new Int32Array(length * WIDTH);
+    this.slotOf = new Int32Array(length / 2);
+    this.mask = length - 1;
+    for (let at = 0; at < slots.length; at += WIDTH) {
+      const mark = slots[at + ENTRY] ?? 0;
+      if (mark !== 0) this.place(slots[at + LOW] ?? 0, slots[at + HIGH] ?? 0, mark - 1);
+    }
+  }
+}
+
+// 64 bits in the place of a key: HalfSipHash-1-3 over its UTF-16 code units, with a secret that every instance draws anew, so that
+// nobody can make up keys that fall together. Among a million keys two are alike once in thirty million processes.
+//
+// One instance is used again and again, so that a digest costs no memory. Not for anything that outlives the process.
+
+/** Rounds after the text, for each half of the result. */
+const FINAL_ROUNDS = 3;
+
+export class KeyDigest {
+  high = 0;
+  low = 0;
+  private readonly first: number;
+  private readonly second: number;
+
+  /** @param secret 8 bytes */
+  constructor(secret: Buffer = randomBytes(8)) {
+    this.first = secret.readInt32LE(0);
+    this.second = secret.readInt32LE(4);
+  }
+
+  /** Digests `text` into `high` and `low`. */
+  of(text: string): this {
+    let v0 = this.first;
+    let v1 = this.second ^ 0xee;
+    let v2 = this.first ^ 0x6c796765;
+    let v3 = this.second ^ 0x74656462;
+    const words = (text.length >> 1) + 1;
+    for (let turn = 0; turn < words + 2 * FINAL_ROUNDS; turn++) {
+      const word = turn < words ? wordOf(text, turn) : 0;
+      if (turn === words) v2 ^= 0xee;
+      if (turn === words + FINAL_ROUNDS) {
+        this.low = v1 ^ v3;
+        v1 ^= 0xdd;
+      }
+      v3 ^= word;
+      v0 = (v0 + v1) | 0;
+      v1 = rotated(v1, 5) ^ v0;
+      v0 = rotated(v0, 16);
+      v2 = (v2 + v3) | 0;
+      v3 = rotated(v3, 8) ^ v2;
+      v0 = (v0 + v3) | 0;
+      v3 = rotated(v3, 7) ^ v0;
+      v2 = (v2 + v1) | 0;
+      v1 = rotated(v1, 13) ^ v2;
+      v2 = rotated(v2, 16);
+      v0 ^= word;
+    }
+    this.high = v1 ^ v3;
+    return this;
+  }
+}
+
+/** Two code units; the last word has the one that is left over, and the length in bytes. */
+function wordOf(text: string, turn: number): number {
+  const at = 2 * turn;
+  if (at + 1 < text.length) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
+  const last = at < text.length ? text.charCodeAt(at) : 0;
+  return last | (text.length << 25);
+}
+
+function rotated(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits));
+}

@@ -1,0 +1,63 @@
+/**
+ * The token buckets of one quota in a store that all instances share, so that the quota is one whatever the split: a script takes
+ * the token where the buckets are, in one step and one round trip, by the store's own clock.
+ *
+ * A bucket is a hash of `t`, the tokens, and `u`, the millisecond they were counted at; it expires when it has long been full.
+ */
+import type { Cache, CacheScript } from "../../lifecycle/cache.js";
+import { type Quota, RateLimitVerdict } from "./quota.js";
+
+const TAKE = `
+local limit, window, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local kept = redis.call('HMGET', KEYS[1], 't', 'u')
+local tokens, at = tonumber(kept[1]), tonumber(kept[2])
+if tokens == nil or at == nil then tokens, at = capacity, now end
+tokens = math.min(capacity, tokens + math.max(0, now - at) * limit / window)
+-- A sum of fractions may end a hair below the whole number it stands for.
+local admitted = tokens > 1 - 1e-9
+if admitted then tokens = math.max(0, tokens - 1) end
+-- Also where the store's clock was set back: else the bucket would not fill until the old time is reached again.
+if admitted or now < at then
+  redis.call('HSET', KEYS[1], 't', string.format('%.17g', tokens), 'u', string.format('%.0f', now))
+  local keep = math.min(9e15, math.max(1000, math.ceil(2 * capacity * window / limit)))
+  redis.call('PEXPIRE', KEYS[1], string.format('%.0f', keep))
+end
+local reset = math.ceil((capacity - tokens) * window / limit)
+local wait = math.ceil((1 - tokens) * window / limit)
+return { admitted and 1 or 0, math.floor(tokens + 1e-9), reset, wait }`;
+
+export class CacheBuckets {
+  private readonly script: CacheScript;
+  private readonly prefix: string;
+  private readonly args: readonly number[];
+
+  /**
+   * @param name tells the limits on one cache apart; `""` for the first
+   */
+  constructor(
+    cache: Cache,
+    private readonly quota: Quota,
+    name: string,
+  ) {
+    this.prefix = name === "" ? "ratelimit:" : `ratelimit.${name}:`;
+    this.args = [quota.limit, quota.windowMs, quota.capacity];
+    this.script = cache.script(TAKE);
+  }
+
+  /** Rejects where the store does not answer. */
+  take(key: string): Promise<RateLimitVerdict> {
+    const { limit, isClosed } = this.quota;
+    if (isClosed) return Promise.resolve(new RateLimitVerdict(false, limit, 0, 0, 1));
+    return this.script.run([this.prefix + key], this.args).then((reply) => readReply(reply, limit));
+  }
+}
+
+function readReply(reply: unknown, limit: number): RateLimitVerdict {
+  if (!Array.isArray(reply) || reply.length !== 4)
+    throw new TypeError("the rate limit's script answered something else");
+  const [admitted = 0, remaining = 0, resetMs = 0, waitMs = 0] = reply.map(Number);
+  const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
+  return new RateLimitVerdict(admitted === 1, limit, remaining, Math.ceil(resetMs / 1000), retryAfter);
+}

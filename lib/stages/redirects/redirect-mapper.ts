@@ -1,0 +1,103 @@
+/**
+ * Stage layer: turns a returned redirect into its answer, against the route table and the session. On by default; without it
+ * redirects to paths and back still work, those to routes do not.
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import type { PathParameter } from "../../routing/path-types.js";
+import { Redirect, safeReferer } from "./redirect.js";
+import { answerError } from "../../http/returned-value.js";
+import type { Context } from "../../http/context.js";
+import { Layer, type Run } from "../../http/middleware.js";
+import { profile } from "../../runtime/profile.js";
+import { tracing } from "../../tracing/tracing.js";
+
+/** From a redirect to a status and a `Location`, given what is known of the request. Pure; the redirect mapper applies it. */
+export interface RedirectedRequest {
+  readonly method: string;
+  /** The header as it came; `""` for none. */
+  readonly referer: string;
+  /** The origins that are this site: the request's scheme and host, and that of the configured URL. */
+  readonly origins: readonly string[];
+}
+
+/** The route table, as far as a redirect needs it. */
+export interface UrlSource {
+  urlFor(name: string, params: readonly PathParameter[]): string;
+}
+
+export function redirectStatus(method: string, isPermanent: boolean): 301 | 302 | 303 | 308 {
+  if (method === "GET" || method === "HEAD") return isPermanent ? 301 : 302;
+  return isPermanent ? 308 : 303;
+}
+
+/** Throws `E_ROUTE_NAME` or `E_ROUTE_PARAM`, both with status 500, for a route that cannot be resolved. */
+export function redirectLocation({ target }: Redirect, request: RedirectedRequest, routes: UrlSource): string {
+  if (target.kind === "path") return target.path;
+  if (target.kind === "back") return safeReferer(request.referer, request.origins) ?? target.fallback;
+  return target.kind === "endpoint" ? target.url() : urlOf(target.name, target.params, routes);
+}
+
+/** An undeclared name is the handler's mistake, not the client's: never a 404. */
+function urlOf(name: string, params: readonly PathParameter[], routes: UrlSource): string {
+  try {
+    return routes.urlFor(name, params);
+  } catch (error) {
+    if (!(error instanceof FrameworkError) || error.code !== "E_ROUTE_NAME") throw error;
+    throw new FrameworkError(error.detail, { code: error.code, status: 500, cause: error });
+  }
+}
+
+const log = tracing.target("framework::http::redirect");
+
+export interface RedirectSite {
+  readonly routes: UrlSource;
+  /** The origin of the configured URL, which counts as this site like the request's own. */
+  readonly origin: string;
+}
+
+export class RedirectMapper extends Layer {
+  constructor(private readonly site: RedirectSite) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => {
+      const result = inner(ctx);
+      if (result !== undefined) return result.then(() => this.map(ctx));
+      this.map(ctx);
+      return undefined;
+    };
+  }
+
+  private map(ctx: Context): void {
+    const { deferred } = ctx;
+    if (deferred instanceof Redirect) answerRedirect(ctx, deferred, this.site);
+  }
+}
+
+/** @internal */
+export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: RedirectSite): void {
+  ctx.deferred = undefined;
+  try {
+    const origins = [`${ctx.protocol}://${ctx.host}`, origin];
+    const location = redirectLocation(redirect, { method: ctx.method, referer: ctx.get("referer"), origins }, routes);
+    ctx.answerNothing();
+    ctx.answerStatus(redirectStatus(ctx.method, redirect.isPermanent));
+    ctx.raw.setHeader("Location", location);
+    if (redirect.data.size > 0)
+      log.warn("redirect data dropped: there is no session stage", { keys: [...redirect.data.keys()] });
+  } catch (error) {
+    if (!(error instanceof FrameworkError)) throw error;
+    log.error("redirect failed", { code: error.code, status: error.status, error });
+    answerError(ctx, error, profile === "debug");
+  }
+}
+
+/** A route table for applications without the mapper: every name is unknown. @internal */
+export const NO_ROUTES: UrlSource = {
+  urlFor(name) {
+    throw new FrameworkError(`redirect().route("${name}") needs the redirect mapper, which is off`, {
+      code: "E_ROUTE_NAME",
+    });
+  },
+};

@@ -1,0 +1,171 @@
+/**
+ * Stage layer, and middleware for a route or a group: a handler that takes too long is answered for, with 408. Its `ctx.signal` aborts
+ * with `E_TIMEOUT`, the head is put back to what it was when the request came here, and whatever the handler does afterwards is
+ * without effect on the answer: a late result is dropped, a late error is one WARN event.
+ *
+ * The time runs until the answer is decided, reading the request's body included; a body that streams after that is not limited. A
+ * stream that was returned in time has decided it, also where its first chunk comes too late.
+ * On a route it takes the place of the stage's time, be it shorter or longer.
+ *
+ * Not for work that keeps the processor busy: while that runs, nothing else does, this included. Work goes on unless it listens to
+ * `ctx.signal`.
+ *
+ * @example
+ * builder.timeout(30_000);
+ * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
+ */
+import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
+import type { Context } from "../http/context.js";
+import type { HeadSnapshot } from "../http/exchange.js";
+import { Layer, type Run } from "../http/middleware.js";
+import { describeThrown, isHandedOn } from "../http/refuse.js";
+import { tracing } from "../tracing/tracing.js";
+
+// Deadlines that all lie the same time ahead: the order in which they were set is the order in which they fall due, so a list and one
+// timer at a time are enough, and a deadline that is met (nearly all are) costs no timer. While there is none, no timer is set.
+
+/** One deadline, as a link of the list. */
+export class Deadline {
+  due = 0;
+  previous: Deadline | undefined = undefined;
+  next: Deadline | undefined = undefined;
+
+  constructor(readonly missed: () => void) {}
+}
+
+export class Deadlines {
+  private first: Deadline | undefined = undefined;
+  private last: Deadline | undefined = undefined;
+  private timer: Timer | undefined = undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly ms: number,
+  ) {}
+
+  /** Sets `deadline` to the full time from now; it must not be in the list. */
+  add(deadline: Deadline): void {
+    deadline.due = this.clock.monotonic() + this.ms;
+    const { last } = this;
+    deadline.previous = last;
+    this.last = deadline;
+    if (last !== undefined) last.next = deadline;
+    else this.first = deadline;
+    // A timer that is still out will find this one; while it rings, it sees to the next itself.
+    if (last === undefined && this.timer === undefined) this.arm(this.ms);
+  }
+
+  remove(deadline: Deadline): void {
+    const { previous, next } = deadline;
+    if (previous === undefined) this.first = next;
+    else previous.next = next;
+    if (next === undefined) this.last = previous;
+    else next.previous = previous;
+    deadline.previous = undefined;
+    deadline.next = undefined;
+  }
+
+  private arm(delayMs: number): void {
+    this.timer = this.clock.setTimeout(() => this.ring(), delayMs, { background: true });
+  }
+
+  private ring(): void {
+    this.timer = undefined;
+    const now = this.clock.monotonic();
+    for (let { first } = this; first !== undefined && first.due <= now; { first } = this) {
+      this.remove(first);
+      first.missed();
+    }
+    if (this.first !== undefined && this.timer === undefined) this.arm(this.first.due - now);
+  }
+}
+
+const log = tracing.target("framework::http::timeout");
+
+export class TimeoutLayer extends Layer {
+  /** @throws FrameworkError `E_TIMEOUT_SETTING` unless `ms` is a whole number from 1 to 2 147 483 647 */
+  constructor(private readonly ms: number) {
+    super();
+    if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER_MS) return;
+    throw new FrameworkError(`a timeout of ${String(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
+      code: "E_TIMEOUT_SETTING",
+    });
+  }
+
+  override wrap(inner: Run): Run {
+    const { ms } = this;
+    let keeper: TimeKeeper | undefined;
+    return (ctx) => {
+      keeper ??= new TimeKeeper(new Deadlines(ctx.clock, ms), ms);
+      return keeper.run(ctx, inner);
+    };
+  }
+}
+
+class TimeKeeper {
+  constructor(
+    private readonly deadlines: Deadlines,
+    private readonly ms: number,
+  ) {}
+
+  run(ctx: Context, inner: Run): void | Promise<void> {
+    const outer = ctx.timeKeeper;
+    const head = ctx.headSnapshot();
+    ctx.timeKeeper = this;
+    let result: void | Promise<void> = undefined;
+    try {
+      result = inner(ctx);
+    } finally {
+      if (result === undefined) ctx.timeKeeper = outer;
+    }
+    // What is done at once needs no deadline.
+    return result === undefined ? undefined : this.wait(ctx, result, head, outer);
+  }
+
+  private wait(ctx: Context, result: Promise<void>, head: HeadSnapshot, outer: unknown): Promise<void> {
+    const race = new Promise<boolean>((resolve, reject) => {
+      let isMissed = false;
+      const deadline = new Deadline(() => {
+        // Further in someone else keeps the time of this request; this one only looks in again.
+        if (ctx.timeKeeper !== this) return this.deadlines.add(deadline);
+        isMissed = true;
+        ctx.timeKeeper = outer;
+        return resolve(true);
+      });
+      const isMet = (): boolean => {
+        if (isMissed) return false;
+        this.deadlines.remove(deadline);
+        ctx.timeKeeper = outer;
+        return true;
+      };
+      this.deadlines.add(deadline);
+      result.then(
+        () => void (isMet() && resolve(false)),
+        (thrown: unknown) => {
+          if (isMet()) reject(thrown);
+          else if (!isHandedOn(ctx, thrown)) log.warn("late failure", describeThrown(thrown));
+        },
+      );
+    });
+    // Not where the timer rings: here the request's own span and storage are current.
+    return race.then((isMissed) => (isMissed ? this.answer(ctx, head) : undefined));
+  }
+
+  private answer(ctx: Context, head: HeadSnapshot): void {
+    const reason = new DeadlineError();
+    ctx.respond = true;
+    ctx.seal(reason);
+    const { raw } = ctx;
+    if (!raw.headersSent) {
+      log.debug("request timed out", { status: 408, limit_ms: this.ms });
+      ctx.answerNothing();
+      ctx.restoreHead(head);
+      ctx.answerStatus(408);
+    } else if (!raw.writableEnded) {
+      log.error("response failed", { error: reason });
+      raw.destroy();
+    }
+    ctx.abort(reason);
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Stage layer: joins the caller's trace, or starts one, and enters a span `framework.request` that carries it. Nothing is written to
+ * the answer. Follows W3C Trace Context: a repeated `traceparent` is invalid, a repeated `tracestate` is one list.
+ *
+ * @example
+ * await fetch(url, { headers: TraceContext.of(ctx)?.outboundHeaders() ?? {} });
+ */
+import type { Context } from "../http/context.js";
+import { Layer, type Run } from "../http/middleware.js";
+import { ensureFlow, type Flow } from "../tracing/flow.js";
+import type { RemoteParent } from "../tracing/tracing.js";
+import { Observation } from "../observe/observation.js";
+import { endRequestSpan, openRequestSpan } from "../observe/request-span.js";
+import { TraceContext } from "../observe/trace-context.js";
+
+const TARGET = "framework::observe::trace_context";
+
+export class TraceContextLayer extends Layer {
+  override wrap(inner: Run): Run {
+    const traced = (ctx: Context, flow: Flow | undefined): void | Promise<void> =>
+      new TracedRequest(ctx, flow).watch(inner);
+    return (ctx) => ensureFlow(traced, ctx);
+  }
+}
+
+class TracedRequest extends Observation {
+  private readonly span;
+
+  constructor(ctx: Context, flow: Flow | undefined) {
+    super(ctx);
+    const trace = TraceContext.fromRequest(ctx.incoming);
+    TraceContext.set(ctx, trace);
+    const { traceId: trace_id, parentSpanId: parent_span_id, continued: continued_trace } = trace;
+    const fields = { trace_id, parent_span_id, continued_trace };
+    this.span = openRequestSpan(ctx, flow, TARGET, fields, remoteParentOf(trace));
+  }
+
+  protected override record(status: number, failure: { readonly error: unknown } | undefined): void {
+    endRequestSpan(this.span, status, failure);
+  }
+}
+
+function remoteParentOf({
+  continued,
+  traceId,
+  parentSpanId,
+  flags,
+  tracestate,
+}: TraceContext): RemoteParent | undefined {
+  if (!continued) return undefined;
+  return { traceId, spanId: parentSpanId, traceFlags: flags, traceState: tracestate };
+}

@@ -1,0 +1,247 @@
+/** Stage 9, the metrics: every request counted once, under what it asked and how it ended. */
+import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
+import { Application } from "../../lib/app/application.js";
+import type { Context } from "../../lib/http/context.js";
+import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
+import type { Middleware } from "../../lib/http/middleware.js";
+import { DEFAULT_BUCKETS, HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
+import { MetricsError } from "../../lib/observe/metrics-error.js";
+import { MetricsLayer } from "../../lib/stages/metrics.js";
+import { expectExposition } from "../../lib/testing/expect-exposition.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { Conversation } from "../support/conversation.js";
+import { errorOf } from "../support/error-of.js";
+import { startupErrorOf } from "../support/startup-error-of.js";
+import { Gate } from "../support/gate.js";
+import { Stack } from "../support/stack.js";
+import { until } from "../support/until.js";
+
+const ANSWERS: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
+  ["a text", 200, () => "hello"],
+  ["nothing", 204, () => undefined],
+  ["a status of its own", 299, (ctx) => ((ctx.status = 299), "fine")],
+  ["a stream", 200, () => Readable.from(["a", "b"])],
+  ["an error with a status", 404, () => Promise.reject(new NotFoundError("no"))],
+  ["an error of ctx.throw", 409, (ctx) => ctx.throw(409, "taken")],
+  ["a failure of the server", 503, () => Promise.reject(new UnavailableError())],
+  ["a panic", 500, () => Promise.reject(new Error("boom"))],
+  ["a write by hand", 202, (ctx) => void ctx.res.writeHead(202).end("by hand")],
+];
+
+async function* failing(): AsyncGenerator<string> {
+  yield "a".repeat(100_000);
+  await pause(5);
+  throw new Error("the disk is gone");
+}
+
+/** The samples of one metric, without help and type. */
+function samples(metrics: Metrics, name: string): string[] {
+  return metrics
+    .render()
+    .split("\n")
+    .filter((line) => line.startsWith(name));
+}
+
+describe("the metrics layer", () => {
+  it("obeys the layer contract", () => obeysLayerContract(new MetricsLayer(new Metrics())));
+
+  it("describes both metrics as soon as it is made", () => {
+    const metrics = new Metrics();
+
+    const layer = new MetricsLayer(metrics);
+
+    expect(layer).to.be.instanceOf(MetricsLayer);
+    expect(metrics.render()).to.equal(
+      "# HELP http_request_duration_seconds HTTP request duration in seconds.\n" +
+        "# TYPE http_request_duration_seconds histogram\n" +
+        "# HELP http_requests_total Total HTTP requests handled.\n" +
+        "# TYPE http_requests_total counter\n",
+    );
+  });
+
+  for (const [what, status, handler] of ANSWERS) {
+    it(`counts ${what} as ${status}, once`, async () => {
+      const metrics = new Metrics();
+      await using stack = await Stack.of([new MetricsLayer(metrics)], handler);
+
+      const answer = await stack.ask("/some/path?with=query");
+
+      expect(answer.status).to.equal(status);
+      expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal([
+        `http_requests_total{method="GET",status="${status}"} 1`,
+      ]);
+      expect(samples(metrics, `${HTTP_REQUEST_DURATION}_count`)).to.deep.equal([
+        'http_request_duration_seconds_count{method="GET"} 1',
+      ]);
+    });
+  }
+
+  it("counts by method, as it was sent, and by status", async () => {
+    const metrics = new Metrics();
+    await using stack = await Stack.of([new MetricsLayer(metrics)], (ctx) => {
+      ctx.status = ctx.path === "/made" ? 201 : 200;
+      ctx.method = "OVERRIDDEN";
+    });
+
+    for (const [method, path] of [
+      ["GET", "/"],
+      ["GET", "/x"],
+      ["HEAD", "/"],
+      ["POST", "/made"],
+      ["PROPFIND", "/"],
+    ] as const)
+      await stack.ask(path, { method });
+
+    expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal([
+      'http_requests_total{method="GET",status="200"} 2',
+      'http_requests_total{method="HEAD",status="200"} 1',
+      'http_requests_total{method="POST",status="201"} 1',
+      'http_requests_total{method="PROPFIND",status="200"} 1',
+    ]);
+    expectExposition(metrics.render());
+  });
+
+  it("has no label from the request's path, query or headers", async () => {
+    const metrics = new Metrics();
+    await using stack = await Stack.of([new MetricsLayer(metrics)], () => "hello");
+
+    for (let at = 0; at < 50; at++) {
+      await stack.ask(`/scan/${at}?q=${at}`, { headers: { "user-agent": `scanner ${at}`, host: `host-${at}` } });
+    }
+
+    expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="200"} 50']);
+  });
+
+  it("measures until the answer is decided, in seconds", async () => {
+    const metrics = new Metrics();
+    const clock = new FakeClock();
+    const slowBody = async function* () {
+      yield "a";
+      // A stream reads ahead: the rest has to be later than the answer.
+      await pause(30);
+      clock.advance(60_000);
+      yield "b";
+    };
+    await using stack = await Stack.of(
+      [new MetricsLayer(metrics)],
+      () => (clock.advance(30), Readable.from(slowBody())),
+      clock,
+    );
+
+    await stack.ask();
+
+    const counts = [...DEFAULT_BUCKETS, "+Inf"].map((bound) => (Number(bound) < 0.03 ? 0 : 1));
+    const buckets = samples(metrics, `${HTTP_REQUEST_DURATION}_bucket`);
+    expect(buckets.map((line) => Number(line.split(" ").at(-1)))).to.deep.equal(counts);
+    expect(samples(metrics, `${HTTP_REQUEST_DURATION}_sum`)).to.deep.equal([
+      'http_request_duration_seconds_sum{method="GET"} 0.03',
+    ]);
+  });
+
+  it("counts a client that leaves as 499, once", async () => {
+    const metrics = new Metrics();
+    const [begun, leave] = [new Gate(), new Gate()];
+    await using stack = await Stack.of([new MetricsLayer(metrics)], () => (begun.open(), leave.passed));
+    await using client = await Conversation.with(stack.port);
+    client.say("GET / HTTP/1.1\r\nHost: spec\r\n\r\n");
+    await begun.passed;
+
+    client.socket.destroy();
+    await until(() => samples(metrics, HTTP_REQUESTS_TOTAL).length > 0);
+    leave.open();
+    await pause(10);
+
+    expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="499"} 1']);
+  });
+
+  it("counts no second time where the body fails after the head", async () => {
+    const metrics = new Metrics();
+    await using stack = await Stack.of([new MetricsLayer(metrics)], () => Readable.from(failing()));
+
+    const outcome = await stack.ask().catch((error: unknown) => error);
+
+    expect(outcome).to.be.instanceOf(Error);
+    expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="200"} 1']);
+  });
+
+  describe("labelled", () => {
+    it("adds the route to both", async () => {
+      const metrics = new Metrics();
+      await using stack = await Stack.of([MetricsLayer.labelled(metrics, "/links/{id}")], () => "hello");
+
+      await stack.ask("/links/7");
+
+      expect(
+        metrics.counterValue(HTTP_REQUESTS_TOTAL, { route: "/links/{id}", status: "200", method: "GET" }),
+      ).to.equal(1);
+      expect(samples(metrics, `${HTTP_REQUEST_DURATION}_count`)).to.deep.equal([
+        'http_request_duration_seconds_count{method="GET",route="/links/{id}"} 1',
+      ]);
+    });
+
+    it("refuses what is no template", () => {
+      for (const route of ["links", "", "*", "http://example.com/"]) {
+        for (const make of [
+          () => MetricsLayer.labelled(new Metrics(), route),
+          () => new MetricsLayer(new Metrics(), route),
+        ]) {
+          const error = errorOf(make);
+
+          expect(error).to.be.instanceOf(MetricsError);
+          expect(error).to.include({ code: "E_METRIC_LABEL" });
+          expect(error.message).to.contain(JSON.stringify(route));
+        }
+      }
+    });
+
+    it("shares the series of other layers of the same registry and route", async () => {
+      const metrics = new Metrics();
+      const layers = ["/a", "/a", "/b"].map((route) => MetricsLayer.labelled(metrics, route));
+      await using stack = await Stack.of(layers, () => "hello");
+
+      await stack.ask();
+
+      expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal([
+        'http_requests_total{method="GET",route="/a",status="200"} 2',
+        'http_requests_total{method="GET",route="/b",status="200"} 1',
+      ]);
+    });
+  });
+
+  it("counts what is lost at the cap of the registry", async () => {
+    const metrics = new Metrics({ maxSeries: 1 });
+    await using stack = await Stack.of([new MetricsLayer(metrics)], () => "hello");
+
+    await stack.ask();
+    for (const method of ["POST", "PUT", "PUT"]) await stack.ask("/", { method });
+
+    expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="200"} 1']);
+    const lost = (metric: string) => metrics.counterValue("framework_metrics_overflow_total", { metric });
+    expect([lost(HTTP_REQUESTS_TOTAL), lost(HTTP_REQUEST_DURATION)]).to.deep.equal([3, 3]);
+  });
+
+  it("keeps no more of strange methods than the registry does", async () => {
+    const metrics = new Metrics({ maxSeries: 10 });
+    let turn = 0;
+    const override: Middleware = { handle: (ctx, next) => ((ctx.method = `M${turn++}`), next()) };
+    const layer = new MetricsLayer(metrics);
+    await using stack = await Stack.of([override, layer], () => "hello");
+
+    for (let at = 0; at < 30; at++) await stack.ask();
+
+    expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.have.length(10);
+    expect(metrics.counterValue("framework_metrics_overflow_total", { metric: HTTP_REQUESTS_TOTAL })).to.equal(20);
+  });
+
+  it("is a fault of the start where a name is taken by another kind", () => {
+    const metrics = new Metrics();
+    metrics.set(HTTP_REQUESTS_TOTAL, {}, 1);
+
+    const error = startupErrorOf(() => Application.create().metrics(metrics).build());
+
+    expect(error.message).to.contain("E_METRIC_KIND").and.to.contain(".metrics(…)");
+  });
+});

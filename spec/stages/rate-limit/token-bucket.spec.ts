@@ -1,0 +1,282 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { Quota } from "../../../lib/stages/rate-limit/quota.js";
+import { SWEEP_ABOVE, TokenBuckets } from "../../../lib/stages/rate-limit/token-bucket.js";
+import { FrameworkError } from "../../../lib/errors/framework-error.js";
+import { errorOf } from "../../support/error-of.js";
+
+const SECOND = 1000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+
+/** A bucket with exact fractions: tokens counted in `1 / window` parts, one request at a time. */
+class NaiveBucket {
+  private parts: bigint;
+  private readonly full: bigint;
+  private at = 0;
+
+  constructor(
+    private readonly limit: number,
+    private readonly window: number,
+    capacity: number,
+  ) {
+    this.full = BigInt(capacity) * BigInt(window);
+    this.parts = this.full;
+  }
+
+  take(now: number): { readonly admitted: boolean; readonly remaining: number; readonly reset: number } {
+    const filled = this.parts + BigInt(now - this.at) * BigInt(this.limit);
+    this.parts = filled > this.full ? this.full : filled;
+    this.at = now;
+    const admitted = this.parts >= BigInt(this.window);
+    if (admitted) this.parts -= BigInt(this.window);
+    const missing = this.full - this.parts;
+    const perSecond = BigInt(this.limit) * 1000n;
+    const reset = Number((missing + perSecond - 1n) / perSecond);
+    return { admitted, remaining: Number(this.parts / BigInt(this.window)), reset };
+  }
+}
+
+const quotas = fc.record({
+  limit: fc.integer({ min: 1, max: 200 }),
+  window: fc.constantFrom(SECOND, MINUTE, HOUR),
+  burst: fc.integer({ min: 1, max: 50 }),
+});
+/** Pauses between requests: bursts, and gaps around the moments at which tokens appear. */
+const pauses = fc.array(fc.oneof(fc.constant(0), fc.nat(40), fc.nat(3000), fc.nat(400_000)), { maxLength: 200 });
+
+describe("TokenBuckets", () => {
+  it("starts full, gives one token a request, and refuses without one", () => {
+    const buckets = new TokenBuckets(Quota.of(3, MINUTE));
+
+    const verdicts = [0, 0, 0, 0].map((now) => buckets.take("a", now));
+
+    expect(verdicts.map(({ isAdmitted, remaining }) => [isAdmitted, remaining])).to.deep.equal([
+      [true, 2],
+      [true, 1],
+      [true, 0],
+      [false, 0],
+    ]);
+  });
+
+  it("refills continuously, to the millisecond", () => {
+    const buckets = new TokenBuckets(Quota.of(3, MINUTE));
+    for (let count = 0; count < 3; count++) buckets.take("a", 0);
+
+    expect(buckets.take("a", 19_999).isAdmitted).to.equal(false);
+    expect(buckets.take("a", 20_000).isAdmitted).to.equal(true);
+    expect(buckets.take("a", 20_001).isAdmitted).to.equal(false);
+  });
+
+  it("is not emptied any further by what it refuses", () => {
+    const buckets = new TokenBuckets(Quota.of(1, SECOND));
+    for (let now = 0; now < 1000; now += 10) buckets.take("a", now);
+
+    expect(buckets.take("a", 1000).isAdmitted).to.equal(true);
+  });
+
+  it("keeps the buckets of different keys apart", () => {
+    const buckets = new TokenBuckets(Quota.of(1, MINUTE));
+
+    expect(["a", "b", "a", "b"].map((key) => buckets.take(key, 0).isAdmitted)).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("holds a burst above or below the limit", () => {
+    const wide = new TokenBuckets(Quota.of(1, MINUTE).withBurst(3));
+    const narrow = new TokenBuckets(Quota.of(60, MINUTE).withBurst(1));
+
+    expect([0, 0, 0, 0].map((now) => wide.take("a", now).isAdmitted)).to.deep.equal([true, true, true, false]);
+    expect([0, 999, 1000].map((now) => narrow.take("a", now).isAdmitted)).to.deep.equal([true, false, true]);
+    expect(wide.take("b", 0).limit).to.equal(1);
+  });
+
+  const waits: readonly (readonly [string, Quota, number, number, number])[] = [
+    ["one a second", Quota.of(1, SECOND), 1, 1, 1],
+    ["ten an hour", Quota.of(10, HOUR), 10, 3600, 360],
+    ["a hundred a second", Quota.of(100, SECOND), 100, 1, 1],
+    ["seven a minute", Quota.of(7, MINUTE), 7, 60, 9],
+    ["one an hour with a burst of three", Quota.of(1, HOUR).withBurst(3), 3, 10_800, 3600],
+  ];
+  for (const [title, quota, tokens, reset, retryAfter] of waits) {
+    it(`tells the seconds until full, and until a token, rounded up: ${title}`, () => {
+      const buckets = new TokenBuckets(quota);
+      for (let count = 0; count < tokens; count++) buckets.take("a", 5);
+
+      const refused = buckets.take("a", 5);
+
+      expect(refused.isAdmitted).to.equal(false);
+      expect(refused.resetSeconds).to.equal(reset);
+      expect(refused.retryAfterSeconds).to.equal(retryAfter);
+    });
+  }
+
+  for (const closed of [Quota.of(0, MINUTE), Quota.of(5, MINUTE).withBurst(0), Quota.of(0, MINUTE).withBurst(5)]) {
+    it(`refuses everything with a limit of ${closed.limit} and a burst of ${closed.capacity}`, () => {
+      const buckets = new TokenBuckets(closed);
+
+      const verdict = buckets.take("a", 0);
+
+      expect(verdict).to.include({ isAdmitted: false, limit: closed.limit, remaining: 0, retryAfterSeconds: 1 });
+      expect(buckets.size).to.equal(0);
+    });
+  }
+
+  it("says what an exact bucket says, over any sequence of requests", () => {
+    fc.assert(
+      fc.property(quotas, pauses, fc.boolean(), ({ limit, window, burst }, gaps, bursting) => {
+        const quota = bursting ? Quota.of(limit, window).withBurst(burst) : Quota.of(limit, window);
+        const buckets = new TokenBuckets(quota);
+        const naive = new NaiveBucket(limit, window, quota.capacity);
+        let now = 0;
+
+        for (const gap of gaps) {
+          now += gap;
+          const { isAdmitted, remaining, resetSeconds } = buckets.take("a", now);
+          expect({ admitted: isAdmitted, remaining, reset: resetSeconds }).to.deep.equal(naive.take(now));
+        }
+      }),
+    );
+  });
+
+  it("never admits more than the burst and what was refilled, over any stretch of any interleaving", () => {
+    const requests = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(2000)), { maxLength: 150 });
+    fc.assert(
+      fc.property(quotas, requests, ({ limit, window, burst }, sequence) => {
+        const buckets = new TokenBuckets(Quota.of(limit, window).withBurst(burst));
+        const admitted = new Map<string, number[]>([
+          ["a", []],
+          ["b", []],
+          ["c", []],
+        ]);
+        let now = 0;
+
+        for (const [key, gap] of sequence) {
+          now += gap;
+          if (buckets.take(key, now).isAdmitted) admitted.get(key)?.push(now);
+        }
+
+        for (const moments of admitted.values()) {
+          moments.forEach((from, first) => {
+            moments.slice(first).forEach((to, count) => {
+              expect((count + 1 - burst) * window).to.be.at.most((to - from) * limit);
+            });
+          });
+        }
+      }),
+    );
+  });
+
+  it("keeps its word while other keys come, go and are swept", () => {
+    const buckets = new TokenBuckets(Quota.of(10, SECOND));
+    const naive = new NaiveBucket(10, SECOND, 10);
+
+    for (let now = 0; now < 60_000; now++) {
+      buckets.take(`stranger ${now}`, now);
+      if (now % 7 !== 0) continue;
+      const { isAdmitted, remaining } = buckets.take("regular", now);
+      const { admitted, remaining: expected } = naive.take(now);
+      expect([isAdmitted, remaining]).to.deep.equal([admitted, expected]);
+    }
+  });
+
+  describe("the sweep", () => {
+    it("lets full buckets lie up to the threshold, and leaves none beyond it", () => {
+      const buckets = new TokenBuckets(Quota.of(1, SECOND));
+      for (let count = 0; count <= SWEEP_ABOVE; count++) buckets.take(`early ${count}`, 0);
+
+      expect(buckets.size).to.equal(SWEEP_ABOVE + 1);
+      buckets.take("late", 999);
+      expect(buckets.size).to.equal(SWEEP_ABOVE + 2);
+      buckets.take("later", 1000);
+
+      expect(buckets.size).to.equal(2);
+    });
+
+    it("does not look at a table at the threshold", () => {
+      const buckets = new TokenBuckets(Quota.of(1, SECOND));
+      for (let count = 0; count < SWEEP_ABOVE; count++) buckets.take(`early ${count}`, 0);
+
+      buckets.take("late", 5000);
+
+      expect(buckets.size).to.equal(SWEEP_ABOVE + 1);
+    });
+
+    it("finds a bucket eligible exactly when it is full: six minutes after one request under ten an hour", () => {
+      const buckets = new TokenBuckets(Quota.of(10, HOUR));
+      for (let count = 0; count <= SWEEP_ABOVE; count++) buckets.take(`one request ${count}`, 0);
+
+      buckets.take("probe", 6 * MINUTE - 1);
+      const before = buckets.size;
+      buckets.take("probe", 6 * MINUTE);
+
+      expect(before).to.equal(SWEEP_ABOVE + 2);
+      expect(buckets.size).to.equal(1);
+    });
+
+    it("keeps up with a crowd of keys that come once each, and drops them all when they are full", () => {
+      const crowd = 200_000;
+      const buckets = new TokenBuckets(Quota.of(10, HOUR));
+      for (let count = 0; count < crowd; count++) buckets.take(`once ${count}`, count / 1000);
+
+      const atOnce = buckets.size;
+      buckets.take("late", 6 * MINUTE + crowd / 1000);
+
+      expect(atOnce).to.equal(crowd);
+      expect(buckets.size).to.equal(1);
+    }).slow(2000);
+
+    it("drops what is full and keeps what is not", () => {
+      const buckets = new TokenBuckets(Quota.of(2, SECOND));
+      for (let count = 0; count <= SWEEP_ABOVE; count++) {
+        buckets.take(`key ${count}`, 0);
+        if (count % 3 === 0) buckets.take(`key ${count}`, 0);
+      }
+
+      buckets.take("probe", 500);
+
+      expect(buckets.size).to.equal(Math.floor(SWEEP_ABOVE / 3) + 2);
+      expect(buckets.take("key 0", 500).remaining).to.equal(0);
+      expect(buckets.take("key 1", 500).remaining).to.equal(1);
+    });
+  });
+
+  it("ends at 1 048 576 buckets, which is as much memory as it may take", () => {
+    const most = 1_048_576;
+    const buckets = new TokenBuckets(Quota.of(10, HOUR));
+    for (let count = 0; count < most; count++) buckets.take(String(count), 0);
+
+    const full = buckets.size;
+    buckets.take("one more", 0);
+
+    expect([full, buckets.size]).to.deep.equal([most, most]);
+  }).slow(6000);
+
+  it("makes room for a new key at the end of the table by the bucket that is nearest to full", () => {
+    const buckets = new TokenBuckets(Quota.of(3, HOUR), 4);
+    for (const key of ["deep", "deep", "shallow", "deep", "middle", "middle", "late"]) buckets.take(key, 0);
+
+    buckets.take("new", 1);
+
+    expect(buckets.size).to.equal(4);
+    expect(["deep", "middle", "late"].map((key) => buckets.take(key, 1).remaining)).to.deep.equal([0, 0, 1]);
+  });
+
+  for (const [what, make] of [
+    ["limit", (value: number) => Quota.of(value, SECOND)],
+    ["burst", (value: number) => Quota.of(1, SECOND).withBurst(value)],
+  ] as const) {
+    for (const value of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+      it(`refuses a ${what} of ${value}`, () => {
+        const error = errorOf(() => make(value));
+
+        expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_QUOTA");
+        expect(error.message).to.contain(what).and.to.contain(String(value));
+      });
+    }
+  }
+});

@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import type { Context } from "../../../lib/http/context.js";
+import { Get } from "../../../lib/routing/endpoint.js";
+import { redirect, type Redirect } from "../../../lib/stages/redirects/redirect.js";
+import { RedirectMapper } from "../../../lib/stages/redirects/redirect-mapper.js";
+import { Route } from "../../../lib/routing/route.js";
+import { Routes } from "../../../lib/routing/routes.js";
+import { Stack, type Asking } from "../../support/stack.js";
+
+const show = Get("/links/{id}", "links.show");
+const routes = new Routes([Route.get("/links/{id}", () => "x").name("links.show")]);
+const mapper = new RedirectMapper({ routes, origin: "https://shop.example" });
+
+async function answerOf(result: (ctx: Context) => Redirect, asking: Asking = {}) {
+  await using stack = await Stack.of([mapper], result);
+  return await stack.ask("/from", { ...asking, headers: { host: "here.example", ...asking.headers } });
+}
+
+const LOCATIONS: readonly (readonly [string, () => Redirect, Asking, number, string])[] = [
+  ["nothing said", () => redirect(), {}, 302, "/"],
+  ["a path", () => redirect().to("/a?b=c#d"), {}, 302, "/a?b=c#d"],
+  ["a path after POST", () => redirect().to("/a"), { method: "POST" }, 303, "/a"],
+  ["a permanent one", () => redirect().to("/a").permanent(), {}, 301, "/a"],
+  ["a permanent one after PUT", () => redirect().to("/a").permanent(), { method: "PUT" }, 308, "/a"],
+  ["a name", () => redirect().route("links.show", "a b"), {}, 302, "/links/a%20b"],
+  ["an endpoint", () => redirect().route(show, 7), {}, 302, "/links/7"],
+  ["back, to this host", () => redirect().back(), { headers: { referer: "http://here.example/p?q#f" } }, 302, "/p?q"],
+  [
+    "back, to the configured site",
+    () => redirect().back(),
+    { headers: { referer: "https://shop.example/p" } },
+    302,
+    "/p",
+  ],
+  ["back, to a path", () => redirect().back(), { headers: { referer: "/p" } }, 302, "/p"],
+  ["back, from elsewhere", () => redirect().back("/f"), { headers: { referer: "https://evil.example/p" } }, 302, "/f"],
+  ["back, from nowhere", () => redirect().back(), {}, 302, "/"],
+];
+
+describe("RedirectMapper", () => {
+  for (const [what, result, asking, status, location] of LOCATIONS) {
+    it(`leads ${what} with ${status} to ${location}`, async () => {
+      const answer = await answerOf(result, asking);
+
+      expect([answer.status, answer.headers.location]).to.deep.equal([status, location]);
+      expect(answer.headers).not.to.have.property("content-type");
+      expect(answer.text).to.equal("");
+    });
+  }
+
+  it("answers 500, never 404, where the route cannot be resolved", async () => {
+    const unknown = await answerOf(() => redirect().route("nowhere"));
+    const misfit = await answerOf(() => redirect().route("links.show"));
+
+    expect([unknown.status, misfit.status]).to.deep.equal([500, 500]);
+  });
+
+  it("keeps headers that the handler set", async () => {
+    const answer = await answerOf((ctx) => {
+      ctx.set("X-A", "1");
+      return redirect();
+    });
+
+    expect(answer.headers["x-a"]).to.equal("1");
+  });
+
+  it("redirects all the same where data has no session to go to", async () => {
+    const answer = await answerOf(() => redirect().to("/a").with("notice", "Saved."));
+
+    expect(answer.headers.location).to.equal("/a");
+  });
+});

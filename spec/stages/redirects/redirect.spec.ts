@@ -1,0 +1,202 @@
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { BadRequestError } from "../../../lib/errors/framework-error.js";
+import { Get } from "../../../lib/routing/endpoint.js";
+import {
+  redirectLocation,
+  redirectStatus,
+  type RedirectedRequest,
+} from "../../../lib/stages/redirects/redirect-mapper.js";
+import { redirect, isSafePath, safePath, safeReferer } from "../../../lib/stages/redirects/redirect.js";
+import { Route } from "../../../lib/routing/route.js";
+import { Routes } from "../../../lib/routing/routes.js";
+import { errorOf } from "../../support/error-of.js";
+
+const routes = Routes.of(Route.get("/links/{id}", () => "").name("links.show"));
+const request: RedirectedRequest = { method: "POST", referer: "", origins: ["http://site.example"] };
+
+describe("redirect()", () => {
+  it("leads to / until told otherwise", () => {
+    expect(redirectLocation(redirect(), request, routes)).to.equal("/");
+  });
+
+  describe("to(path)", () => {
+    const kept: readonly (readonly [path: string, location: string])[] = [
+      ["/", "/"],
+      ["/links?page=2#top", "/links?page=2#top"],
+      ["/a//b", "/a//b"],
+      ["/%2F%5c", "/%2F%5c"],
+      ["/caf\u00e9?q=\u{1f600}", "/caf%C3%A9?q=%F0%9F%98%80"],
+      ["/a b", "/a%20b"],
+      ['/"<>', "/%22%3C%3E"],
+      ["/\ud800", "/%EF%BF%BD"],
+      ["/\u2028\u0085", "/%E2%80%A8%C2%85"],
+      ["/@evil.example", "/@evil.example"],
+    ];
+    for (const [path, location] of kept) {
+      it(`leads from ${JSON.stringify(path)} to ${location}`, () => {
+        expect(redirectLocation(redirect().to(path), request, routes)).to.equal(location);
+      });
+    }
+
+    const refused = [
+      "",
+      "links",
+      "//evil.example",
+      "///evil.example",
+      "/\\evil.example",
+      "\\/evil.example",
+      "/a\\b",
+      "/\t/evil.example",
+      "/\n",
+      "/a\r\nSet-Cookie: x=1",
+      "/\0",
+      "/\u007f",
+      " /",
+      "https://evil.example/",
+      "javascript:alert(1)",
+      "?x",
+    ];
+    for (const path of refused) {
+      it(`refuses ${JSON.stringify(path)}`, () => {
+        const error = errorOf(() => redirect().to(path));
+
+        expect(error).to.be.instanceOf(BadRequestError).and.include({ code: "E_UNSAFE_REDIRECT", status: 400 });
+        expect(errorOf(() => redirect().back(path))).to.include({ code: "E_UNSAFE_REDIRECT" });
+      });
+    }
+
+    it("never leads to another site, and always fits a header", () => {
+      const part = fc.constantFrom(
+        "/",
+        "\\",
+        "evil.example",
+        "\t",
+        "\n",
+        ".",
+        "..",
+        "@",
+        ":",
+        "\u00e9",
+        "%2f",
+        "?",
+        "#",
+      );
+      fc.assert(
+        fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+          const target = parts.join("");
+          fc.pre(isSafePath(target));
+
+          const location = safePath(target);
+
+          expect(new URL(location, "http://site.example").origin).to.equal("http://site.example");
+          expect(location).to.match(/^[\x21-\x7e]+$/);
+        }),
+      );
+    });
+  });
+
+  describe("back()", () => {
+    const rows: readonly (readonly [referer: string, location: string])[] = [
+      ["", "/links"],
+      ["/form?x=1", "/form?x=1"],
+      ["/form?x=1#y", "/form?x=1"],
+      ["http://site.example/form?x=1#y", "/form?x=1"],
+      ["http://site.example:80/form", "/form"],
+      ["http://SITE.example/form", "/form"],
+      ["http://site.example", "/"],
+      ["http://user:secret@site.example/form", "/form"],
+      ["https://site.example/form", "/links"],
+      ["http://site.example:8080/form", "/links"],
+      ["http://evil.example/form", "/links"],
+      ["http://site.example.evil.example/", "/links"],
+      ["http://site.example//evil.example", "/links"],
+      ["http://site.example/\\evil.example", "/links"],
+      ["//evil.example/", "/links"],
+      ["/\\evil.example", "/links"],
+      ["/a\tb", "/links"],
+      ["http://site.example/a\tb", "/links"],
+      ["about:blank", "/links"],
+      ["data:text/html,x", "/links"],
+      ["not a url", "/links"],
+      ["form", "/links"],
+    ];
+    for (const [referer, location] of rows) {
+      it(`leads from ${JSON.stringify(referer)} to ${location}`, () => {
+        const back = redirect().back("/links");
+
+        expect(redirectLocation(back, { ...request, referer }, routes)).to.equal(location);
+      });
+    }
+
+    it("falls back to / unless told otherwise", () => {
+      expect(redirectLocation(redirect().back(), request, routes)).to.equal("/");
+    });
+
+    it("knows several origins, and none where they cannot be read", () => {
+      const origins = ["not a url", "https://app.example/sub/", "http://other.example"];
+
+      expect(safeReferer("https://app.example/x", origins)).to.equal("/x");
+      expect(safeReferer("data:text/html,x", ["data:text/plain,y"])).to.equal(undefined);
+    });
+  });
+
+  describe("route()", () => {
+    it("leads to an endpoint", () => {
+      const show = Get("/photos/{id}");
+
+      expect(redirectLocation(redirect().route(show, "a b"), request, routes)).to.equal("/photos/a%20b");
+    });
+
+    it("leads to a named route", () => {
+      expect(redirectLocation(redirect().route("links.show", 7), request, routes)).to.equal("/links/7");
+    });
+
+    it("that nobody declared is a 500 when it is resolved", () => {
+      const target = redirect().route("links.shwo", 7);
+
+      const error = errorOf(() => redirectLocation(target, request, routes));
+
+      expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail: 'no route is named "links.shwo"' });
+    });
+
+    it("with parameters that do not fit is a 500 when it is resolved", () => {
+      const byName = redirect().route("links.show");
+      const byEndpoint = redirect().route(Get("/photos/{id}"), "..");
+
+      expect(errorOf(() => redirectLocation(byName, request, routes))).to.include({
+        code: "E_ROUTE_PARAM",
+        status: 500,
+      });
+      expect(errorOf(() => redirectLocation(byEndpoint, request, routes))).to.include({ code: "E_ROUTE_PARAM" });
+    });
+  });
+
+  it("carries texts for the next request, the last of a key", () => {
+    const first = redirect().with("notice", "Saved.");
+    const second = first.with("notice", "Saved again.").with("__proto__", "x").to("/links").permanent();
+
+    expect([...first.data]).to.deep.equal([["notice", "Saved."]]);
+    expect([...second.data]).to.deep.equal([
+      ["notice", "Saved again."],
+      ["__proto__", "x"],
+    ]);
+    expect(redirectLocation(second, request, routes)).to.equal("/links");
+  });
+
+  const statuses: readonly (readonly [method: string, temporary: number, permanent: number])[] = [
+    ["GET", 302, 301],
+    ["HEAD", 302, 301],
+    ["POST", 303, 308],
+    ["PUT", 303, 308],
+    ["PATCH", 303, 308],
+    ["DELETE", 303, 308],
+    ["OPTIONS", 303, 308],
+  ];
+  for (const [method, temporary, permanent] of statuses) {
+    it(`answers ${method} with ${temporary}, permanent ${permanent}`, () => {
+      expect(redirectStatus(method, redirect().isPermanent)).to.equal(temporary);
+      expect(redirectStatus(method, redirect().permanent().isPermanent)).to.equal(permanent);
+    });
+  }
+});

@@ -1,0 +1,79 @@
+import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { StaticFile } from "../../../lib/stages/static-files/file.js";
+import { KeptBytes } from "../../../lib/stages/static-files/file-store.js";
+
+describe("KeptBytes", () => {
+  it("gives back what was put, to who asks for the same state of the same file", () => {
+    const [file, other] = [fileOf(10), fileOf(10)];
+    const kept = new KeptBytes(100);
+
+    kept.reserve(file, 0);
+    kept.put(file, Buffer.alloc(10, "a"));
+
+    expect(kept.find(file, 1)?.toString()).to.equal("aaaaaaaaaa");
+    expect(kept.find(other, 1)).to.equal(undefined);
+  });
+
+  it("has a file read by one at a time", () => {
+    const file = fileOf(10);
+    const kept = new KeptBytes(100);
+
+    const reservations = [kept.reserve(file, 0), kept.reserve(file, 0)];
+
+    expect(reservations).to.deep.equal([true, false]);
+    expect(kept.find(file, 0)).to.equal(undefined);
+  });
+
+  it("keeps no more than its budget", () => {
+    const kept = new KeptBytes(25);
+
+    const reservations = [fileOf(10), fileOf(10), fileOf(10), fileOf(5), fileOf(1)].map((file) =>
+      kept.reserve(file, 0),
+    );
+
+    expect(reservations).to.deep.equal([true, true, false, true, false]);
+  });
+
+  it("makes room from what was not asked for lately", () => {
+    const [idle, busy, fresh] = [fileOf(10), fileOf(10), fileOf(10)];
+    const kept = new KeptBytes(20);
+    for (const file of [idle, busy]) {
+      kept.reserve(file, 0);
+      kept.put(file, Buffer.alloc(10));
+    }
+    kept.find(busy, 9000);
+
+    const reservations = [kept.reserve(fresh, 9999), kept.reserve(fresh, 11_000)];
+
+    expect(reservations).to.deep.equal([false, true]);
+    expect([kept.find(idle, 11_000), kept.find(busy, 11_000)?.length]).to.deep.equal([undefined, 10]);
+  });
+
+  it("makes no room from what is being read", () => {
+    const kept = new KeptBytes(10);
+    kept.reserve(fileOf(10), 0);
+
+    expect(kept.reserve(fileOf(10), 100_000)).to.equal(false);
+  });
+
+  it("has the room again of what is dropped, once", () => {
+    const [first, second] = [fileOf(10), fileOf(10)];
+    const kept = new KeptBytes(10);
+    kept.reserve(first, 0);
+
+    kept.drop(first);
+    kept.drop(first);
+    kept.put(first, Buffer.alloc(10));
+
+    expect([kept.reserve(second, 0), kept.reserve(fileOf(10), 0)]).to.deep.equal([true, false]);
+    expect(kept.find(first, 0)).to.equal(undefined);
+  });
+});
+
+function fileOf(size: number): StaticFile {
+  const stats = statSync(fileURLToPath(import.meta.url));
+  stats.size = size;
+  return new StaticFile(stats, "");
+}
