@@ -8,9 +8,9 @@ import type { Container } from "../di/container.js";
 import type { InjectionToken } from "../di/token.js";
 import { withSubscriber } from "../tracing/flow.js";
 import type { Subscriber } from "../tracing/subscriber.js";
-import { Filter } from "../observe/filter.js";
-import { filterInstead, logInstead } from "../observe/log-subscriber.js";
-import { LogSink } from "../observe/sink.js";
+import { Filter } from "../observe/logging/filter.js";
+import { filterInstead, logInstead } from "../observe/logging/install.js";
+import { LogSink } from "../observe/logging/sink.js";
 
 /** What an application has of its own. */
 interface Own {

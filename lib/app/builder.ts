@@ -20,7 +20,7 @@ import { ProxyLayer, type ProxyFunction } from "../stages/proxy.js";
 import { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
 import { AccessLogLayer } from "../stages/access-log.js";
-import { Metrics } from "../observe/metrics.js";
+import { Metrics } from "../observe/metrics/metrics.js";
 import { MetricsLayer } from "../stages/metrics.js";
 import { RequestIdLayer } from "../stages/request-id.js";
 import { TraceContextLayer } from "../stages/trace-context.js";

@@ -6,6 +6,6 @@ export {
   Metrics,
   PROMETHEUS_CONTENT_TYPE,
   type MetricsOptions,
-} from "../observe/metrics.js";
-export { MetricsError } from "../observe/metrics-error.js";
-export type { Labels, LabelValue } from "../observe/labels.js";
+} from "../observe/metrics/metrics.js";
+export { MetricsError } from "../observe/errors.js";
+export type { Labels, LabelValue } from "../observe/metrics/labels.js";

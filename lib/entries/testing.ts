@@ -1,5 +1,5 @@
 /** What tests of an application use; the entry point `…/testing`. Knows no test runner: assertions throw Node's `AssertionError`. */
-export { CaptureSink } from "../observe/capture-sink.js";
+export { CaptureSink } from "../observe/logging/sink.js";
 export { context, type ContextOptions } from "../testing/context.js";
 export { expectExposition } from "../testing/expect-exposition.js";
 export { expectLogLine, type LogLine } from "../testing/expect-log-line.js";

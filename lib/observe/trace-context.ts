@@ -6,10 +6,72 @@
  * const trace = TraceContext.of(ctx);
  * await fetch(url, { headers: { ...trace?.outboundHeaders() }, signal: ctx.signal });
  */
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { isBlank, trimBlanks } from "../http/field-value.js";
 import { type Extensible, Extension } from "../http/extension.js";
-import { newSpanId, newTraceId } from "./trace-ids.js";
-import { readTracestate } from "./tracestate.js";
+
+/**
+ * Random ids for traces (16 bytes) and spans (8 bytes), in lower-case hexadecimal, never all zero (W3C Trace Context, sections
+ * 3.2.2.3 and 3.2.2.4). Drawn from the system's generator in one piece for many ids: a draw is a system call, a slice is not.
+ *
+ * Not for secrets: they are unique, and an id tells where in the piece the next ones lie.
+ */
+const POOL_BYTES = 3072;
+const NO_SPAN = "0".repeat(16);
+const NO_TRACE = "0".repeat(32);
+
+// Like the generator behind it, the pool belongs to the process; it is filled by the first draw, not by the import.
+let pool = "";
+let used = 0;
+
+/** 32 hexadecimal digits. */
+export function newTraceId(): string {
+  const id = draw(32);
+  return id === NO_TRACE ? newTraceId() : id;
+}
+
+/** 16 hexadecimal digits. */
+export function newSpanId(): string {
+  const id = draw(16);
+  return id === NO_SPAN ? newSpanId() : id;
+}
+
+function draw(digits: number): string {
+  if (used + digits > pool.length) {
+    pool = randomBytes(POOL_BYTES).toString("hex");
+    used = 0;
+  }
+  const id = pool.slice(used, used + digits);
+  used += digits;
+  return id;
+}
+
+/**
+ * `tracestate`: other vendors' notes on a trace, handed on as they came (W3C Trace Context, section 3.3). Nothing in it is understood
+ * here, so nothing but its size, its number of members and its bytes is looked at; what does not fit is dropped whole.
+ */
+export const MAX_TRACESTATE_MEMBERS = 32;
+export const MAX_TRACESTATE_BYTES = 512;
+
+/** The text without surrounding blanks; `undefined` where it is too long, has too many members, other bytes, or no member at all. */
+export function readTracestate(value: string): string | undefined {
+  const text = trimBlanks(value);
+  if (text.length > MAX_TRACESTATE_BYTES) return undefined;
+  let members = 0;
+  let isInside = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return undefined;
+    // A member counts with its first character; empty ones and blank ones never do.
+    if (code === 0x2c) isInside = false;
+    else if (!isInside && !isBlank(code)) {
+      isInside = true;
+      members++;
+    }
+  }
+  return members === 0 || members > MAX_TRACESTATE_MEMBERS ? undefined : text;
+}
 
 /** Bit 0 of the flags: the caller may have recorded the trace. It is handed on, and nothing here consults it. */
 export const FLAG_SAMPLED = 0x01;

@@ -2,7 +2,7 @@
  * Where ids come from: from where the trace context has them, but for the root of a trace that the request already has ids for. Its
  * log lines carry them and so do the headers it sends on; the exported span must not invent others.
  */
-import { newSpanId, newTraceId } from "../observe/trace-ids.js";
+import { newSpanId, newTraceId } from "../observe/trace-context.js";
 
 export interface SpanIds {
   /** 32 lower-case hex characters, not all zero. */

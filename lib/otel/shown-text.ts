@@ -1,6 +1,6 @@
 /** Anything as the text that the JSON log shows for it, but strings without quotation marks, and not without end. */
-import { FieldWriter } from "../observe/json/field-writer.js";
-import { isSensitive } from "../observe/redact.js";
+import { FieldWriter } from "../observe/logging/json-fields.js";
+import { isSensitive } from "../observe/logging/redaction.js";
 
 /** UTF-16 code units. */
 export const MAX_TEXT = 4096;

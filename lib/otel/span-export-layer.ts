@@ -4,7 +4,7 @@
  */
 import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
 import type { Fields, TracingLayer, Outcome, RemoteParent, SpanData } from "../tracing/tracing.js";
-import { REQUEST } from "../observe/span-names.js";
+import { REQUEST } from "../observe/request-span.js";
 import { setAttributes } from "./attributes.js";
 import type { IdSource, SpanIds } from "./id-source.js";
 import { api } from "./peers.js";

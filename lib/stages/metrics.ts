@@ -8,10 +8,10 @@
  */
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
-import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics.js";
-import { MetricsError } from "../observe/metrics-error.js";
-import { Observation } from "../observe/observation.js";
-import type { Observer, ValueSeries } from "../observe/series.js";
+import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics/metrics.js";
+import { MetricsError } from "../observe/errors.js";
+import { Observation } from "../observe/request-observation.js";
+import type { Observer, ValueSeries } from "../observe/metrics/series.js";
 
 /** Methods and statuses whose series are kept at hand: all of HTTP, and no more, whoever makes up others. */
 const KEPT = 64;

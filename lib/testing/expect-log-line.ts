@@ -5,7 +5,7 @@
  * @example
  * for (const line of app.logs.lines()) expectLogLine(line);
  */
-import { isSensitive, REDACTED } from "../observe/redact.js";
+import { isSensitive, REDACTED } from "../observe/logging/redaction.js";
 import { failure, shown } from "./failure.js";
 import { writtenKeys } from "./json-keys.js";
 

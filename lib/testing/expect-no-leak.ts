@@ -9,7 +9,7 @@
  * @example
  * await expectNoLeak(app, "canary4711secret");
  */
-import { Metrics, PROMETHEUS_CONTENT_TYPE } from "../observe/metrics.js";
+import { Metrics, PROMETHEUS_CONTENT_TYPE } from "../observe/metrics/metrics.js";
 import { canaryBytes, canaryRequests, encoded, type CanaryRequest } from "./canary-requests.js";
 import { failure, shown } from "./failure.js";
 import type { TestApp } from "./test-app.js";

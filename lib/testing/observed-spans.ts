@@ -3,8 +3,8 @@
  */
 import type { Fields, Outcome, SpanData } from "../tracing/subscriber.js";
 import type { TracingLayer } from "../tracing/registry.js";
-import { FieldWriter } from "../observe/json/field-writer.js";
-import { isSensitive } from "../observe/redact.js";
+import { FieldWriter } from "../observe/logging/json-fields.js";
+import { isSensitive } from "../observe/logging/redaction.js";
 
 // As an exporter sends them: fields with nothing withheld, failures with secrets withheld by name.
 const fieldWriter = new FieldWriter(() => false);

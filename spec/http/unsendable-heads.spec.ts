@@ -8,7 +8,7 @@ import { Problem } from "../../lib/errors/problem.js";
 import { Reply } from "../../lib/http/reply.js";
 import { AccessLogLayer } from "../../lib/stages/access-log.js";
 import { MetricsLayer } from "../../lib/stages/metrics.js";
-import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
+import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics/metrics.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
 import { Witness } from "../support/witness.js";

@@ -20,7 +20,7 @@ import {
 } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { AccessLogLayer, MetricsLayer, Metrics, RequestIdLayer, TraceContextLayer } from "../../lib/entries/observe.js";
-import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics.js";
+import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics/metrics.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { Witness } from "../support/witness.js";
 

@@ -19,7 +19,7 @@ import {
   UnauthorizedError,
   type Context,
 } from "../../lib/entries/main.js";
-import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
+import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import type { AnyRequestOptions } from "../../lib/testing/test-client.js";

@@ -7,8 +7,8 @@ import { PassThrough, pipeline, Readable } from "node:stream";
 import { expect } from "chai";
 import { Application, Route, Routes, type Context, type Running } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/tracing/tracing.js";
-import { CaptureSink } from "../../lib/observe/capture-sink.js";
-import { JsonLog } from "../../lib/observe/json-log.js";
+import { CaptureSink } from "../../lib/observe/logging/sink.js";
+import { JsonLog } from "../../lib/observe/logging/json-log.js";
 import { until } from "../support/until.js";
 
 const log = tracing.target("shop::links");

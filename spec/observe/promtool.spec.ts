@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Metrics } from "../../lib/observe/metrics.js";
+import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { promtoolCheck } from "../support/promtool.js";
 
 describe("promtool check metrics", () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import type { Extensible } from "../../lib/http/extension.js";
 import { MAX_REQUEST_ID_BYTES, RequestId } from "../../lib/observe/request-id.js";
-import { RequestIdError, type RequestIdErrorReason } from "../../lib/observe/request-id-error.js";
+import { RequestIdError, type RequestIdErrorReason } from "../../lib/observe/errors.js";
 import { errorOf } from "../support/error-of.js";
 import { received } from "../support/received.js";
 

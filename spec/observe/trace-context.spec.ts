@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import type { Extensible } from "../../lib/http/extension.js";
-import { FLAG_SAMPLED, TraceContext } from "../../lib/observe/trace-context.js";
-import { MAX_TRACESTATE_BYTES, MAX_TRACESTATE_MEMBERS } from "../../lib/observe/tracestate.js";
+import {
+  FLAG_SAMPLED,
+  TraceContext,
+  MAX_TRACESTATE_BYTES,
+  MAX_TRACESTATE_MEMBERS,
+} from "../../lib/observe/trace-context.js";
 import { received } from "../support/received.js";
 
 const TRACE = "0123456789abcdef0123456789abcdef";

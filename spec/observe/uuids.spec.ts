@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { newUuid } from "../../lib/observe/uuids.js";
+import { newUuid } from "../../lib/observe/request-id.js";
 
 const VERSION_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const uuids = Array.from({ length: 5000 }, newUuid);

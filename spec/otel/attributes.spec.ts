@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { anything, assert, constantFrom, property } from "fast-check";
 import { tracing } from "../../lib/tracing/tracing.js";
-import { JsonLog } from "../../lib/observe/json-log.js";
-import { CaptureSink } from "../../lib/observe/capture-sink.js";
+import { JsonLog } from "../../lib/observe/logging/json-log.js";
+import { CaptureSink } from "../../lib/observe/logging/sink.js";
 import { attributeOf } from "../../lib/otel/attributes.js";
 import { MAX_TEXT } from "../../lib/otel/shown-text.js";
 

@@ -5,7 +5,7 @@ import { ShutdownLast } from "../../lib/lifecycle/subsystem.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/entries/otel.js";
 import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
-import { Metrics } from "../../lib/observe/metrics.js";
+import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";

@@ -8,9 +8,9 @@ import { NotFoundError, UnavailableError } from "../../lib/errors/framework-erro
 import { tracing } from "../../lib/tracing/tracing.js";
 import { AccessLogLayer } from "../../lib/stages/access-log.js";
 import { MetricsLayer } from "../../lib/stages/metrics.js";
-import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
+import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics/metrics.js";
 import { RequestIdLayer } from "../../lib/stages/request-id.js";
-import { REQUEST } from "../../lib/observe/span-names.js";
+import { REQUEST } from "../../lib/observe/request-span.js";
 import { TraceContextLayer } from "../../lib/stages/trace-context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";

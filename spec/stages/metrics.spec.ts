@@ -6,8 +6,13 @@ import { Application } from "../../lib/app/application.js";
 import type { Context } from "../../lib/http/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
 import type { Middleware } from "../../lib/http/middleware.js";
-import { DEFAULT_BUCKETS, HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics.js";
-import { MetricsError } from "../../lib/observe/metrics-error.js";
+import {
+  DEFAULT_BUCKETS,
+  HTTP_REQUEST_DURATION,
+  HTTP_REQUESTS_TOTAL,
+  Metrics,
+} from "../../lib/observe/metrics/metrics.js";
+import { MetricsError } from "../../lib/observe/errors.js";
 import { MetricsLayer } from "../../lib/stages/metrics.js";
 import { expectExposition } from "../../lib/testing/expect-exposition.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";

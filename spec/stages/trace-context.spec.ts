@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Context } from "../../lib/http/context.js";
 import { UnavailableError } from "../../lib/errors/framework-error.js";
 import { tracing } from "../../lib/tracing/tracing.js";
-import { REQUEST } from "../../lib/observe/span-names.js";
+import { REQUEST } from "../../lib/observe/request-span.js";
 import { TraceContext } from "../../lib/observe/trace-context.js";
 import { TraceContextLayer } from "../../lib/stages/trace-context.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";

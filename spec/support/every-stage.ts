@@ -26,7 +26,7 @@ import {
   SecurityHeaders,
   token,
 } from "../../lib/entries/main.js";
-import { Metrics } from "../../lib/observe/metrics.js";
+import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import type { MiddlewareInput } from "../../lib/routing/middleware-input.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";

@@ -8,7 +8,7 @@ import { ApplicationBuilder } from "../../lib/app/builder.js";
 import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
 import type { Context } from "../../lib/http/context.js";
 import type { Next } from "../../lib/http/middleware.js";
-import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics.js";
+import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics/metrics.js";
 import { RequestId } from "../../lib/observe/request-id.js";
 import { TraceContext } from "../../lib/observe/trace-context.js";
 import { STAGES, type Slot } from "../../lib/pipeline/table.js";

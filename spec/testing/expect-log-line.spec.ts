@@ -1,8 +1,8 @@
 import { AssertionError } from "node:assert";
 import { expect } from "chai";
 import { tracing } from "../../lib/tracing/tracing.js";
-import { CaptureSink } from "../../lib/observe/capture-sink.js";
-import { JsonLog } from "../../lib/observe/json-log.js";
+import { CaptureSink } from "../../lib/observe/logging/sink.js";
+import { JsonLog } from "../../lib/observe/logging/json-log.js";
 import { expectLogLine } from "../../lib/testing/expect-log-line.js";
 import { errorOf } from "../support/error-of.js";
 

@@ -12,7 +12,7 @@ import {
   type Context,
 } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/tracing/tracing.js";
-import { Metrics } from "../../lib/observe/metrics.js";
+import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { expectNoLeak } from "../../lib/testing/expect-no-leak.js";
 import { testApp } from "../../lib/testing/test-app.js";
 import { rejectionOf } from "../support/rejection-of.js";

@@ -1,11 +1,10 @@
 /** Compile-only: the logging facade and its sinks, and what of them must not compile. */
 import { provide } from "../../lib/di/provide.js";
 import { tracing, type TracingLayer, type Subscriber } from "../../lib/tracing/tracing.js";
-import { CaptureSink } from "../../lib/observe/capture-sink.js";
-import { Filter } from "../../lib/observe/filter.js";
-import { JsonLog } from "../../lib/observe/json-log.js";
-import { apply, DENY_LIST } from "../../lib/observe/redact.js";
-import { LogSink } from "../../lib/observe/sink.js";
+import { CaptureSink, LogSink } from "../../lib/observe/logging/sink.js";
+import { Filter } from "../../lib/observe/logging/filter.js";
+import { JsonLog } from "../../lib/observe/logging/json-log.js";
+import { apply, DENY_LIST } from "../../lib/observe/logging/redaction.js";
 
 const log = tracing.target("shop::links");
 

@@ -1,0 +1,88 @@
+/**
+ * The layer that writes events as plain text for whoever sits before the terminal: one event, one line, no colours, and
+ * nothing withheld. For debug builds only; `JsonLog` is for everything else.
+ *
+ * @example
+ * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"
+ */
+import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
+import type { TracingLayer } from "../../tracing/registry.js";
+import { FieldWriter } from "./json-fields.js";
+import type { LogSink } from "./sink.js";
+import { timestamp } from "./json-text.js";
+
+const BARE_WORD = /^[^\s"'=\\]+$/;
+// Whatever could end the line, move the cursor or turn the direction of writing.
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+]);
+
+export class ConsoleLog implements TracingLayer {
+  readonly #sink: LogSink;
+  readonly #writer = new FieldWriter(() => false);
+
+  constructor(sink: LogSink) {
+    this.#sink = sink;
+  }
+
+  onEvent(event: LogEvent): void {
+    const words = [`${timestamp(event.timestamp)} ${event.level} ${event.target}:`, spanNames(event.span)];
+    if (event.message !== undefined) words.push(event.message);
+    words.push(...this.#fields(event));
+    this.#sink.writeLine(
+      words
+        .filter((word) => word !== "")
+        .join(" ")
+        .replaceAll(CONTROL, escaped),
+    );
+  }
+
+  /** Own fields first, then those of the spans, from the inside out; each name once. */
+  #fields({ fields, span }: LogEvent): string[] {
+    const shown = new Map<string, string>();
+    for (const level of [fields, ...spansOf(span).map((each) => each.fields)]) {
+      for (const name of namesOf(level)) {
+        const text = shown.has(name) ? undefined : this.#text(level, name);
+        if (text !== undefined) shown.set(name, text);
+      }
+    }
+    return [...shown].map(([name, text]) => `${name}=${text}`);
+  }
+
+  #text(fields: Fields | undefined, name: string): string | undefined {
+    try {
+      const value = fields?.[name];
+      return typeof value === "string" && BARE_WORD.test(value) ? value : this.#writer.value(value);
+    } catch {
+      return "[unreadable]";
+    }
+  }
+}
+
+/** From the inside out. */
+function spansOf(span: SpanData | undefined): SpanData[] {
+  return span === undefined ? [] : [span, ...spansOf(span.parent)];
+}
+
+function spanNames(span: SpanData | undefined): string {
+  return spansOf(span)
+    .toReversed()
+    .map(({ name }) => `${name}:`)
+    .join("");
+}
+
+function namesOf(fields: Fields | undefined): string[] {
+  try {
+    return Object.keys(fields ?? {});
+  } catch {
+    return [];
+  }
+}
+
+function escaped(control: string): string {
+  return SHORT_ESCAPES.get(control) ?? `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,260 @@
+import { expect } from "chai";
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { tracing, type LogEvent } from "../../../lib/tracing/tracing.js";
+import { CaptureSink } from "../../../lib/observe/logging/sink.js";
+import { StderrSink } from "../../../lib/observe/logging/stderr-sink.js";
+import { ended, runProgram, startProgram } from "../../support/program.js";
+
+const COUNT = 5000;
+const writeMany = `
+  const { StderrSink } = await load("observe/stderr-sink.js");
+  const sink = new StderrSink();
+  for (let i = 0; i < ${COUNT}; i++) sink.writeLine(i + " " + "é".repeat(100) + " end");
+`;
+
+function expectAllLines(output: string): void {
+  const lines = output.split("\n");
+  expect(lines.pop()).to.equal("");
+  expect(lines).to.have.lengthOf(COUNT);
+  expect(lines.filter((line, index) => line !== `${index} ${"é".repeat(100)} end`)).to.deep.equal([]);
+}
+
+describe("the capture sink", () => {
+  it("keeps lines in order, and hands out copies", () => {
+    const sink = new CaptureSink();
+    sink.writeLine("one");
+
+    const copy = sink.lines();
+    sink.writeLine("two");
+
+    expect(copy).to.deep.equal(["one"]);
+    expect(sink.lines()).to.deep.equal(["one", "two"]);
+    expect(sink.transcript()).to.equal("one\ntwo");
+    expect(new CaptureSink().transcript()).to.equal("");
+  });
+});
+
+describe("the sink at standard error", () => {
+  for (const [title, end] of [
+    ["exits", "process.exit(0);"],
+    ["crashes", 'throw new Error("crash");'],
+    ["is killed", 'process.kill(process.pid, "SIGKILL"); await new Promise(() => {});'],
+  ] as const) {
+    it(`loses and tears no line when the process ${title}, before a slow reader`, async () => {
+      const child = startProgram(`${writeMany} ${end}`);
+      const end$ = ended(child);
+      child.stdout.resume();
+
+      const output = await readSlowly(child.stderr);
+      await end$;
+
+      expectAllLines(title === "crashes" ? output.slice(0, output.indexOf("file:")) || output : output);
+    });
+  }
+
+  it("waits a second a line for a reader who reads nothing, and lets the process go on", async () => {
+    const child = startProgram(`
+      const { StderrSink } = await load("observe/stderr-sink.js");
+      const sink = new StderrSink();
+      let waited = 0;
+      for (let lines = 1; waited < 500; lines++) {
+        const start = performance.now();
+        sink.writeLine("x".repeat(9999));
+        waited = performance.now() - start;
+      }
+      process.stdout.write(String(waited));
+    `);
+    const how = ended(child);
+
+    const waited = await text(child.stdout);
+    const written = await text(child.stderr);
+
+    expect(Number(waited)).to.be.within(900, 5000);
+    expect(written).to.match(/^(?:x{9999}\n)+x{0,9999}$/);
+    expect(await how).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it("survives a reader who goes away", async () => {
+    const child = startProgram(`
+      const { StderrSink } = await load("observe/stderr-sink.js");
+      const sink = new StderrSink();
+      sink.writeLine("first");
+      // A signal listener alone does not keep a process.
+      const alive = setInterval(() => {}, 1000);
+      const gone = new Promise((resolve) => process.once("SIGUSR2", resolve));
+      process.stdout.write("ready");
+      await gone;
+      clearInterval(alive);
+      for (let i = 0; i < 1000; i++) sink.writeLine("into the void");
+      process.stdout.write(" alive");
+    `); // prettier-ignore
+    const how = ended(child);
+    child.stdout.once("data", () => {
+      child.stderr.destroy();
+      child.stderr.once("close", () => child.kill("SIGUSR2"));
+    });
+
+    const output = await text(child.stdout);
+
+    expect(output).to.equal("ready alive");
+    expect(await how).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it("survives a descriptor that is closed", async () => {
+    const { code, stdout } = await runProgram(`
+      import { closeSync } from "node:fs";
+      const { StderrSink } = await load("observe/stderr-sink.js");
+      closeSync(2);
+      for (let i = 0; i < 10; i++) new StderrSink().writeLine("nowhere");
+      process.stdout.write("alive");
+    `);
+
+    expect([code, stdout]).to.deep.equal([0, "alive"]);
+  });
+
+  describe("before a pipe that stays full", () => {
+    let pipe: number;
+    let folder: string;
+
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), "pipe-"));
+      execFileSync("mkfifo", [join(folder, "pipe")]);
+      pipe = openSync(join(folder, "pipe"), constants.O_RDWR | constants.O_NONBLOCK);
+    });
+
+    afterEach(() => {
+      closeSync(pipe);
+      rmSync(folder, { recursive: true });
+    });
+
+    it("waits a second, then loses the line, and no other", () => {
+      const sink = new StderrSink(pipe);
+      const short = "x".repeat(4095);
+      // Sixteen pages fill it to the last byte.
+      for (let i = 0; i < 16; i++) sink.writeLine(short);
+
+      const waited = timeOf(() => sink.writeLine("lost"));
+      const first = drain(pipe);
+      sink.writeLine("kept");
+
+      expect(waited).to.be.within(900, 5000);
+      expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${short}\n`.repeat(16) + "kept\n");
+    });
+
+    it("waits once, and not again before the reader has taken something", () => {
+      const sink = new StderrSink(pipe);
+      for (let i = 0; i < 16; i++) sink.writeLine("x".repeat(4095));
+
+      const first = timeOf(() => sink.writeLine("lost"));
+      const others = timeOf(() => {
+        for (let i = 0; i < 20; i++) sink.writeLine(i % 2 === 0 ? "lost" : "lost".repeat(2000));
+      });
+      drain(pipe);
+      for (let i = 0; i < 16; i++) sink.writeLine("y".repeat(4095));
+      const again = timeOf(() => sink.writeLine("lost"));
+
+      expect(first).to.be.within(900, 5000);
+      expect(others).to.be.below(500);
+      expect(again).to.be.within(900, 5000);
+      expect(drain(pipe).toString()).to.equal(`${"y".repeat(4095)}\n`.repeat(16));
+    });
+
+    it("finishes the line that it stopped in before any other, and says how many are lost", async () => {
+      const sink = new StderrSink(pipe);
+      const long = "é".repeat(50_000);
+      const layer = {
+        onEvent: ({ message = "", fields = {} }: LogEvent) => sink.writeLine(`${message} ${String(fields["lines"])}`),
+      };
+
+      sink.writeLine(long);
+      for (let i = 0; i < 3; i++) sink.writeLine("lost");
+      const first = drain(pipe);
+      await tracing.withSubscriber(tracing.registry().with(layer), async () => {
+        sink.writeLine("next");
+        await Promise.resolve();
+      });
+
+      expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}\nnext\nlog lines lost 3\n`);
+    });
+
+    it("ends a line that it cannot finish, and leaves out its rest, before it begins another", () => {
+      const path = join(folder, "pipe");
+      const end = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      // Another process is the only reader for a moment, and then nobody is: the line fails in the middle.
+      spawn("sleep", ["0.3"], { stdio: [pipe, "ignore", "ignore"] });
+      closeSync(pipe);
+      const sink = new StderrSink(end);
+
+      const waited = timeOf(() => sink.writeLine("x".repeat(100_000)));
+      for (let turn = 0; turn < 3; turn++) sink.writeLine("to nobody");
+      pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      const begun = drain(pipe);
+      sink.writeLine("next");
+      sink.writeLine("last");
+
+      const lines = Buffer.concat([begun, drain(pipe)])
+        .toString()
+        .split("\n");
+      closeSync(end);
+      expect(waited).to.be.below(900);
+      expect(lines[0]).to.match(/^x{60000,99999}$/);
+      expect(lines.slice(1)).to.deep.equal(["next", "last", ""]);
+    });
+
+    it("finishes a line that it has begun before it begins another", () => {
+      const sink = new StderrSink(pipe);
+      const long = "é".repeat(50_000);
+
+      const waited = timeOf(() => sink.writeLine(long));
+      const first = drain(pipe);
+      sink.writeLine("next");
+
+      expect(waited).to.be.within(900, 5000);
+      expect(first.length).to.be.within(1, 99_999);
+      expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}\nnext\n`);
+    });
+
+    it("does not turn the processor while it waits", () => {
+      const sink = new StderrSink(pipe);
+      for (let i = 0; i < 16; i++) sink.writeLine("x".repeat(4095));
+      const before = process.cpuUsage();
+
+      sink.writeLine("lost");
+
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000).to.be.below(500);
+    });
+  });
+});
+
+async function readSlowly(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) {
+    chunks.push(chunk as Buffer);
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function timeOf(work: () => void): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}
+
+function drain(pipe: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (;;) {
+    const chunk = Buffer.alloc(65_536);
+    try {
+      chunks.push(chunk.subarray(0, readSync(pipe, chunk)));
+    } catch {
+      // Empty: there would be something to wait for.
+      return Buffer.concat(chunks);
+    }
+  }
+}
