@@ -24,7 +24,7 @@ import { Metrics } from "../observe/metrics/metrics.js";
 import { MetricsLayer } from "../stages/metrics.js";
 import { RequestIdLayer } from "../stages/request-id.js";
 import { TraceContextLayer } from "../stages/trace-context.js";
-import type { MiddlewareInput } from "../routing/middleware-input.js";
+import type { MiddlewareInput } from "../routing/middleware.js";
 import type { Routes } from "../routing/routes.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";

@@ -11,7 +11,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError } from "../errors/diagnostic.js";
 import type { Lifecycle } from "../lifecycle/state.js";
-import { isMiddlewareClass } from "../routing/middleware-input.js";
+import { isMiddlewareClass } from "../routing/middleware.js";
 import { AppConfig } from "./config.js";
 import { defaultsOf } from "./defaults.js";
 import type { Ask, Plan, StagePlan } from "./plan.js";

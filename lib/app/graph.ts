@@ -5,7 +5,7 @@
 import type { ModuleDescription } from "../di/inspection.js";
 import { nameOf } from "../di/token.js";
 import type { StageRow } from "../pipeline/pipeline.js";
-import type { RouteDescriptor } from "../routing/descriptor.js";
+import type { RouteDescriptor } from "../routing/handler.js";
 
 export interface GraphModule {
   readonly name: string;

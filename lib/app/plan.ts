@@ -10,7 +10,7 @@ import type { Finding } from "../errors/diagnostic.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
 import type { Slot } from "../pipeline/table.js";
-import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware-input.js";
+import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
 import { isOptions } from "./argument.js";
 import type { AppConfig } from "./config.js";

@@ -4,7 +4,7 @@
  */
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { Finding } from "../errors/diagnostic.js";
-import { titleOf } from "../routing/descriptor.js";
+import { titleOf } from "../routing/handler.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../lifecycle/cache.js";
 import type { Plan } from "./plan.js";

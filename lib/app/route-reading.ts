@@ -7,13 +7,18 @@ import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
 import { middlewareName } from "../http/middleware.js";
 import type { Finding } from "../errors/diagnostic.js";
-import { ControllerPlan, middlewareClasses } from "../routing/controller-plan.js";
-import type { Destination } from "../routing/dispatch.js";
-import type { InstanceOf } from "../routing/instance-of.js";
-import { isMiddleware, isMiddlewareClass, noMiddleware, type MiddlewareClass } from "../routing/middleware-input.js";
-import { collisions } from "../routing/route-findings.js";
+import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
+import type { Destination } from "../routing/router.js";
+import {
+  type InstanceOf,
+  isMiddleware,
+  isMiddlewareClass,
+  noMiddleware,
+  type MiddlewareClass,
+} from "../routing/middleware.js";
+import { collisions } from "../routing/route-diagnostics.js";
 import { Routes } from "../routing/routes.js";
-import { sharedEndpoints } from "../routing/shared-endpoints.js";
+import { sharedEndpoints } from "../routing/controller-diagnostics.js";
 import type { RouteOrigin } from "./graph.js";
 
 /** The routes of one module, or (without a module) of the builder. */

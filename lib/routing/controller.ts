@@ -10,11 +10,9 @@
  * }
  */
 import { Injectable } from "../di/injectable.js";
-import type { AnyClass } from "./any-endpoint.js";
+import { type AnyClass, usesOf, type FitsTable, type AnyEndpoint, classChain, type EndpointUse } from "./handler.js";
 import { mount } from "./endpoint.js";
 import { tableFacts, tableOf, type TableFacts } from "./endpoint-table.js";
-import { usesOf } from "./endpoint-use.js";
-import type { FitsTable } from "./handler.js";
 
 /** What a controller was given: a prefix, a table, or something that is neither. */
 export type ControllerSource =
@@ -55,4 +53,40 @@ function mountAll(target: AnyClass, prefix: string): void {
   for (const { endpoint } of usesOf(target)) {
     if (tableOf(endpoint) === undefined) mount(endpoint, prefix);
   }
+}
+
+// Which method of a controller handles which endpoint: by decorator, in a resource also by name. In the order of the table.
+
+/** One method handling one endpoint. */
+export type Binding = EndpointUse;
+
+export function bindings(controller: AnyClass): readonly Binding[] {
+  const source = controllerSource(controller);
+  if (source === undefined) return [];
+  const uses = usesOf(controller).filter(({ endpoint }) => belongs(endpoint, source));
+  if (!("table" in source)) return uses;
+  const { entries, bindsByName } = source.table;
+  const all = bindsByName ? [...uses, ...byName(controller, source.table)] : uses;
+  return [...entries.values()].flatMap((entry) => all.filter(({ endpoint }) => endpoint === entry));
+}
+
+/** Whether an endpoint may be handled in a controller of this source. */
+export function belongs(endpoint: AnyEndpoint, source: ControllerSource): boolean {
+  const owner = tableOf(endpoint);
+  if ("table" in source) return owner === source.table;
+  return "prefix" in source && owner === undefined;
+}
+
+/** Methods without a decorator of their own that are called like an action. */
+function byName(controller: AnyClass, { entries }: TableFacts): readonly Binding[] {
+  const decorated = new Set(usesOf(controller).map(({ key }) => key));
+  return [...entries]
+    .filter(([key]) => !decorated.has(key) && hasMethod(controller, key))
+    .map(([key, endpoint]) => ({ endpoint, key }));
+}
+
+function hasMethod(controller: AnyClass, key: string): boolean {
+  const owner = classChain(controller).findLast(({ prototype }) => Object.hasOwn(prototype, key));
+  const descriptor = owner && Object.getOwnPropertyDescriptor(owner.prototype, key);
+  return typeof descriptor?.value === "function";
 }

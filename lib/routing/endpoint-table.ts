@@ -8,12 +8,10 @@
  */
 import { nameOf } from "../di/token.js";
 import type { Finding } from "../errors/diagnostic.js";
-import type { AnyEndpoint } from "./any-endpoint.js";
+import type { AnyEndpoint } from "./handler.js";
 import { endpoint, isEndpoint, type Endpoint } from "./endpoint.js";
-import { joinPaths } from "./join-paths.js";
-import { pathText } from "./path-text.js";
-import type { Join } from "./path-types.js";
-import { invalidRoutes } from "./route-members.js";
+import { joinPaths, pathText, type Join } from "./path.js";
+import { invalidRoutes } from "./route.js";
 
 /** The entries of a table, each below the prefix. */
 export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, AnyEndpoint>>> = {

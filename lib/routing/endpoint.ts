@@ -11,15 +11,8 @@
  * }
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import type { AnyEndpoint } from "./any-endpoint.js";
-import { titleOf } from "./descriptor.js";
-import { recordUse } from "./endpoint-use.js";
-import type { AnyHandler, Fits } from "./handler.js";
-import { joinPaths } from "./join-paths.js";
-import type { Method } from "./method.js";
-import { Path } from "./path.js";
-import { pathText } from "./path-text.js";
-import type { UrlArguments } from "./path-types.js";
+import { type AnyEndpoint, titleOf, recordUse, type AnyHandler, type Fits, type Method } from "./handler.js";
+import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
 
 export interface Endpoint<P extends string = string> extends AnyEndpoint {
   /** Decorates the method that handles this endpoint. */

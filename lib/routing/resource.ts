@@ -9,10 +9,8 @@
 import type { Finding } from "../errors/diagnostic.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
 import { registered } from "./endpoint-table.js";
-import { joinPaths } from "./join-paths.js";
-import { pathText } from "./path-text.js";
-import type { Join } from "./path-types.js";
-import type { ResourceMark } from "./resource-mark.js";
+import { joinPaths, pathText, type Join } from "./path.js";
+import type { ResourceMark } from "./handler.js";
 
 const ACTIONS = {
   index: { method: "GET", path: "" },

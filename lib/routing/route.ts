@@ -9,13 +9,10 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import type { DraftRoute } from "./flat-route.js";
-import type { AnyHandler, Handler, HandlerOf } from "./handler.js";
-import { joinPaths } from "./join-paths.js";
-import type { Method } from "./method.js";
-import type { MiddlewareInput } from "./middleware-input.js";
-import { Path } from "./path.js";
-import { pathText } from "./path-text.js";
+import type { AnyHandler, Handler, HandlerOf, Method, RouteDescriptor } from "./handler.js";
+import { joinPaths, Path, pathText, type PathFault } from "./path.js";
+import type { MiddlewareInput } from "./middleware.js";
+import { nameOf } from "../di/token.js";
 
 /** What a route is besides its method, path and handler. */
 export interface RouteOptions {
@@ -116,4 +113,80 @@ export class Route {
     const written = options.written ?? handler;
     return [{ descriptor, path: Path.read(path), method, handler, written, middleware: [...this.around] }];
   }
+}
+
+/** A route with everything around it resolved: full path, and all middleware, outermost first. What the pipeline composes. */
+export interface FlatRoute {
+  readonly descriptor: RouteDescriptor;
+  readonly path: Path;
+  readonly method: Method;
+  readonly handler: Handler;
+  /** Collection outside group outside route; at one place in the order of the calls. */
+  readonly middleware: readonly MiddlewareInput[];
+}
+
+/** The same before anyone has looked whether the template is one. */
+export interface DraftRoute extends Omit<FlatRoute, "path"> {
+  readonly path: Path | PathFault;
+  /** The function as it was written, whose text may be looked at; `handler` calls it. */
+  readonly written: AnyHandler;
+}
+
+// The members of a collection or group as they may come from JavaScript: refused where they are written, which no finding could name.
+
+/** A copy; throws `E_ROUTES_INVALID` for what is no list, and for a member that cannot be one. */
+export function membersOf<T>(given: readonly T[], isMember: (candidate: unknown) => boolean): T[] {
+  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is no list of routes`);
+  const at = given.findIndex((member) => !isMember(member));
+  if (at >= 0) throw invalidRoutes(`member ${at + 1}, ${nameOf(given[at])}, is neither a Route nor a RouteGroup`);
+  return [...given];
+}
+
+export function invalidRoutes(what: string): FrameworkError {
+  return new FrameworkError(`${what}; undefined often means that two files import each other`, {
+    code: "E_ROUTES_INVALID",
+  });
+}
+
+/**
+ * Routes below one prefix that share middleware. Groups nest: their prefixes are joined, the outer group's middleware is outermost.
+ * What a group puts around its routes reaches each of them and no sibling.
+ *
+ * @example
+ * new RouteGroup("/admin", [Route.get("/", dashboard), Route.get("/users", users)]).middleware(SignedIn);
+ */
+export class RouteGroup {
+  private readonly around: MiddlewareInput[] = [];
+  private readonly prefix: string;
+  private readonly members: readonly (Route | RouteGroup)[];
+
+  /** Throws `E_ROUTE_PATH` for a prefix that is no text, `E_ROUTES_INVALID` for a member that is neither route nor group. */
+  constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
+    this.prefix = pathText(prefix, "a group");
+    this.members = membersOf(members, isRouteOrGroup);
+  }
+
+  /** Puts middleware around each route of the group; the first is the outermost. It runs after the match, never on 404 or 405. */
+  middleware(...middleware: readonly MiddlewareInput[]): this {
+    this.around.push(...middleware);
+    return this;
+  }
+
+  /** The same for a middleware written for Koa. */
+  layer(...layers: readonly KoaMiddleware[]): this {
+    this.around.push(...layers);
+    return this;
+  }
+
+  /** @internal */
+  drafts(prefix: string): readonly DraftRoute[] {
+    const joined = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
+    const drafts = this.members.flatMap((member) => member.drafts(joined));
+    return drafts.map((draft) => ({ ...draft, middleware: [...this.around, ...draft.middleware] }));
+  }
+}
+
+/** What collections and groups are made of. @internal */
+export function isRouteOrGroup(candidate: unknown): boolean {
+  return candidate instanceof Route || candidate instanceof RouteGroup;
 }

@@ -9,20 +9,63 @@
  * routes.urlFor("links.show", [7]); // "/links/7"
  */
 import type { Router } from "@koa/router";
-import { nameOf } from "../di/token.js";
+import { NotFoundError, FrameworkError } from "../errors/framework-error.js";
 import type { Finding } from "../errors/diagnostic.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import {
+  type DraftRoute,
+  type FlatRoute,
+  type Route,
+  isRouteOrGroup,
+  type RouteGroup,
+  invalidRoutes,
+  membersOf,
+} from "./route.js";
+import { Path, type PathParameter } from "./path.js";
+import { findingsOf } from "./route-diagnostics.js";
+import { nameOf } from "../di/token.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import type { RouteDescriptor } from "./descriptor.js";
-import type { DraftRoute, FlatRoute } from "./flat-route.js";
-import { HandRouter } from "./hand-router.js";
-import { constructing, type InstanceOf } from "./instance-of.js";
-import type { MiddlewareInput } from "./middleware-input.js";
-import type { PathParameter } from "./path-types.js";
-import type { Route } from "./route.js";
-import { isRouteOrGroup, type RouteGroup } from "./route-group.js";
-import { invalidRoutes, membersOf } from "./route-members.js";
-import { RouteTable } from "./route-table.js";
+import type { RouteDescriptor } from "./handler.js";
+import { HandRouter } from "./koa-router.js";
+import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
+
+/** All routes of a collection at one moment: those that can be served, their names, and what is wrong with them. */
+export class RouteTable {
+  readonly routes: readonly FlatRoute[];
+  private readonly templates: ReadonlyMap<string, string>;
+
+  constructor(private readonly drafts: readonly DraftRoute[]) {
+    this.routes = Object.freeze(drafts.filter(isFlat).map((route) => Object.freeze(route)));
+    this.templates = templatesOf(drafts);
+  }
+
+  get findings(): readonly Finding[] {
+    return findingsOf(this.drafts);
+  }
+
+  urlFor(name: string, params: readonly PathParameter[]): string {
+    const template = this.templates.get(name);
+    if (template !== undefined) return Path.of(template).fill(params);
+    throw new NotFoundError(`no route is named "${name}"`, { code: "E_ROUTE_NAME" });
+  }
+
+  named(): readonly (readonly [string, string])[] {
+    return [...this.templates].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  }
+}
+
+/** The first route of a name has it; a second one is a finding. */
+function templatesOf(drafts: readonly DraftRoute[]): ReadonlyMap<string, string> {
+  const templates = new Map<string, string>();
+  for (const { descriptor } of drafts) {
+    const { name, path } = descriptor;
+    if (name !== undefined && !templates.has(name)) templates.set(name, path);
+  }
+  return templates;
+}
+
+function isFlat(draft: DraftRoute): draft is DraftRoute & FlatRoute {
+  return draft.path instanceof Path;
+}
 
 /** Middleware, and how many of the members were there when it was given. */
 interface Wrap {

@@ -2,7 +2,7 @@
  * The requests of `expectNoLeak`: to every route, to no route and by the wrong method, with the canary wherever a request can hold a
  * secret. Not in the path and not in names: those are what logs and messages are for.
  */
-import type { RouteDescriptor } from "../routing/descriptor.js";
+import type { RouteDescriptor } from "../routing/handler.js";
 import type { RequestOptions } from "./transport.js";
 
 export interface CanaryRequest {

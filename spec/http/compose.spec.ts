@@ -11,7 +11,7 @@ import {
 } from "@stagecraft/framework";
 import { type TestApp, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import type { MiddlewareInput } from "../../lib/routing/middleware-input.js";
+import type { MiddlewareInput } from "../../lib/routing/middleware.js";
 import { Gate } from "../support/gate.js";
 import { until } from "../support/until.js";
 

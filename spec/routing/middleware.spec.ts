@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import type { Context } from "../../lib/http/context.js";
 import { middlewareName, type Next } from "../../lib/http/middleware.js";
-import { isMiddleware, isMiddlewareClass } from "../../lib/routing/middleware-input.js";
-import { middleware, type Middleware } from "../../lib/routing/middleware.js";
+import { isMiddleware, isMiddlewareClass, middleware, type Middleware } from "../../lib/routing/middleware.js";
 import { errorOf } from "../support/error-of.js";
 
 const passing: Middleware["handle"] = (_ctx, next) => next();

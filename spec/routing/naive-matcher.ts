@@ -3,7 +3,7 @@
  * method looked at. The index is compared with it.
  */
 import { canonicalPath, decoded } from "../../lib/routing/percent-encoding.js";
-import type { IndexedRoute } from "../../lib/routing/route-index.js";
+import type { IndexedRoute } from "../../lib/routing/matcher.js";
 
 export type Expected =
   | { readonly kind: "found"; readonly value: number; readonly params: Readonly<Record<string, string>> }

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { joinPaths } from "../../lib/routing/join-paths.js";
-import { Path, PathFault } from "../../lib/routing/path.js";
+import { joinPaths, Path, PathFault } from "../../lib/routing/path.js";
 import { errorOf } from "../support/error-of.js";
 import { template } from "./templates.js";
 

@@ -2,9 +2,8 @@ import { expect } from "chai";
 import type { KoaMiddleware, Middleware, Next } from "../../lib/http/middleware.js";
 import type { Context } from "../../lib/http/context.js";
 import { NotFoundError } from "../../lib/errors/framework-error.js";
-import { Route } from "../../lib/routing/route.js";
-import { RouteGroup } from "../../lib/routing/route-group.js";
-import { collisions } from "../../lib/routing/route-findings.js";
+import { Route, RouteGroup } from "../../lib/routing/route.js";
+import { collisions } from "../../lib/routing/route-diagnostics.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { errorOf } from "../support/error-of.js";
 

@@ -27,7 +27,7 @@ import {
   token,
 } from "../../lib/entries/main.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
-import type { MiddlewareInput } from "../../lib/routing/middleware-input.js";
+import type { MiddlewareInput } from "../../lib/routing/middleware.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Gate } from "./gate.js";

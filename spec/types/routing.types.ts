@@ -1,7 +1,7 @@
 /** Compile-only: what ties a path, its URL and its handler together, and what must not compile. */
 import type { Context } from "../../lib/http/context.js";
 import { Any, Get, Post, type Endpoint } from "../../lib/routing/endpoint.js";
-import type { Join, Names, UrlArguments } from "../../lib/routing/path-types.js";
+import type { Join, Names, UrlArguments } from "../../lib/routing/path.js";
 import { Route } from "../../lib/routing/route.js";
 
 // --- what is read out of a path literal ----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
  * redirects to paths and back still work, those to routes do not.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { PathParameter } from "../../routing/path-types.js";
+import type { PathParameter } from "../../routing/path.js";
 import { Redirect, safeReferer } from "./redirect.js";
 import { answerError } from "../../http/returned-value.js";
 import type { Context } from "../../http/context.js";

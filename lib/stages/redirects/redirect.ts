@@ -10,9 +10,9 @@
  */
 import { BadRequestError } from "../../errors/framework-error.js";
 import { Deferred } from "../../http/returned-value.js";
-import type { AnyEndpoint } from "../../routing/any-endpoint.js";
+import type { AnyEndpoint } from "../../routing/handler.js";
 import type { Endpoint } from "../../routing/endpoint.js";
-import type { PathParameter, UrlArguments } from "../../routing/path-types.js";
+import type { PathParameter, UrlArguments } from "../../routing/path.js";
 
 // A place to send a browser to that cannot be another site: a path of this one, with its query and fragment, fit for a header.
 // Targets from outside (`Referer`, a form field) pass through here; a URL to another site never does.

@@ -7,9 +7,9 @@ import type { Context } from "../http/context.js";
 import { BadRequestError } from "../errors/framework-error.js";
 import { answerReturned } from "../http/returned-value.js";
 import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
-import type { Method } from "./method.js";
+import type { Method } from "./handler.js";
 import type { Path } from "./path.js";
-import { RouteIndex } from "./route-index.js";
+import { RouteIndex } from "./matcher.js";
 
 /** A route with everything resolved: instances, not classes. */
 export interface Destination {

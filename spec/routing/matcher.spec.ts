@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Match } from "../../lib/routing/found.js";
-import type { Method } from "../../lib/routing/method.js";
+import { type Match, RouteIndex, type IndexedRoute } from "../../lib/routing/matcher.js";
+import type { Method } from "../../lib/routing/handler.js";
 import { Path } from "../../lib/routing/path.js";
-import { RouteIndex, type IndexedRoute } from "../../lib/routing/route-index.js";
 import { naiveMatch, type Expected } from "./naive-matcher.js";
 import { requestPath, template } from "./templates.js";
 

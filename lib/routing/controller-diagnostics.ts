@@ -1,11 +1,9 @@
 /** What is wrong between a controller and its endpoints: handled by nobody, by two, in the wrong place, or where no instance can. */
 import type { Finding } from "../errors/diagnostic.js";
-import type { AnyClass, AnyEndpoint } from "./any-endpoint.js";
-import { belongs, type Binding } from "./binding.js";
-import { controllerSource, type ControllerSource } from "./controller.js";
-import { titleOf } from "./descriptor.js";
+import { type AnyClass, type AnyEndpoint, titleOf, staticUsesOf, usesOf, type EndpointUse } from "./handler.js";
+import { belongs, type Binding, controllerSource, type ControllerSource } from "./controller.js";
 import { tableOf, type TableFacts } from "./endpoint-table.js";
-import { staticUsesOf, usesOf } from "./endpoint-use.js";
+import { joinPaths } from "./path.js";
 
 export function controllerFindings(controller: AnyClass, bound: readonly Binding[]): readonly Finding[] {
   const source = controllerSource(controller);
@@ -87,4 +85,46 @@ function statics(controller: AnyClass): Finding[] {
     where: `${controller.name}.${String(key)}`,
     cure: "make it a method of the instance",
   }));
+}
+
+/**
+ * Endpoints written in place that two methods handle below different prefixes: `.url()` could mean either. A method that several
+ * controllers inherit is one, and has a route below each of their prefixes; only its `.url()` is refused.
+ */
+interface Handled {
+  readonly use: EndpointUse;
+  readonly path: string;
+  readonly handler: string;
+}
+
+export function sharedEndpoints(controllers: readonly AnyClass[]): readonly Finding[] {
+  const firsts = new Map<AnyEndpoint, Handled>();
+  return controllers.flatMap(handledIn).flatMap((each) => {
+    const { endpoint } = each.use;
+    const first = firsts.get(endpoint) ?? each;
+    firsts.set(endpoint, first);
+    return first.use === each.use || first.path === each.path ? [] : [shared(endpoint, first, each)];
+  });
+}
+
+function handledIn(controller: AnyClass): readonly Handled[] {
+  const source = controllerSource(controller);
+  if (source === undefined || !("prefix" in source)) return [];
+  const { prefix } = source;
+  return usesOf(controller)
+    .filter(({ endpoint }) => tableOf(endpoint) === undefined)
+    .map((use) => ({
+      use,
+      path: joinPaths(prefix, use.endpoint.path),
+      handler: `${controller.name}.${String(use.key)}`,
+    }));
+}
+
+function shared(endpoint: AnyEndpoint, first: Handled, second: Handled): Finding {
+  return {
+    code: "E_ENDPOINT_SHARED",
+    what: `${titleOf(endpoint)} is handled at ${first.path} and at ${second.path}, so its URL could be either`,
+    where: `${first.handler} and ${second.handler}`,
+    cure: "give each controller an endpoint of its own",
+  };
 }

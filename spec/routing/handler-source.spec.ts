@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { askedInSource, askedParameters } from "../../lib/routing/asked-parameters.js";
+import { askedInSource, askedParameters } from "../../lib/routing/handler-source.js";
 
 describe("askedParameters", () => {
   const rows: readonly (readonly [source: string, asked: readonly string[]])[] = [

@@ -7,17 +7,18 @@
  * const routes = new Routes([plan.group((made) => container.resolve(made))]).middleware(...moduleMiddleware);
  */
 import type { Finding } from "../errors/diagnostic.js";
-import type { AnyClass } from "./any-endpoint.js";
-import { bindings, type Binding } from "./binding.js";
-import { controllerSource } from "./controller.js";
-import { controllerFindings } from "./controller-findings.js";
-import { usesOf } from "./endpoint-use.js";
-import type { Handler } from "./handler.js";
-import type { InstanceOf } from "./instance-of.js";
-import { isMiddlewareClass, type MiddlewareClass, type MiddlewareInput } from "./middleware-input.js";
-import { classMiddleware, methodMiddleware } from "./middleware-use.js";
-import { Route } from "./route.js";
-import { RouteGroup } from "./route-group.js";
+import { type AnyClass, usesOf, type Handler } from "./handler.js";
+import { bindings, type Binding, controllerSource } from "./controller.js";
+import { controllerFindings } from "./controller-diagnostics.js";
+import {
+  type InstanceOf,
+  isMiddlewareClass,
+  type MiddlewareClass,
+  type MiddlewareInput,
+  classMiddleware,
+  methodMiddleware,
+} from "./middleware.js";
+import { Route, RouteGroup } from "./route.js";
 
 export class ControllerPlan {
   readonly findings: readonly Finding[];

@@ -9,9 +9,8 @@ import { answerWith } from "../http/returned-value.js";
 import { Context } from "../http/context.js";
 import type { Next } from "../http/middleware.js";
 import { Reply } from "../http/reply.js";
-import type { FlatRoute } from "./flat-route.js";
-import type { InstanceOf } from "./instance-of.js";
-import { isMiddlewareClass, type MiddlewareInput } from "./middleware-input.js";
+import type { FlatRoute } from "./route.js";
+import { type InstanceOf, isMiddlewareClass, type MiddlewareInput } from "./middleware.js";
 
 /** Loaded when the first router is asked for, which most applications never do: it would take its share of every start. */
 function newRouter(): Router {
