@@ -13,7 +13,7 @@ import { SystemClock, type Clock } from "../runtime/clock.js";
 import { compose } from "../http/compose.js";
 import type { Context } from "../http/context.js";
 import { Layer, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
-import { backstop } from "../pipeline/backstop.js";
+import { backstop } from "../pipeline/error-boundary.js";
 import { LayerObservation } from "./layer-observation.js";
 import { Transport, type RequestOptions } from "./transport.js";
 

@@ -16,7 +16,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { answerWith } from "../../lib/http/returned-value.js";
 import { Layer as KernelLayer } from "../../lib/http/middleware.js";
-import { boundary } from "../../lib/pipeline/boundary.js";
+import { boundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
 import { EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
 import { Lookouts, type Seen } from "../support/lookouts.js";

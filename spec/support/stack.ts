@@ -14,8 +14,7 @@ import { type Clock, SystemClock } from "../../lib/runtime/clock.js";
 import { compose } from "../../lib/http/compose.js";
 import type { Context } from "../../lib/http/context.js";
 import type { Middleware } from "../../lib/http/middleware.js";
-import { backstop } from "../../lib/pipeline/backstop.js";
-import { boundary } from "../../lib/pipeline/boundary.js";
+import { backstop, boundary } from "../../lib/pipeline/error-boundary.js";
 import { listening } from "./listening.js";
 
 export interface Answer {

@@ -9,6 +9,9 @@ import type { Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
+import { answerPanic } from "../http/refuse.js";
+import { send } from "../http/send.js";
+import { discardBody } from "../http/body-stream.js";
 
 const log = tracing.target("framework::http::error");
 
@@ -75,4 +78,50 @@ function report(error: FrameworkError): void {
   else if (error instanceof ClientGoneError && error.cause !== undefined)
     log.debug("request refused", { code, status, error: error.cause });
   else log.debug("request refused", { code, status });
+}
+
+/**
+ * The boundary outside every stage, in the place of Koa's own error handler, which would strip each header already set: whatever
+ * still comes out of the chain as an exception is answered with a 500, and every answer is sent here, once.
+ */
+const logOfBackstop = tracing.target("framework::http::backstop");
+
+/** The whole chain as one call that never throws and never rejects. */
+export function backstop(chain: Run): (ctx: Context) => void {
+  return (ctx) => {
+    try {
+      const result = chain(ctx);
+      if (result === undefined) finish(ctx);
+      else
+        result.then(
+          () => finish(ctx),
+          (thrown: unknown) => fail(ctx, thrown),
+        );
+    } catch (thrown) {
+      fail(ctx, thrown);
+    }
+  };
+}
+
+function finish(ctx: Context): void {
+  try {
+    settleBody(ctx);
+    send(ctx);
+  } catch (thrown) {
+    fail(ctx, thrown);
+  }
+}
+
+function fail(ctx: Context, thrown: unknown): void {
+  try {
+    answerPanic(ctx, thrown, undefined, logOfBackstop);
+    if (ctx.raw.headersSent) ctx.finish();
+    else send(ctx);
+  } catch (error) {
+    // An error while an error is answered: a header that Node refuses, for example. Nothing is left but to end it.
+    logOfBackstop.error("response failed", { error });
+    ctx.raw.destroy();
+    discardBody(ctx.payload);
+    ctx.finish();
+  }
 }
