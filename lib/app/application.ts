@@ -12,7 +12,7 @@ import type { Routes } from "../routing/routes.js";
 import type { Assembly } from "./build.js";
 import { ApplicationBuilder } from "./builder.js";
 import type { AppConfig } from "./config.js";
-import { Door } from "./door.js";
+import { Door } from "../server/listener.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess } from "./run.js";
 import { Service, urlOf, type Ended } from "./service.js";

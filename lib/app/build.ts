@@ -19,7 +19,7 @@ import { Roster } from "../lifecycle/subsystem-registry.js";
 import { ApplicationLog } from "./application-log.js";
 import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { AppConfig } from "./config.js";
-import { Entrance } from "./entrance.js";
+import { Entrance } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
 import type { RateLimits } from "./rate-limits.js";

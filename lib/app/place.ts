@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Assembly } from "./build.js";
-import { cannotListen, type Place } from "./door.js";
+import { cannotListen, type Place } from "../server/listener.js";
 import { resolvePort } from "./port.js";
 
 const log = tracing.target("framework::lifecycle");

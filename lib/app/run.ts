@@ -7,10 +7,10 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Assembly } from "./build.js";
-import { Door } from "./door.js";
+import { Door } from "../server/listener.js";
 import { ipcPath, placeOf, preparePath, removePath } from "./place.js";
 import { Service, urlOf, type StopTimes } from "./service.js";
-import { Signals } from "./signals.js";
+import { Signals } from "../server/signals.js";
 
 const log = tracing.target("framework::lifecycle");
 

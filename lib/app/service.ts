@@ -4,8 +4,8 @@
  */
 import { tracing } from "../tracing/tracing.js";
 import type { Assembly } from "./build.js";
-import type { Door } from "./door.js";
-import { drain, type Drained } from "./drain.js";
+import type { Door } from "../server/listener.js";
+import { drain, type Drained } from "../server/drain.js";
 
 const log = tracing.target("framework::lifecycle");
 

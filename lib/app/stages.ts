@@ -21,7 +21,7 @@ import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "..
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
 import { BootingGate } from "../stages/maintenance.js";
-import type { Entry } from "./entrance.js";
+import type { Entry } from "../server/request-handler.js";
 import type { Ask, Plan, StagePlan } from "./plan.js";
 import type { RouteReading } from "./route-reading.js";
 import { findingOf } from "./settings.js";

@@ -7,7 +7,7 @@
  * const reply = await new LinksController(store).create(ctx);
  */
 import Koa from "koa";
-import { Entrance } from "../app/entrance.js";
+import { Entrance } from "../server/request-handler.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";

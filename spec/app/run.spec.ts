@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
-import { cannotListen } from "../../lib/app/door.js";
+import { cannotListen } from "../../lib/server/listener.js";
 import { Layer, type Run } from "../../lib/http/middleware.js";
 import { freePort } from "../support/free-port.js";
 import { listening } from "../support/listening.js";

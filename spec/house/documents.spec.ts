@@ -2,7 +2,7 @@
 
 import { expect } from "chai";
 import { AppConfig } from "../../lib/app/config.js";
-import { createServer } from "../../lib/app/server.js";
+import { createServer } from "../../lib/server/server.js";
 import * as published from "../../lib/entries/main.js";
 import * as errors from "../../lib/errors/framework-error.js";
 import type { FrameworkError } from "../../lib/errors/framework-error.js";

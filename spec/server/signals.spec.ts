@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect } from "chai";
-import { Signals, type Signal, type SignalSource } from "../../lib/app/signals.js";
+import { Signals, type Signal, type SignalSource } from "../../lib/server/signals.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 
 class Source extends EventEmitter implements SignalSource {

@@ -1,7 +1,7 @@
 import http from "node:http";
 import { Application, Route, Routes } from "@stagecraft/framework";
 import { expect } from "chai";
-import { createServer } from "../../lib/app/server.js";
+import { createServer } from "../../lib/server/server.js";
 import { Conversation } from "../support/conversation.js";
 import { listening } from "../support/listening.js";
 import { Stack } from "../support/stack.js";

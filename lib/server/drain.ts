@@ -9,7 +9,7 @@ import { DrainDeadlineError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
 import type { Connections, Flight } from "../http/connection.js";
 import { tracing } from "../tracing/tracing.js";
-import type { Door } from "./door.js";
+import type { Door } from "./listener.js";
 
 const log = tracing.target("framework::lifecycle");
 
