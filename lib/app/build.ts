@@ -2,7 +2,13 @@
  * From what the builder was told to an application: first what can be checked without an instance, then the container and what it says,
  * then the stages in the order of the table. Opens nothing, starts no timer.
  */
+import { existsSync } from "node:fs";
 import type Koa from "koa";
+import type { Layer } from "../http/middleware.js";
+import type { Pipeline } from "../pipeline/pipeline.js";
+import type { Routes } from "../routing/routes.js";
+import { StaticFiles } from "../stages/static-files/static-files.js";
+import { type MadeStage, entryOf, fillPipeline, makeStages, type EntryOf } from "./chain.js";
 import type { Container } from "../di/container.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { Clock } from "../runtime/clock.js";
@@ -13,8 +19,6 @@ import { Lifecycle } from "../lifecycle/state.js";
 import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/options.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { Startup } from "../lifecycle/startup.js";
-import type { Pipeline } from "../pipeline/pipeline.js";
-import type { Routes } from "../routing/routes.js";
 import { Roster } from "../lifecycle/subsystem-registry.js";
 import { ApplicationLog } from "./application-log.js";
 import { checkPlan, type CheckedPlan } from "./checked-plan.js";
@@ -22,9 +26,46 @@ import { AppConfig } from "./config.js";
 import { Entrance } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
-import type { RateLimits } from "./rate-limits.js";
-import { entryOf, fillPipeline, makeStages, type EntryOf, type MadeStage } from "./stages.js";
-import { warningsOf, type Warning } from "./warnings.js";
+import type { RateLimits } from "./rate-limit-handles.js";
+
+/** What is legal and probably not meant, told once when the application starts. */
+export interface Warning {
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export interface WarningParts {
+  readonly pipeline: Pipeline;
+  readonly routes: Routes;
+  readonly stages: readonly MadeStage[];
+}
+
+/** To be asked when serving begins: a directory may have been made since the application was built. */
+export function warningsOf({ pipeline, routes, stages }: WarningParts): readonly Warning[] {
+  const warnings: Warning[] = [];
+  if (pipeline.isOn("accessLog") && !pipeline.isOn("requestId")) {
+    warnings.push({ message: "the access log is on and the request id is off: its lines have an empty request_id" });
+  }
+  const uncovered = routes.uncovered().map(({ method, path }) => `${method} ${path}`);
+  if (uncovered.length > 0) {
+    warnings.push({
+      message: "routes merged after .middleware() are not covered by it",
+      fields: { routes: uncovered },
+    });
+  }
+  return [...warnings, ...stages.flatMap(({ layer }) => warningOfFiles(layer))];
+}
+
+function warningOfFiles(layer: Layer): readonly Warning[] {
+  // With a slash behind it only a directory exists.
+  if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
+  return [
+    {
+      message: "the directory of .staticFiles(…) does not exist: nothing of it is served",
+      fields: { root: layer.root },
+    },
+  ];
+}
 
 /** Everything a built application consists of. */
 export interface Assembly {

@@ -29,10 +29,9 @@ import type { Routes } from "../routing/routes.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { Application } from "./application.js";
-import { instanceOf, optionsOf } from "./argument.js";
+import { instanceOf, optionsOf, Plan } from "./plan.js";
 import { assemble, type Assembly } from "./build.js";
 import type { AppConfig } from "./config.js";
-import { Plan } from "./plan.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that wants one at hand (`session(options, builder.koa)`). */

@@ -2,23 +2,56 @@
  * A plan in which nothing is wrong that can be known before the first instance is made: modules, routes, settings, and the stages that
  * ask the container for nothing. Every fault of it is in one `StartupError`.
  */
+import { Maintenance } from "../stages/maintenance.js";
+import { provide, type Binding } from "../di/provide.js";
+import { Clock, SystemClock } from "../runtime/clock.js";
+import type { Lifecycle } from "../lifecycle/state.js";
+import { Readiness } from "../lifecycle/readiness.js";
+import { Filter } from "../observe/logging/filter.js";
+import { currentLog } from "../observe/logging/install.js";
+import { Metrics } from "../observe/metrics/metrics.js";
+import { LogSink } from "../observe/logging/sink.js";
+import { StderrSink } from "../observe/logging/stderr-sink.js";
+import { Routes } from "../routing/routes.js";
+import { AppConfig } from "./config.js";
+import type { Plan, Ask, StagePlan } from "./plan.js";
 import { type Class, nameOf } from "../di/token.js";
 import { inspect } from "../di/graph.js";
 import type { Inspected } from "../di/inspection.js";
-import { provide } from "../di/provide.js";
 import type { TrustedProxies } from "../http/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError } from "../errors/diagnostic.js";
-import type { Lifecycle } from "../lifecycle/state.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
-import { AppConfig } from "./config.js";
-import { defaultsOf } from "./defaults.js";
-import type { Ask, Plan, StagePlan } from "./plan.js";
-import { RateLimits } from "./rate-limits.js";
-import { RouteReading } from "./route-reading.js";
+import { RateLimits } from "./rate-limit-handles.js";
+import { RouteReading } from "./route-collection.js";
 import { checkSettings } from "./settings.js";
-import { makeStages, type MadeStage } from "./stages.js";
+import { makeStages, type MadeStage } from "./chain.js";
+
+/**
+ * What the framework provides where the application does not: visible everywhere, overridden by any binding of the same token.
+ */
+export function defaultsOf(
+  { lifecycle: { probeTimeoutMs }, fallbacks }: Plan,
+  lifecycle: Lifecycle,
+  routes: Routes,
+): Binding[] {
+  return [
+    provide(Clock).useFactory(() => new SystemClock()),
+    provide(AppConfig).useFactory(() => new AppConfig()),
+    provide(Metrics).useFactory(() => new Metrics()),
+    provide(Maintenance).useFactory(() => new Maintenance()),
+    // What is installed has read the environment; nothing does so here.
+    provide(LogSink).useFactory(() => currentLog()?.sink ?? new StderrSink()),
+    provide(Filter).useFactory(() => currentLog()?.levels ?? Filter.upTo("INFO")),
+    provide(Routes).useValue(routes),
+    provide(Readiness).useFactory(
+      (resolve) =>
+        new Readiness(lifecycle, { clock: resolve(Clock), ...(probeTimeoutMs !== undefined && { probeTimeoutMs }) }),
+    ),
+    ...fallbacks,
+  ];
+}
 
 export interface CheckedPlan {
   readonly proxies: TrustedProxies;

@@ -1,19 +1,46 @@
 /**
  * What a builder was told, before anything is made of it. Every call only writes here; `build()` reads, so call order cannot matter.
  */
+import { nameOf, type Class, type InjectionToken } from "../di/token.js";
+import type { Finding } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
-import { type Class, nameOf, type InjectionToken } from "../di/token.js";
 import { provide, type Binding } from "../di/provide.js";
 import type { Context } from "../http/context.js";
 import type { Layer } from "../http/middleware.js";
-import type { Finding } from "../errors/diagnostic.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
 import type { Slot } from "../pipeline/table.js";
 import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
-import { isOptions } from "./argument.js";
 import type { AppConfig } from "./config.js";
+
+// What a call of the builder was given, where a caller without types gives something else that would pass unseen: a number in place of
+// options has none of their names, a word in place of `false` is true, and a function can stand in the chain whatever it is called.
+// What is thrown here becomes a finding of `build()` under the name of the call.
+
+/** What `instanceof` asks; a class with a private constructor is one too. */
+type Kind<T> = Function & { readonly prototype: T };
+
+export function instanceOf<T>(kind: Kind<T>, given: T): T {
+  if (given instanceof kind) return given;
+  throw new TypeError(`${nameOf(given)} is no ${kind.name}`);
+}
+
+/** Options that may be left out. */
+export function optionsOf<T extends object>(given: T | undefined): T | undefined {
+  if (given === undefined || isOptions(given)) return given;
+  throw new TypeError(`${nameOf(given)} is no object of options`);
+}
+
+export function isOptions(given: unknown): given is object {
+  return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
+/** Whether something is on, where only true and false are answers. */
+export function checkSwitch(given: unknown, where: string): Finding | undefined {
+  if (typeof given === "boolean") return undefined;
+  return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, cure: "give one of the two" };
+}
 
 /** What a stage may ask while it is made. */
 export interface Ask {

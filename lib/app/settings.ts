@@ -8,10 +8,8 @@ import { FrameworkError } from "../errors/framework-error.js";
 import type { Finding } from "../errors/diagnostic.js";
 import { Health, checkHealthPrefix } from "../stages/health.js";
 import { checkLifecycleOptions } from "../lifecycle/options.js";
-import { checkSwitch } from "./argument.js";
-import { AppConfig } from "./config.js";
-import type { Plan } from "./plan.js";
-import { checkPort } from "./port.js";
+import { checkSwitch, type Plan } from "./plan.js";
+import { AppConfig, checkPort } from "./config.js";
 
 export interface Settings {
   readonly findings: readonly Finding[];

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { checkPort, parsePort, resolvePort, type Environment, type PortSettings } from "../../lib/app/port.js";
+import { checkPort, parsePort, resolvePort, type Environment, type PortSettings } from "../../lib/app/config.js";
 
 describe("parsePort", () => {
   const rows: readonly (readonly [text: string | undefined, port: number | undefined])[] = [

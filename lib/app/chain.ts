@@ -23,7 +23,7 @@ import type { ApplicationLog } from "./application-log.js";
 import { BootingGate } from "../stages/maintenance.js";
 import type { Entry } from "../server/request-handler.js";
 import type { Ask, Plan, StagePlan } from "./plan.js";
-import type { RouteReading } from "./route-reading.js";
+import type { RouteReading } from "./route-collection.js";
 import { findingOf } from "./settings.js";
 
 export interface MadeStage {

@@ -8,7 +8,7 @@ import { titleOf } from "../routing/handler.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../lifecycle/cache.js";
 import type { Plan } from "./plan.js";
-import type { MadeStage } from "./stages.js";
+import type { MadeStage } from "./chain.js";
 
 export class RateLimits {
   private constructor(
