@@ -5,5 +5,5 @@
  * framework; importing it where one is missing throws `E_PEER_MISSING` with what to install.
  */
 export { DEFAULT_ENDPOINT, Telemetry } from "../otel/telemetry.js";
-export { TelemetryBuilder } from "../otel/telemetry-builder.js";
-export { SPANS_DROPPED_TOTAL, type SpanCounter } from "../otel/dropped-spans.js";
+export { TelemetryBuilder } from "../otel/telemetry.js";
+export { SPANS_DROPPED_TOTAL, type SpanCounter } from "../otel/delivery.js";

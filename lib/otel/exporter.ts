@@ -1,12 +1,33 @@
 /** The official exporter and the official SDK, told everything that they would otherwise look for in the environment of the process. */
-import type { IdGenerator, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace-base";
+import type { TracerConfig, IdGenerator, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { TracerProvider } from "@opentelemetry/api";
 import { FrameworkError } from "../errors/framework-error.js";
-import { MAX_ATTRIBUTES } from "./attributes.js";
+import { MAX_ATTRIBUTES, MAX_TEXT } from "./attributes.js";
 import { otlp, sdk } from "./peers.js";
-import { ServiceResource } from "./service-resource.js";
-import { MAX_TEXT } from "./shown-text.js";
-import type { TelemetrySettings } from "./telemetry-settings.js";
+import type { TelemetrySettings } from "./settings.js";
+
+/**
+ * Who the spans are from: `service.name` and nothing else (specification 2.9). The SDK's own ways to a resource add what they detect,
+ * or come from a package of their own.
+ */
+type Resource = NonNullable<TracerConfig["resource"]>;
+
+export class ServiceResource implements Resource {
+  readonly attributes: Resource["attributes"];
+
+  constructor(serviceName: string) {
+    this.attributes = Object.freeze({ "service.name": serviceName });
+  }
+
+  /** Whatever else is offered is not taken. */
+  merge(): Resource {
+    return this;
+  }
+
+  getRawAttributes(): ReturnType<Resource["getRawAttributes"]> {
+    return Object.entries(this.attributes);
+  }
+}
 
 /** Enough for all that can wait at once. */
 const CONCURRENT_EXPORTS = 128;

@@ -2,15 +2,37 @@
  * The layer that turns each span of the facade into one of OpenTelemetry: name, fields as attributes, a failure as its status, the
  * facade's parent as its parent. Events stay in the log. Parents are handed over as values, so that nobody's context manager is asked.
  */
-import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
+import type { TraceState, Context, HrTime, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
+import { api } from "./peers.js";
 import type { Fields, TracingLayer, Outcome, RemoteParent, SpanData } from "../tracing/tracing.js";
 import { REQUEST } from "../observe/request-span.js";
-import { setAttributes } from "./attributes.js";
-import type { IdSource, SpanIds } from "./id-source.js";
-import { api } from "./peers.js";
-import { RawTraceState } from "./raw-trace-state.js";
-import { bounded, failureText } from "./shown-text.js";
-import type { WallTime } from "./wall-time.js";
+import { setAttributes, bounded, failureText } from "./attributes.js";
+import { newSpanId, newTraceId } from "../observe/trace-context.js";
+import type { Clock } from "../runtime/clock.js";
+
+/**
+ * A `tracestate` that was validated where it came in, for the SDK to carry along. It stays the text it was: taking it apart, for
+ * every request, would only serve to put it together again.
+ */
+export class RawTraceState implements TraceState {
+  constructor(private readonly text: string) {}
+
+  serialize(): string {
+    return this.text;
+  }
+
+  get(key: string): string | undefined {
+    return api.createTraceState(this.text).get(key);
+  }
+
+  set(key: string, value: string): TraceState {
+    return api.createTraceState(this.text).set(key, value);
+  }
+
+  unset(key: string): TraceState {
+    return api.createTraceState(this.text).unset(key);
+  }
+}
 
 /** Spans of this target are outbound calls. */
 export const CLIENT_TARGET = "framework::otel::client";
@@ -128,5 +150,67 @@ function kindOf({ target, name, parent, remoteParent }: SpanData): SpanKind {
 function judgeAnswer({ status }: Fields, span: Span): void {
   if (typeof status === "number" && status >= FIRST_FAILED_STATUS) {
     span.setStatus({ code: api.SpanStatusCode.ERROR, message: `HTTP ${status}` });
+  }
+}
+
+/**
+ * Where ids come from: from where the trace context has them, but for the root of a trace that the request already has ids for. Its
+ * log lines carry them and so do the headers it sends on; the exported span must not invent others.
+ */
+export interface SpanIds {
+  /** 32 lower-case hex characters, not all zero. */
+  readonly traceId: string;
+  /** 16 lower-case hex characters, not all zero. */
+  readonly spanId: string;
+}
+
+/** An `IdGenerator` of either SDK package: a declaration that users see names neither. */
+export class IdSource {
+  #next: SpanIds | undefined;
+
+  /** Runs `start`, which starts a root, with these ids. */
+  using<T>(ids: SpanIds, start: () => T): T {
+    this.#next = ids;
+    try {
+      return start();
+    } finally {
+      this.#next = undefined;
+    }
+  }
+
+  generateTraceId(): string {
+    return this.#next === undefined ? newTraceId() : this.#next.traceId;
+  }
+
+  generateSpanId(): string {
+    return this.#next === undefined ? newSpanId() : this.#next.spanId;
+  }
+}
+
+/**
+ * The time of spans: steps of the monotonic clock from an anchor on the calendar. All spans of a trace share the anchor of its first, so
+ * that a child never sticks out of its parent, whatever happens to the machine's calendar meanwhile. The calendar has whole milliseconds
+ * only; the fraction is what several looks at it leave possible.
+ */
+export class WallTime {
+  readonly #clock: Clock;
+  #anchor = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** What to add to the monotonic clock from now on. Right within a millisecond, and soon within microseconds. */
+  anchor(): number {
+    // The calendar is cut down to its millisecond: the true difference is this, or up to one more.
+    const least = this.#clock.now() - this.#clock.monotonic();
+    if (least > this.#anchor || least < this.#anchor - 1) this.#anchor = least;
+    return this.#anchor;
+  }
+
+  /** Now, as the SDK takes it without looking at clocks of its own: whole seconds since the Unix epoch, and nanoseconds. */
+  at(anchor: number): HrTime {
+    const milliseconds = anchor + this.#clock.monotonic();
+    return [Math.floor(milliseconds / 1000), Math.floor((milliseconds % 1000) * 1e6)];
   }
 }

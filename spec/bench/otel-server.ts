@@ -14,8 +14,7 @@ import { tracing } from "@stagecraft/framework/observe/tracing";
 import type { Context } from "../../lib/http/context.js";
 import { Layer, type Run } from "../../lib/http/middleware.js";
 import { installSubscriber } from "../../lib/tracing/flow.js";
-import { BATCH_DELAY } from "../../lib/otel/span-queue.js";
-import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
+import { BATCH_DELAY, BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
 import { freePort } from "../support/free-port.js";
 
 const endpoint = process.env["BENCH_COLLECTOR"] ?? "";

@@ -3,8 +3,7 @@ import { anything, assert, constantFrom, property } from "fast-check";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { JsonLog } from "../../lib/observe/logging/json-log.js";
 import { CaptureSink } from "../../lib/observe/logging/sink.js";
-import { attributeOf } from "../../lib/otel/attributes.js";
-import { MAX_TEXT } from "../../lib/otel/shown-text.js";
+import { attributeOf, MAX_TEXT } from "../../lib/otel/attributes.js";
 
 describe("attributeOf", () => {
   const cycle: { self?: unknown } = {};

@@ -1,7 +1,6 @@
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
-import { Delivery } from "../../lib/otel/delivery.js";
-import { DroppedSpans } from "../../lib/otel/dropped-spans.js";
+import { Delivery, DroppedSpans } from "../../lib/otel/delivery.js";
 import { ScriptedExporter } from "./scripted-exporter.js";
 
 describe("Delivery", () => {

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { tracing, type RemoteParent } from "../../lib/tracing/tracing.js";
 import { enterRequest } from "../../lib/tracing/flow.js";
 import { closeSpan, openSpan } from "../../lib/tracing/span.js";
-import { MAX_TEXT } from "../../lib/otel/shown-text.js";
+import { MAX_TEXT } from "../../lib/otel/attributes.js";
 import { MAX_SCOPES } from "../../lib/otel/span-export-layer.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";

@@ -3,10 +3,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
 import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
-import { Delivery } from "../../lib/otel/delivery.js";
-import { DroppedSpans } from "../../lib/otel/dropped-spans.js";
-import { BATCH_DELAY, SpanQueue } from "../../lib/otel/span-queue.js";
-import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
+import { Delivery, DroppedSpans } from "../../lib/otel/delivery.js";
+import { BATCH_DELAY, SpanQueue, BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { ARRIVED, ScriptedExporter } from "./scripted-exporter.js";
 

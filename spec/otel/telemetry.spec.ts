@@ -4,7 +4,7 @@ import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { ShutdownLast } from "../../lib/lifecycle/subsystem.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/entries/otel.js";
-import { BATCH, MAX_WAITING } from "../../lib/otel/waiting-spans.js";
+import { BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";

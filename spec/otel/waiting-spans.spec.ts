@@ -1,6 +1,6 @@
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
-import { BATCH, BATCH_TEXT, MAX_WAITING, MAX_WAITING_TEXT, WaitingSpans } from "../../lib/otel/waiting-spans.js";
+import { BATCH, BATCH_TEXT, MAX_WAITING, MAX_WAITING_TEXT, WaitingSpans } from "../../lib/otel/span-queue.js";
 
 /** What a value counts as, beside its text. */
 const VALUE = 8;

@@ -1,7 +1,7 @@
 import type { HrTime } from "@opentelemetry/api";
 import { expect } from "chai";
 import { Clock } from "../../lib/runtime/clock.js";
-import { WallTime } from "../../lib/otel/wall-time.js";
+import { WallTime } from "../../lib/otel/span-export-layer.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { RedisCache } from "../../lib/drivers/redis-cache.js";
-import type { RedisCacheOptions } from "../../lib/drivers/redis-cache-options.js";
+import { RedisCache, type RedisCacheOptions } from "../../lib/redis/redis-cache.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { CacheUnavailableError } from "../../lib/lifecycle/cache.js";
 import { eventsOf } from "../support/events-of.js";
