@@ -6,13 +6,91 @@
  * const ctx = context({ method: "POST", url: "/links", json: { target: "https://example.com/" } });
  * const reply = await new LinksController(store).create(ctx);
  */
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { Readable } from "node:stream";
 import Koa from "koa";
+import { encodeBody, type BodyOptions } from "./transport.js";
 import { Entrance } from "../server/request-handler.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
 import type { Context } from "../http/context.js";
-import { fakeRequest, type FakeRequestOptions } from "./fake-request.js";
+
+/**
+ * Node's request and response without a connection: what was asked can be read, what is answered goes nowhere.
+ */
+export interface FakeRequestOptions extends BodyOptions {
+  /** GET unless given. */
+  readonly method?: string;
+  /** Path and query; `/` unless given. */
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** The peer's address; 127.0.0.1 unless given. */
+  readonly ip?: string;
+}
+
+type Field = readonly [name: string, value: string | readonly string[]];
+
+export function fakeRequest({
+  method = "GET",
+  url = "/",
+  headers = {},
+  ip = "127.0.0.1",
+  ...rest
+}: FakeRequestOptions): {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+} {
+  const { content, type } = encodeBody(rest);
+  const incoming = new IncomingMessage(socketOf(ip));
+  Object.assign(incoming, { method, url, httpVersion: "1.1", httpVersionMajor: 1, httpVersionMinor: 1 });
+  Object.assign(incoming, headersOf([["Host", "localhost"], ...describe(content, type), ...Object.entries(headers)]));
+  feed(incoming, content);
+  return { incoming, response: new ServerResponse(incoming) };
+}
+
+function socketOf(ip: string): Socket {
+  return Object.defineProperty(new Socket(), "remoteAddress", { value: ip });
+}
+
+function describe(content: Buffer | Readable | undefined, type: string | undefined): Field[] {
+  const fields: Field[] = type === undefined ? [] : [["Content-Type", type]];
+  if (content instanceof Readable) fields.push(["Transfer-Encoding", "chunked"]);
+  else if (content !== undefined) fields.push(["Content-Length", String(content.length)]);
+  return fields;
+}
+
+/** The three views that Node gives of a request's headers; a later field replaces an earlier one of the same name. */
+function headersOf(fields: readonly Field[]): Pick<IncomingMessage, "headers" | "headersDistinct" | "rawHeaders"> {
+  const distinct = new Map(fields.map(([name, value]) => [name.toLowerCase(), [value].flat()]));
+  const joined = [...distinct].map(([name, values]) => [name, joinedOf(name, values)]);
+  return {
+    headers: Object.assign(Object.create(null), Object.fromEntries(joined)),
+    headersDistinct: Object.assign(Object.create(null), Object.fromEntries(distinct)),
+    rawHeaders: [...distinct].flatMap(([name, values]) => values.flatMap((value) => [name, value])),
+  };
+}
+
+function joinedOf(name: string, values: readonly string[]): string | readonly string[] {
+  return name === "set-cookie" ? values : values.join(name === "cookie" ? "; " : ", ");
+}
+
+function feed(incoming: IncomingMessage, content: Buffer | Readable | undefined): void {
+  const finish = (): void => {
+    incoming.complete = true;
+    incoming.push(null);
+  };
+  // Node's own `_read` resumes the socket; here there is none to resume.
+  incoming._read = () => {};
+  if (content instanceof Readable) {
+    content.on("data", (chunk: Buffer) => incoming.push(chunk)).once("end", finish);
+    content.once("error", (error) => incoming.destroy(error));
+  } else {
+    if (content !== undefined) incoming.push(content);
+    finish();
+  }
+}
 
 export interface ContextOptions<Names extends string = never> extends FakeRequestOptions {
   /** The captures a router would have bound. */

@@ -6,6 +6,10 @@
  * await using app = await testApp(ShopModule, provide(LinkStore).useValue(new NoLinks()));
  * const response = await app.get("/links/7");
  */
+import type { Fields, Outcome, SpanData } from "../tracing/subscriber.js";
+import type { TracingLayer } from "../tracing/registry.js";
+import { FieldWriter } from "../observe/logging/json-fields.js";
+import { isSensitive } from "../observe/logging/redaction.js";
 import { Application, type Started } from "../app/application.js";
 import { ApplicationBuilder } from "../app/builder.js";
 import type { Class, InjectionToken } from "../di/token.js";
@@ -17,11 +21,48 @@ import { CaptureSink, LogSink } from "../observe/logging/sink.js";
 import { Filter } from "../observe/logging/filter.js";
 import { JsonLog } from "../observe/logging/json-log.js";
 import { failure } from "./failure.js";
-import { ObservedSpans } from "./observed-spans.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
 import { TestClient } from "./test-client.js";
-import { timePasses } from "./time-passes.js";
+import { timePasses } from "./fake-clock.js";
 import { Transport } from "./transport.js";
+
+/**
+ * Keeps what spans carry, for `expectNoLeak`: the log shows a span only where an event falls into it, and an exporter would see them all.
+ */
+// As an exporter sends them: fields with nothing withheld, failures with secrets withheld by name.
+const fieldWriter = new FieldWriter(() => false);
+const failureWriter = new FieldWriter(isSensitive);
+
+export class ObservedSpans implements TracingLayer {
+  readonly #texts: string[] = [];
+
+  onNewSpan(span: SpanData): void {
+    this.#texts.push(`${span.target} ${span.name} ${textOf(span.fields)}`);
+  }
+
+  onRecord(span: SpanData, fields: Fields): void {
+    this.#texts.push(`${span.target} ${span.name} ${textOf(fields)}`);
+  }
+
+  onClose(span: SpanData, outcome: Outcome): void {
+    if (!outcome.ok) this.#texts.push(`${span.target} ${span.name} ${textBy(failureWriter, outcome.error)}`);
+  }
+
+  /** One text a span, one more for each time fields were recorded on it later, and one for the failure that ended it. */
+  texts(): readonly string[] {
+    return this.#texts;
+  }
+}
+
+function textOf(fields: Fields): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${textBy(fieldWriter, value)}`)
+    .join(" ");
+}
+
+function textBy(writer: FieldWriter, value: unknown): string {
+  return typeof value === "string" ? value : (writer.value(value) ?? "");
+}
 
 /** What requests in flight have left once the test is over. */
 const STOP_DEADLINE_MS = 2000;

@@ -27,7 +27,7 @@ import {
 } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink, ConsoleLog, JsonLog, Metrics } from "../../lib/entries/observe.js";
-import { canaryBytes, canaryRequests, encoded } from "../../lib/testing/canary-requests.js";
+import { canaryBytes, canaryRequests, encoded } from "../../lib/testing/expect-no-leak.js";
 import { expectLogLine } from "../../lib/testing/expect-log-line.js";
 import { rawExchange } from "../../lib/testing/raw-exchange.js";
 import { Transport } from "../../lib/testing/transport.js";
