@@ -9,10 +9,10 @@ import type { Class, InjectionToken } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
-import type { Assembly } from "./build.js";
+import type { ApplicationParts } from "./build.js";
 import { ApplicationBuilder } from "./builder.js";
 import type { AppConfig } from "./config.js";
-import { Door } from "../server/listener.js";
+import { Listener } from "../server/listener.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess } from "./run.js";
 import { Service, urlOf, type Ended } from "./service.js";
@@ -38,7 +38,7 @@ export class Application {
     return new ApplicationBuilder(root, (assembly) => new Application(assembly));
   }
 
-  private constructor(private readonly parts: Assembly) {}
+  private constructor(private readonly parts: ApplicationParts) {}
 
   /**
    * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when everything has stopped; `process.exitCode` is 1 where
@@ -61,7 +61,7 @@ export class Application {
    */
   async serve(listener: NetServer | Server | HttpsServer): Promise<Running> {
     this.claim("serve()");
-    const service = new Service(this.parts, Door.over(listener, this.parts.entrance));
+    const service = new Service(this.parts, Listener.over(listener, this.parts.entrance));
     await service.open();
     return running(this.parts, service);
   }
@@ -79,7 +79,7 @@ export class Application {
   callback(): RequestListener {
     const { entrance } = this.parts;
     // Where it runs or serves, that says when requests are let in.
-    if (this.use === undefined) entrance.lead(this.parts.entry("ready"));
+    if (this.use === undefined) entrance.setHandler(this.parts.entry("ready"));
     return (incoming, response) => entrance.requestOrContinue(incoming, response);
   }
 
@@ -113,7 +113,7 @@ export class Application {
 
   private async startHere(): Promise<Started> {
     this.claim("start()");
-    const door = await Door.open({ host: "127.0.0.1", port: 0 }, this.parts.entrance);
+    const door = await Listener.open({ host: "127.0.0.1", port: 0 }, this.parts.entrance);
     const service = new Service(this.parts, door);
     await service.start();
     const stopWithin = (drainDeadlineMs: number) => service.stop({ drainDelayMs: 0, drainDeadlineMs });
@@ -130,7 +130,7 @@ export class Application {
   }
 }
 
-function running(parts: Assembly, service: Service): Running {
+function running(parts: ApplicationParts, service: Service): Running {
   const { address } = service.door;
   return { url: urlOf(service.door), address, stop: async () => void (await service.stop(parts.times)) };
 }

@@ -14,16 +14,16 @@ import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { Clock } from "../runtime/clock.js";
 import { profile } from "../runtime/profile.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
-import { StartupError, type Finding } from "../errors/diagnostic.js";
+import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 import { Lifecycle } from "../lifecycle/state.js";
 import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/options.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { Startup } from "../lifecycle/startup.js";
-import { Roster } from "../lifecycle/subsystem-registry.js";
+import { SubsystemRegistry } from "../lifecycle/subsystem-registry.js";
 import { ApplicationLog } from "./application-log.js";
 import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { AppConfig } from "./config.js";
-import { Entrance } from "../server/request-handler.js";
+import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
 import type { RateLimits } from "./rate-limit-handles.js";
@@ -68,7 +68,7 @@ function warningOfFiles(layer: Layer): readonly Warning[] {
 }
 
 /** Everything a built application consists of. */
-export interface Assembly {
+export interface ApplicationParts {
   readonly config: AppConfig;
   readonly clock: Clock;
   readonly host: string;
@@ -78,10 +78,10 @@ export interface Assembly {
   readonly log: ApplicationLog;
   readonly routes: Routes;
   readonly pipeline: Pipeline;
-  readonly entrance: Entrance;
+  readonly entrance: RequestHandler;
   readonly lifecycle: Lifecycle;
   readonly readiness: Readiness;
-  readonly roster: Roster;
+  readonly roster: SubsystemRegistry;
   readonly startup: Startup;
   /** What is shut down after the last subsystem. */
   readonly last: readonly ShutdownLast[];
@@ -91,7 +91,7 @@ export interface Assembly {
   readonly entry: EntryOf;
 }
 
-export function assemble(plan: Plan, koa: Koa): Assembly {
+export function assemble(plan: Plan, koa: Koa): ApplicationParts {
   const lifecycle = new Lifecycle();
   const checked = checkPlan(plan, lifecycle);
   const { inspected, reading, proxies } = checked;
@@ -117,7 +117,7 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
     log,
     routes: reading.all,
     pipeline,
-    entrance: new Entrance({ app: koa, clock, proxies, readLimit: DEFAULT_READ_LIMIT }),
+    entrance: new RequestHandler({ app: koa, clock, proxies, readLimit: DEFAULT_READ_LIMIT }),
     lifecycle,
     readiness: container.get(Readiness),
     roster,
@@ -130,9 +130,9 @@ export function assemble(plan: Plan, koa: Koa): Assembly {
 }
 
 /** Provided or not, the caches of rate limits are started with the others. */
-function rosterOf(container: Container, limits: RateLimits): Roster {
+function rosterOf(container: Container, limits: RateLimits): SubsystemRegistry {
   const provided = container.instances().filter((each) => each instanceof Subsystem);
-  return new Roster([...new Set([...provided, ...limits.caches()])]);
+  return new SubsystemRegistry([...new Set([...provided, ...limits.caches()])]);
 }
 
 function makeAll({ made, asking }: CheckedPlan, container: Container): readonly MadeStage[] {
@@ -141,6 +141,6 @@ function makeAll({ made, asking }: CheckedPlan, container: Container): readonly 
   return [...made, ...late.made];
 }
 
-function refuse(findings: readonly Finding[]): void {
+function refuse(findings: readonly Diagnostic[]): void {
   if (findings.length > 0) throw new StartupError(findings);
 }

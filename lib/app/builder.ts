@@ -13,7 +13,7 @@ import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import { TimeoutLayer } from "../stages/timeout.js";
 import type { Class } from "../di/token.js";
 import type { Binding } from "../di/provide.js";
-import { Compression, type CompressionOptions } from "../stages/compression.js";
+import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";
 import type { CorsOptions } from "../stages/cors/cors-options.js";
 import { ProxyLayer, type ProxyFunction } from "../stages/proxy.js";
@@ -30,7 +30,7 @@ import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { Application } from "./application.js";
 import { instanceOf, optionsOf, Plan } from "./plan.js";
-import { assemble, type Assembly } from "./build.js";
+import { assemble, type ApplicationParts } from "./build.js";
 import type { AppConfig } from "./config.js";
 
 export class ApplicationBuilder {
@@ -41,7 +41,7 @@ export class ApplicationBuilder {
   /** @internal Use `Application.create`. */
   constructor(
     root: Class | undefined,
-    private readonly finish: (assembly: Assembly) => Application,
+    private readonly finish: (assembly: ApplicationParts) => Application,
   ) {
     this.plan = new Plan(root);
   }
@@ -116,7 +116,7 @@ export class ApplicationBuilder {
   }
 
   compression(options?: CompressionOptions): this {
-    this.plan.stage("compression", ".compression(…)", () => new Compression(optionsOf(options)));
+    this.plan.stage("compression", ".compression(…)", () => new CompressionLayer(optionsOf(options)));
     return this;
   }
 

@@ -7,11 +7,11 @@ import { compose } from "../http/compose.js";
 import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Layer, Run } from "../http/middleware.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { enterRequest } from "../tracing/flow.js";
 import { Health, HealthLayer } from "../stages/health.js";
 import { Readiness } from "../lifecycle/readiness.js";
-import { backstop, boundary } from "../pipeline/error-boundary.js";
+import { lastResortHandler, errorBoundary } from "../pipeline/error-boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
 import { dispatch, type Unmatched } from "../routing/router.js";
@@ -21,9 +21,9 @@ import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "..
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
 import { BootingGate } from "../stages/maintenance.js";
-import type { Entry } from "../server/request-handler.js";
+import type { RequestChain } from "../server/request-handler.js";
 import type { Ask, Plan, StagePlan } from "./plan.js";
-import type { RouteReading } from "./route-collection.js";
+import type { RouteCollection } from "./route-collection.js";
 import { findingOf } from "./settings.js";
 
 export interface MadeStage {
@@ -35,13 +35,13 @@ export interface MadeStage {
 /** Stages that were made, and why others could not be. */
 export interface MadeStages {
   readonly made: readonly MadeStage[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Diagnostic[];
 }
 
 /** Makes stages; what one throws is a finding under the name of its call. */
 export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
   const made: MadeStage[] = [];
-  const findings: Finding[] = [];
+  const findings: Diagnostic[] = [];
   for (const { slot, call, make } of plans) {
     try {
       made.push({ slot, call, layer: make(ask) });
@@ -70,7 +70,7 @@ export function fillPipeline(plan: Plan, { stages, container, site }: StageParts
 }
 
 export interface EntryParts {
-  readonly reading: RouteReading;
+  readonly reading: RouteCollection;
   readonly site: RedirectSite;
   readonly log: ApplicationLog;
 }
@@ -82,14 +82,16 @@ export function entryOf(pipeline: Pipeline, { reading, site, log }: EntryParts):
     const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
     const router = dispatch(reading.destinations(), { byHand: byHand(reading.all), fallback });
     const gate = phase === "booting" ? new BootingGate() : undefined;
-    const entry = backstop(pipeline.compose(router, { boundary: (inner) => boundary(inner, unresolved), gate }));
+    const entry = lastResortHandler(
+      pipeline.compose(router, { boundary: (inner) => errorBoundary(inner, unresolved), gate }),
+    );
     const { subscriber } = log;
     if (subscriber === undefined && !opensSpans(pipeline)) return entry;
     return (ctx) => enterRequest(entry, ctx, subscriber);
   };
 }
 
-export type EntryOf = (phase: "booting" | "ready") => Entry;
+export type EntryOf = (phase: "booting" | "ready") => RequestChain;
 
 /** What a handler may return although the stage that resolves it is off. */
 function unresolvedIn(pipeline: Pipeline, site: RedirectSite): (ctx: Context, deferred: Deferred) => void {

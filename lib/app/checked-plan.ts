@@ -24,7 +24,7 @@ import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError } from "../errors/diagnostic.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { RateLimits } from "./rate-limit-handles.js";
-import { RouteReading } from "./route-collection.js";
+import { RouteCollection } from "./route-collection.js";
 import { checkSettings } from "./settings.js";
 import { makeStages, type MadeStage } from "./chain.js";
 
@@ -56,7 +56,7 @@ export function defaultsOf(
 export interface CheckedPlan {
   readonly proxies: TrustedProxies;
   readonly inspected: Inspected;
-  readonly reading: RouteReading;
+  readonly reading: RouteCollection;
   readonly limits: RateLimits;
   readonly made: readonly MadeStage[];
   /** Stages that ask the container for something. */
@@ -64,7 +64,7 @@ export interface CheckedPlan {
 }
 
 export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
-  const reading = new RouteReading(plan.routes);
+  const reading = new RouteCollection(plan.routes);
   const settings = checkSettings(plan);
   const inspected = inspectModules(plan, lifecycle, reading);
   // Most stages ask the container for nothing, so their faults are found together with all others.
@@ -82,7 +82,7 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
   return { proxies: settings.proxies, inspected, reading, limits, made, asking };
 }
 
-function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteReading): Inspected {
+function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteCollection): Inspected {
   const configured = plan.config === undefined ? [] : [provide(AppConfig).useValue(plan.config)];
   return inspect({
     root: plan.root,

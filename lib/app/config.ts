@@ -6,7 +6,7 @@
  * Application.create(Shop).config(AppConfig.fromEnv()); // APP_NAME, APP_URL, APP_ENV, APP_PORT
  * new AppConfig({ name: "shop", url: "https://shop.example/eu/" }).absoluteUrl("/links/7"); // https://shop.example/eu/links/7
  */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 
 /**
  * Which TCP port the application listens on (specification, section 8): the first of `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT`
@@ -46,13 +46,13 @@ export function parsePort(text: string | undefined): number | undefined {
 }
 
 /** Why a number given in code is no port, or `undefined` where it is one. */
-export function checkPort(port: number, where: string): Finding | undefined {
+export function checkPort(port: number, where: string): Diagnostic | undefined {
   if (Number.isInteger(port) && port >= 0 && port <= MAX_PORT) return undefined;
   return {
     code: "E_PORT",
     what: `${String(port)} is not a port`,
     where,
-    cure: `give a whole number from 0 (any free port) to ${MAX_PORT}`,
+    fix: `give a whole number from 0 (any free port) to ${MAX_PORT}`,
   };
 }
 
@@ -97,7 +97,7 @@ export class AppConfig {
   }
 
   /** @internal What `build()` refuses. */
-  check(): readonly Finding[] {
+  check(): readonly Diagnostic[] {
     const port = checkPort(this.port, "AppConfig.port");
     return [...(isBaseUrl(this.url) ? [] : [badUrl(this.url)]), ...(port === undefined ? [] : [port])];
   }
@@ -131,13 +131,13 @@ function isBaseUrl(text: string): boolean {
   return username === "" && password === "";
 }
 
-function badUrl(url: string): Finding {
+function badUrl(url: string): Diagnostic {
   // What stands before an @ may be a password.
   const shown = JSON.stringify(url.slice(url.lastIndexOf("@") + 1));
   return {
     code: "E_APP_URL",
     what: `${shown} is not a URL that paths can be joined to`,
     where: "AppConfig.url (APP_URL)",
-    cure: "write an absolute http or https URL without credentials, query or fragment, for example https://shop.example",
+    fix: "write an absolute http or https URL without credentials, query or fragment, for example https://shop.example",
   };
 }

@@ -2,7 +2,7 @@
  * What a builder was told, before anything is made of it. Every call only writes here; `build()` reads, so call order cannot matter.
  */
 import { nameOf, type Class, type InjectionToken } from "../di/token.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
 import { provide, type Binding } from "../di/provide.js";
 import type { Context } from "../http/context.js";
@@ -37,9 +37,9 @@ export function isOptions(given: unknown): given is object {
 }
 
 /** Whether something is on, where only true and false are answers. */
-export function checkSwitch(given: unknown, where: string): Finding | undefined {
+export function checkSwitch(given: unknown, where: string): Diagnostic | undefined {
   if (typeof given === "boolean") return undefined;
-  return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, cure: "give one of the two" };
+  return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, fix: "give one of the two" };
 }
 
 /** What a stage may ask while it is made. */
@@ -73,7 +73,7 @@ export class Plan {
   readonly routes: Routes[] = [];
   readonly layers: MiddlewareInput[] = [];
   readonly stages: StagePlan[] = [];
-  readonly findings: Finding[] = [];
+  readonly findings: Diagnostic[] = [];
   config: AppConfig | undefined;
   port: number | undefined;
   host = "127.0.0.1";
@@ -123,29 +123,29 @@ export class Plan {
   }
 }
 
-function twice(call: string): Finding {
+function twice(call: string): Diagnostic {
   return {
     code: "E_STAGE_TWICE",
     what: `${call} was called twice`,
     where: "the application's builder",
-    cure: "call it once; only .layer() may be repeated",
+    fix: "call it once; only .layer() may be repeated",
   };
 }
 
-function noTimes(options: unknown): Finding {
+function noTimes(options: unknown): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
     what: `${nameOf(options)} is no object of times`,
     where: "Application.create().lifecycle({ … })",
-    cure: "give milliseconds by name: { drainDeadlineMs: 60_000 }",
+    fix: "give milliseconds by name: { drainDeadlineMs: 60_000 }",
   };
 }
 
-function noRoutes(routes: unknown): Finding {
+function noRoutes(routes: unknown): Diagnostic {
   return {
     code: "E_ROUTES_INVALID",
     what: `${nameOf(routes)} is no collection of routes`,
     where: ".routes(…)",
-    cure: "give a Routes: new Routes([…])",
+    fix: "give a Routes: new Routes([…])",
   };
 }

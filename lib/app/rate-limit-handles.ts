@@ -3,7 +3,7 @@
  * of them sees alone: that two of them would use the same buckets, and which caches have to be up for them.
  */
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { titleOf } from "../routing/handler.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../lifecycle/cache.js";
@@ -38,7 +38,7 @@ export class RateLimits {
   }
 
   /** Two handles are two quotas, also where the numbers are the same. */
-  findings(): readonly Finding[] {
+  findings(): readonly Diagnostic[] {
     const all = [...this.places];
     return all.flatMap(([limit, where], at) => {
       const [other] = all.slice(0, at).find(([earlier]) => earlier.sharesBucketsWith(limit)) ?? [];
@@ -47,12 +47,12 @@ export class RateLimits {
   }
 }
 
-function sharedBuckets(one: RateLimit, other: RateLimit, where: string): Finding {
+function sharedBuckets(one: RateLimit, other: RateLimit, where: string): Diagnostic {
   const both = `a rate limit of ${String(one.quota)} and one of ${String(other.quota)} share the buckets of one cache`;
   return {
     code: "E_RATE_LIMIT_SHARED",
     what: other.bucketsName === "" ? both : `${both} under the name "${other.bucketsName}"`,
     where,
-    cure: 'give one of them a name of its own: .redis(cache, "login"); or use one handle in both places',
+    fix: 'give one of them a name of its own: .redis(cache, "login"); or use one handle in both places',
   };
 }

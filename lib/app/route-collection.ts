@@ -6,7 +6,7 @@ import { isClass, type Class, nameOf } from "../di/token.js";
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
 import { middlewareName } from "../http/middleware.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
 import type { Destination } from "../routing/router.js";
 import {
@@ -27,11 +27,11 @@ interface Part {
   readonly routes: Routes;
 }
 
-export class RouteReading {
+export class RouteCollection {
   /** Everything in one collection, as `application.routes()` and `Routes` in a constructor. */
   readonly all = new Routes();
   private readonly parts: Part[] = [];
-  private readonly moduleFindings: Finding[] = [];
+  private readonly moduleFindings: Diagnostic[] = [];
   /** The modules that list a controller; the first of them has its routes. */
   private readonly listings = new Map<Class, Class[]>();
   private container: Container | undefined;
@@ -44,7 +44,7 @@ export class RouteReading {
     return (module === undefined ? this.readGiven() : this.readModule(module)) as readonly Class[];
   }
 
-  findings(healthPaths: readonly string[]): readonly Finding[] {
+  findings(healthPaths: readonly string[]): readonly Diagnostic[] {
     const repeated = [...this.listings].filter(([, modules]) => modules.length > 1);
     return [
       ...this.moduleFindings,
@@ -128,12 +128,12 @@ export class RouteReading {
 }
 
 /** One fault, and not one for each of its routes. */
-function listedRepeatedly(controller: Class, modules: readonly Class[]): Finding {
+function listedRepeatedly(controller: Class, modules: readonly Class[]): Diagnostic {
   const names = [...new Set(modules.map(nameOf))].join(" and ");
   return {
     code: "E_CONTROLLER_REPEATED",
     what: `${nameOf(controller)} is listed ${modules.length} times as a controller, in ${names}`,
     where: `controllers of ${names}`,
-    cure: "list it in one module; its routes exist once",
+    fix: "list it in one module; its routes exist once",
   };
 }

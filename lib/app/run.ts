@@ -7,8 +7,8 @@ import cluster from "node:cluster";
 import { inspect } from "node:util";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
-import type { Assembly } from "./build.js";
-import { cannotListen, type Place, Door } from "../server/listener.js";
+import type { ApplicationParts } from "./build.js";
+import { cannotListen, type ListenAddress, Listener } from "../server/listener.js";
 import { resolvePort } from "./config.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { currentSubscriber } from "../tracing/flow.js";
@@ -29,14 +29,14 @@ export function ipcPath(): string | undefined {
   return undefined;
 }
 
-export function placeOf({ host, port, config }: Assembly): Place {
+export function placeOf({ host, port, config }: ApplicationParts): ListenAddress {
   const path = ipcPath();
   if (path !== undefined) return { path };
   return { host, port: resolvePort(process.env, { asked: port, configured: config.port }) };
 }
 
 /** Makes the directory and removes what an earlier process left. */
-export async function preparePath(place: Place): Promise<void> {
+export async function preparePath(place: ListenAddress): Promise<void> {
   if (!("path" in place) || isPipe(place.path)) return;
   try {
     await mkdir(dirname(place.path), { recursive: true });
@@ -47,7 +47,7 @@ export async function preparePath(place: Place): Promise<void> {
   }
 }
 
-export async function removePath(place: Place): Promise<void> {
+export async function removePath(place: ListenAddress): Promise<void> {
   if ("path" in place && !isPipe(place.path)) await rm(place.path, { force: true });
 }
 
@@ -64,7 +64,7 @@ const CRASH_DEADLINE_MS = 5000;
 /** For what the caller still does after a run that ended badly. */
 const LAST_WORDS_MS = 1000;
 
-export async function runProcess(parts: Assembly): Promise<void> {
+export async function runProcess(parts: ApplicationParts): Promise<void> {
   try {
     await parts.log.run(() => serveUntilTold(parts));
   } catch (error) {
@@ -83,11 +83,11 @@ function sayWhereNobodyCatches(error: FrameworkError): void {
   setImmediate(() => process.off("uncaughtException", say));
 }
 
-async function serveUntilTold(parts: Assembly): Promise<void> {
+async function serveUntilTold(parts: ApplicationParts): Promise<void> {
   const place = placeOf(parts);
   await preparePath(place);
-  parts.entrance.tellPanics(sayOnStandardError);
-  const service = new Service(parts, await Door.open(place, parts.entrance));
+  parts.entrance.reportUnhandledTo(sayOnStandardError);
+  const service = new Service(parts, await Listener.open(place, parts.entrance));
   const end = new EndOfProcess(new Signals(parts.clock), parts);
   try {
     const started = service.start();
@@ -107,7 +107,7 @@ async function serveUntilTold(parts: Assembly): Promise<void> {
 }
 
 /** One line that says where; on standard error where no subscriber is there to say it. */
-function announce({ config }: Assembly, { door }: Service): void {
+function announce({ config }: ApplicationParts, { door }: Service): void {
   const url = config.url.replace(/\/+$/, "");
   const at = urlOf(door);
   log.info("listening", { name: config.name, url, at });
@@ -154,7 +154,7 @@ class EndOfProcess {
 
   constructor(
     private readonly signals: Signals,
-    private readonly parts: Pick<Assembly, "times" | "log">,
+    private readonly parts: Pick<ApplicationParts, "times" | "log">,
   ) {
     this.reached = new Promise((resolve) => this.listen(resolve));
   }

@@ -3,8 +3,8 @@
  * who opens the door and who says when it is over.
  */
 import { tracing } from "../tracing/tracing.js";
-import type { Assembly } from "./build.js";
-import type { Door } from "../server/listener.js";
+import type { ApplicationParts } from "./build.js";
+import type { Listener } from "../server/listener.js";
 import { drain, type Drained } from "../server/drain.js";
 
 const log = tracing.target("framework::lifecycle");
@@ -24,8 +24,8 @@ export class Service {
   private ending: Promise<Ended> | undefined;
 
   constructor(
-    private readonly parts: Assembly,
-    readonly door: Door,
+    private readonly parts: ApplicationParts,
+    readonly door: Listener,
   ) {}
 
   /** Starts the subsystems while requests are refused, then lets them in. False where a stop came in between. */
@@ -45,7 +45,7 @@ export class Service {
 
   private async boot(): Promise<boolean> {
     const { startup, readiness, roster, entrance } = this.parts;
-    entrance.lead(this.parts.entry("booting"));
+    entrance.setHandler(this.parts.entry("booting"));
     if (!(await startup.start())) return false;
     readiness.fill(roster.members);
     this.letIn();
@@ -70,7 +70,7 @@ export class Service {
   private letIn(): void {
     const { lifecycle, entrance } = this.parts;
     for (const { message, fields } of this.parts.warnings()) log.warn(message, fields);
-    entrance.lead(this.parts.entry("ready"));
+    entrance.setHandler(this.parts.entry("ready"));
     lifecycle.markReady();
   }
 
@@ -117,7 +117,7 @@ export class Service {
 }
 
 /** The address as a URL a person can open: a wildcard is shown as localhost, IPv6 in brackets, a socket path as it is. */
-export function urlOf({ address: at, scheme }: Pick<Door, "address" | "scheme">): string {
+export function urlOf({ address: at, scheme }: Pick<Listener, "address" | "scheme">): string {
   if (at === null) return "";
   if (typeof at === "string") return at;
   const { address: host, family, port } = at;

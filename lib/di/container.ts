@@ -11,7 +11,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
 import { nameOf, type Class, type InjectionToken } from "./token.js";
-import type { Assembly } from "./instances.js";
+import type { InstanceBuilder } from "./instances.js";
 import type { ApplicationScope, Scope } from "./module-scope.js";
 
 /**
@@ -72,7 +72,7 @@ export class Container implements Resolver {
   /** @internal Use `inspect(…).build()`. */
   constructor(
     private readonly application: ApplicationScope,
-    private readonly assembly: Assembly,
+    private readonly assembly: InstanceBuilder,
   ) {}
 
   /** What the application as a whole sees: see `ApplicationScope`. Also finds controllers and other members that exist once. */

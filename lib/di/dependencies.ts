@@ -2,9 +2,9 @@
  * Ties each slot to the slots that its constructor asks for. What cannot be tied is kept until all are tied: only then is it known who
  * wanted the slot in the first place, and a message can show the whole chain.
  */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
-import type { Viewpoint, Slot } from "./provider.js";
+import type { Viewpoint, Provider } from "./provider.js";
 import { nameOf, type InjectionToken } from "./token.js";
 import {
   constructorOf,
@@ -15,11 +15,11 @@ import {
   unreadable,
 } from "./constructor.js";
 
-// Why a token is not to be had in a scope, told apart so that the cure is one edit: nobody provides it, somebody does and does not
+// Why a token is not to be had in a scope, told apart so that the fix is one edit: nobody provides it, somebody does and does not
 // export it, somebody does and is not imported, or two do and the application cannot choose.
 
 /** A finding without its place. */
-export type Reason = Pick<Finding, "code" | "what" | "cure">;
+export type Reason = Pick<Diagnostic, "code" | "what" | "fix">;
 
 export function explainMissing(application: ApplicationScope, scope: Viewpoint, token: InjectionToken): Reason {
   const holders = application.holders(token);
@@ -34,7 +34,7 @@ function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: I
   const name = nameOf(token);
   const toExports = `add ${name} to the exports of ${holder.name}`;
   const toImports = `add ${holder.name} to the imports of ${scope.name}`;
-  const [gap, cure] =
+  const [gap, fix] =
     exporter !== undefined
       ? [`provides and exports it, but ${scope.name} does not import ${holder.name}`, toImports]
       : neighbour !== undefined
@@ -43,7 +43,7 @@ function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: I
             `provides it, but does not export it, and ${scope.name} does not import ${holder.name}`,
             `${toExports} and ${toImports}`,
           ];
-  return { code: "E_PROVIDER_INVISIBLE", what: `${name} is not visible in ${scope.name}: ${holder.name} ${gap}`, cure };
+  return { code: "E_PROVIDER_INVISIBLE", what: `${name} is not visible in ${scope.name}: ${holder.name} ${gap}`, fix };
 }
 
 function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Reason {
@@ -51,15 +51,15 @@ function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Reas
   return {
     code: "E_PROVIDER_AMBIGUOUS",
     what: `${names} each provide ${nameOf(token)}, and the root module sees none of them`,
-    cure: "export it from one of them and import that module in the root module, or bind it for the whole application",
+    fix: "export it from one of them and import that module in the root module, or bind it for the whole application",
   };
 }
 
 function unprovided(application: ApplicationScope, scope: Viewpoint, token: InjectionToken): Reason {
   const name = nameOf(token);
   const home = scope instanceof ModuleScope ? scope.name : (application.root?.name ?? "a module");
-  const cure = `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
-  const reason = { code: "E_PROVIDER_MISSING", what: `nothing provides ${name}`, cure };
+  const fix = `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
+  const reason = { code: "E_PROVIDER_MISSING", what: `nothing provides ${name}`, fix };
   return (
     member(application, token, reason) ??
     namesake(application, token, reason) ??
@@ -72,7 +72,7 @@ function member({ modules }: ApplicationScope, token: InjectionToken, reason: Re
   const home = modules.find(({ members }) => members.has(token));
   if (home === undefined) return undefined;
   const what = `${reason.what}: it is a controller, a middleware or the module itself in ${home.name}, and those are not injected`;
-  return { ...reason, what, cure: `move what is needed of ${nameOf(token)} into a provider` };
+  return { ...reason, what, fix: `move what is needed of ${nameOf(token)} into a provider` };
 }
 
 /** Two classes of one name: the commonest cause is a file or a package that is loaded twice. */
@@ -83,7 +83,7 @@ function namesake({ modules }: ApplicationScope, token: InjectionToken, reason: 
   return {
     ...reason,
     what,
-    cure: "import the same one in both places; a file or package loaded twice makes two of them",
+    fix: "import the same one in both places; a file or package loaded twice makes two of them",
   };
 }
 
@@ -94,7 +94,7 @@ function derived({ modules }: ApplicationScope, token: InjectionToken, reason: R
     const heir = [...own.keys()].find((other) => typeof other === "function" && other.prototype instanceof token);
     if (heir !== undefined) {
       const what = `${reason.what}: ${name} provides ${nameOf(heir)}, which is one, under its own name only`;
-      return { ...reason, what, cure: `bind it in ${name}: provide(${nameOf(token)}).useClass(${nameOf(heir)})` };
+      return { ...reason, what, fix: `bind it in ${name}: provide(${nameOf(token)}).useClass(${nameOf(heir)})` };
     }
   }
   return undefined;
@@ -102,14 +102,14 @@ function derived({ modules }: ApplicationScope, token: InjectionToken, reason: R
 
 export class Wiring {
   /** Slots that something was given, or asked for by name. */
-  readonly asked = new Set<Slot>();
-  private readonly firstUser = new Map<Slot, Slot>();
-  private readonly faults: (() => Finding)[] = [];
+  readonly asked = new Set<Provider>();
+  private readonly firstUser = new Map<Provider, Provider>();
+  private readonly faults: (() => Diagnostic)[] = [];
 
   constructor(private readonly application: ApplicationScope) {}
 
   /** Wires every slot in `slots` and everything they lead to; each once. */
-  wire(slots: Iterable<Slot>): void {
+  wire(slots: Iterable<Provider>): void {
     const pending = [...slots];
     const known = new Set(pending);
     for (const slot of pending) {
@@ -122,11 +122,11 @@ export class Wiring {
   }
 
   /** What could not be wired, in the order of the slots. */
-  findings(): readonly Finding[] {
+  findings(): readonly Diagnostic[] {
     return this.faults.map((fault) => fault());
   }
 
-  private dependenciesOf(slot: Slot): readonly Slot[] {
+  private dependenciesOf(slot: Provider): readonly Provider[] {
     if (slot.source.kind !== "class") return [];
     const target = slot.source.implementation;
     const shape = constructorOf(target);
@@ -134,7 +134,7 @@ export class Wiring {
     return shape.parameters.flatMap((parameter) => this.given(slot, target, shape, parameter) ?? []);
   }
 
-  private given(slot: Slot, target: object, shape: ConstructorShape, parameter: Parameter): Slot | undefined {
+  private given(slot: Provider, target: object, shape: ConstructorShape, parameter: Parameter): Provider | undefined {
     const { token } = parameter;
     if (token === undefined) {
       this.faults.push(() => blankParameter(slot, target, shape, parameter));
@@ -146,18 +146,18 @@ export class Wiring {
     return found;
   }
 
-  private note(found: Slot, user: Slot): void {
+  private note(found: Provider, user: Provider): void {
     this.asked.add(found);
     if (!this.firstUser.has(found)) this.firstUser.set(found, user);
   }
 
-  private missing(slot: Slot, token: InjectionToken, where: string): Finding {
-    const { code, what, cure } = explainMissing(this.application, slot.scope, token);
-    return { code, what: `${what} (${this.chain(slot)} -> ${nameOf(token)})`, where, cure };
+  private missing(slot: Provider, token: InjectionToken, where: string): Diagnostic {
+    const { code, what, fix } = explainMissing(this.application, slot.scope, token);
+    return { code, what: `${what} (${this.chain(slot)} -> ${nameOf(token)})`, where, fix };
   }
 
   /** From whoever nobody asks for down to `slot`; a cycle above it ends the chain. */
-  private chain(slot: Slot): string {
+  private chain(slot: Provider): string {
     const links = new Set([slot]);
     for (let user = this.firstUser.get(slot); user !== undefined && !links.has(user); user = this.firstUser.get(user)) {
       links.add(user);

@@ -1,97 +1,97 @@
 /**
- * The faults of modules, bindings and running providers, in words: a code, what, where, and the cure. Kept together so that they speak
+ * The faults of modules, bindings and running providers, in words: a code, what, where, and the fix. Kept together so that they speak
  * alike and the guide can be compared with them. Those of constructor parameters: `parameter-findings.ts`; of missing providers:
  * `missing.ts`.
  */
-import type { Finding } from "../errors/diagnostic.js";
-import type { Slot } from "./provider.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Provider } from "./provider.js";
 import { nameOf } from "./token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 
 const LOADING = "the file that defines it was not loaded yet: the files import each other";
 
-export function notAModule(value: unknown, where: string): Finding {
-  const [reason, cure] =
+export function notAModule(value: unknown, where: string): Diagnostic {
+  const [reason, fix] =
     value === undefined
       ? [`: ${LOADING}`, "take one of the two file imports away"]
       : ["", "decorate the class with @Module({ … }); a provider belongs under providers"];
-  return { code: "E_NOT_A_MODULE", what: `${nameOf(value)} is not a module${reason}`, where, cure };
+  return { code: "E_NOT_A_MODULE", what: `${nameOf(value)} is not a module${reason}`, where, fix };
 }
 
-export function moduleCycle(path: readonly { readonly name: string }[]): Finding {
+export function moduleCycle(path: readonly { readonly name: string }[]): Diagnostic {
   return {
     code: "E_MODULE_CYCLE",
     what: `modules import each other: ${path.map(({ name }) => name).join(" -> ")}`,
     where: `imports of ${path.at(-2)?.name ?? ""}`,
-    cure: "move what both need into a module of its own and import that one from both",
+    fix: "move what both need into a module of its own and import that one from both",
   };
 }
 
-export function notAProvider(value: unknown, where: string, reason?: string): Finding {
-  const [what, cure] =
+export function notAProvider(value: unknown, where: string, reason?: string): Diagnostic {
+  const [what, fix] =
     value === undefined
       ? [`undefined where a class belongs: ${LOADING}`, "take one of the two file imports away"]
       : [
           reason ?? `${nameOf(value)} is no class and no binding`,
           "list a class, or provide(Token).useClass, .useValue or .useFactory",
         ];
-  return { code: "E_PROVIDER_INVALID", what, where, cure };
+  return { code: "E_PROVIDER_INVALID", what, where, fix };
 }
 
-export function unknownExport(value: unknown, module: string, isModule: boolean): Finding {
+export function unknownExport(value: unknown, module: string, isModule: boolean): Diagnostic {
   const name = nameOf(value);
-  const cure = isModule
+  const fix = isModule
     ? `add ${name} to the imports of ${module}`
     : `add ${name} to the providers of ${module} or import a module that exports it`;
   return {
     code: "E_EXPORT_UNKNOWN",
     what: `${module} exports ${name}, which it neither provides nor imports`,
     where: `exports of ${module}`,
-    cure: `${cure}; or take it out of exports`,
+    fix: `${fix}; or take it out of exports`,
   };
 }
 
-export function dependencyCycle(path: readonly Slot[]): Finding {
+export function dependencyCycle(path: readonly Provider[]): Diagnostic {
   const last = path.at(-2);
   return {
     code: "E_PROVIDER_CYCLE",
     what: `providers need each other: ${path.map(({ label }) => label).join(" -> ")}`,
     where: last === undefined ? "" : buildPlace(last),
-    cure: "move what both need into a class of its own and inject that one into both",
+    fix: "move what both need into a class of its own and inject that one into both",
   };
 }
 
-export function unusedDouble(slot: Slot): Finding {
+export function unusedOverride(slot: Provider): Diagnostic {
   return {
     code: "E_DOUBLE_UNUSED",
     what: `nothing injects ${nameOf(slot.token)}, so its double would do nothing`,
     where: `the double of ${nameOf(slot.token)}`,
-    cure: "bind the double to the token that is injected, or leave it out",
+    fix: "bind the double to the token that is injected, or leave it out",
   };
 }
 
 /** How messages about a running constructor or factory call the place. */
-export function buildPlace({ source, scope, token }: Slot): string {
+export function buildPlace({ source, scope, token }: Provider): string {
   const part =
     source.kind === "class" ? `constructor of ${nameOf(source.implementation)}` : `factory of ${nameOf(token)}`;
   return `${part}, in ${scope.name}`;
 }
 
-export function promised(slot: Slot): Finding {
+export function promised(slot: Provider): Diagnostic {
   return {
     code: "E_FACTORY_PROMISE",
     what: `the factory of ${nameOf(slot.token)} returned a promise, and nothing waits for it`,
     where: buildPlace(slot),
-    cure: "return the object at once and do what has to be waited for in Subsystem.start()",
+    fix: "return the object at once and do what has to be waited for in Subsystem.start()",
   };
 }
 
-export function threw(slot: Slot, error: unknown): Finding {
+export function threw(slot: Provider, error: unknown): Diagnostic {
   return {
     code: "E_PROVIDER_FAILED",
     what: `${slot.label} could not be built: ${messageOf(error)}`,
     where: buildPlace(slot),
-    cure: "see the cause; what opens files or connections belongs in Subsystem.start()",
+    fix: "see the cause; what opens files or connections belongs in Subsystem.start()",
   };
 }
 
@@ -109,9 +109,9 @@ function messageOf(error: unknown): string {
  */
 export class ResolutionError extends FrameworkError {
   constructor(
-    readonly finding: Finding,
+    readonly finding: Diagnostic,
     options: { readonly cause?: unknown } = {},
   ) {
-    super(`${finding.what}; at ${finding.where}; cure: ${finding.cure}`, { ...options, code: finding.code });
+    super(`${finding.what}; at ${finding.where}; fix: ${finding.fix}`, { ...options, code: finding.code });
   }
 }

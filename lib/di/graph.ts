@@ -11,23 +11,23 @@ import { isClass, type InjectionToken } from "./token.js";
 import type { Inspection, Inspected, ModuleDescription } from "./inspection.js";
 import { Binding } from "./provide.js";
 import { ApplicationScope, bindingFault, walkModules, type ModuleScope, type Scope } from "./module-scope.js";
-import { Slot } from "./provider.js";
-import { StartupError, type Finding } from "../errors/diagnostic.js";
-import { Assembly } from "./instances.js";
+import { Provider } from "./provider.js";
+import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
+import { InstanceBuilder } from "./instances.js";
 import { Container } from "./container.js";
 import { depthFirst } from "./depth-first.js";
-import { dependencyCycle, unusedDouble } from "./diagnostics.js";
+import { dependencyCycle, unusedOverride } from "./diagnostics.js";
 import { explainMissing, Wiring } from "./dependencies.js";
 
 // A test double for something nothing injects would pass a test that proves nothing: it is refused. What only a factory resolves is seen
 // when the factory runs, so that the last word falls after the build.
 
 /** The slots of doubles that neither a constructor nor the framework asks for. */
-export function idleDoubles(
+export function unusedOverrides(
   application: ApplicationScope,
   { doubles = [], collects = () => false }: Inspection,
-  asked: ReadonlySet<Slot>,
-): readonly Slot[] {
+  asked: ReadonlySet<Provider>,
+): readonly Provider[] {
   const tokens = new Set(doubles.filter((double) => double instanceof Binding).map(({ token }) => token));
   const slots = [...application.bindings.values()].filter(({ token }) => tokens.has(token));
   return slots.filter((slot) => !asked.has(slot) && !isForFramework(slot, application, collects));
@@ -35,7 +35,7 @@ export function idleDoubles(
 
 /** The framework asks by itself for its defaults and for the classes it collects; a class behind a token counts like the token. */
 function isForFramework(
-  { token }: Slot,
+  { token }: Provider,
   application: ApplicationScope,
   collects: NonNullable<Inspection["collects"]>,
 ): boolean {
@@ -49,9 +49,9 @@ function isForFramework(
 // provided exists once in an application, whoever lists it. Where the modules' own bindings give them different things, they stay two.
 
 /** Which slots another one stands for, from a list of wired slots that has dependencies first; ties what depends on them anew. */
-export function twinsIn(order: readonly Slot[]): ReadonlyMap<Slot, Slot> {
-  const twins = new Map<Slot, Slot>();
-  const firsts = new Map<unknown, Slot[]>();
+export function sharedInstancesIn(order: readonly Provider[]): ReadonlyMap<Provider, Provider> {
+  const twins = new Map<Provider, Provider>();
+  const firsts = new Map<unknown, Provider[]>();
   for (const slot of order) {
     slot.dependencies = slot.dependencies.map((dependency) => twins.get(dependency) ?? dependency);
     if (slot.source.kind !== "class") continue;
@@ -64,21 +64,21 @@ export function twinsIn(order: readonly Slot[]): ReadonlyMap<Slot, Slot> {
 }
 
 /** Of two slots of one class. */
-function isTwin(one: Slot, other: Slot): boolean {
+function isTwin(one: Provider, other: Provider): boolean {
   return one.token === other.token && one.dependencies.every((dependency, at) => dependency === other.dependencies[at]);
 }
 
 /** A graph without faults, as far as that can be known before anything runs. */
 interface Plan {
   readonly application: ApplicationScope;
-  readonly order: readonly Slot[];
+  readonly order: readonly Provider[];
   /** Doubles that only a factory may still ask for. */
-  readonly idle: readonly Slot[];
+  readonly idle: readonly Provider[];
 }
 
 /** Checks a graph; builds nothing of it. */
 export function inspect(input: Inspection): Inspected {
-  const findings: Finding[] = [];
+  const findings: Diagnostic[] = [];
   const application = new ApplicationScope();
   bindAll(application, input, findings);
   const modules = input.root === undefined ? [] : walkModules(input.root, application, findings);
@@ -89,18 +89,18 @@ export function inspect(input: Inspection): Inspected {
   const order = unite(application, all);
   askFor(application, input, wiring.asked, findings);
   findings.push(...wiring.findings(), ...cycles.map(dependencyCycle));
-  const idle = idleDoubles(application, input, wiring.asked);
-  if (!order.some(({ source }) => source.kind === "factory")) findings.push(...idle.map(unusedDouble));
+  const idle = unusedOverrides(application, input, wiring.asked);
+  if (!order.some(({ source }) => source.kind === "factory")) findings.push(...idle.map(unusedOverride));
   const build = (): Container => buildAll({ application, order, idle }, findings);
   return { findings, modules: application.modules.map(describe), build };
 }
 
 /** Fills the application's own tables; the doubles come last and so win. */
-function bindAll(application: ApplicationScope, input: Inspection, findings: Finding[]): void {
-  const put = (table: Map<InjectionToken, Slot>, list: readonly Binding[] = [], what: string): void => {
+function bindAll(application: ApplicationScope, input: Inspection, findings: Diagnostic[]): void {
+  const put = (table: Map<InjectionToken, Provider>, list: readonly Binding[] = [], what: string): void => {
     for (const [index, binding] of list.entries()) {
       const fault = bindingFault(binding, `${what} ${index + 1} of the application`);
-      if (fault === undefined) table.set(binding.token, new Slot(binding.token, binding.source, application));
+      if (fault === undefined) table.set(binding.token, new Provider(binding.token, binding.source, application));
       else findings.push(fault);
     }
   };
@@ -114,8 +114,8 @@ function liveSlots(
   application: ApplicationScope,
   modules: readonly ModuleScope[],
   { extras = () => [] }: Inspection,
-  asked: Set<Slot>,
-): readonly Slot[] {
+  asked: Set<Provider>,
+): readonly Provider[] {
   const live = new Set(application.bindings.values());
   const addMembers = (scope: Scope, members: readonly unknown[]): void => {
     for (const member of members.filter(isClass)) {
@@ -134,8 +134,8 @@ function liveSlots(
 }
 
 /** Lets one slot stand for all of its twins; the order of those that are left. */
-function unite(application: ApplicationScope, order: readonly Slot[]): readonly Slot[] {
-  const twins = twinsIn([...new Set([...order, ...application.defaults.values()])]);
+function unite(application: ApplicationScope, order: readonly Provider[]): readonly Provider[] {
+  const twins = sharedInstancesIn([...new Set([...order, ...application.defaults.values()])]);
   for (const scope of [application, ...application.modules]) scope.replace(twins);
   return order.filter((slot) => !twins.has(slot));
 }
@@ -143,8 +143,8 @@ function unite(application: ApplicationScope, order: readonly Slot[]): readonly 
 function askFor(
   application: ApplicationScope,
   { wanted = [] }: Inspection,
-  asked: Set<Slot>,
-  findings: Finding[],
+  asked: Set<Provider>,
+  findings: Diagnostic[],
 ): void {
   for (const { token, by, optional = false } of wanted) {
     const slot = application.reach(token);
@@ -159,9 +159,9 @@ function describe({ module, name, definition, own, imports }: ModuleScope): Modu
   return { module, name, imports: imported, exports, controllers, providers: [...own.keys()], middleware };
 }
 
-function buildAll({ application, order, idle }: Plan, findings: readonly Finding[]): Container {
+function buildAll({ application, order, idle }: Plan, findings: readonly Diagnostic[]): Container {
   if (findings.length > 0) throw new StartupError(findings);
-  const assembly = new Assembly(application);
+  const assembly = new InstanceBuilder(application);
   const container = new Container(application, assembly);
   const failures = assembly.build(order);
   // A factory that failed may have been about to ask for the double.
@@ -169,10 +169,10 @@ function buildAll({ application, order, idle }: Plan, findings: readonly Finding
   if (failures.length + unused.length === 0) return container;
   // What was built is let go in the background: the news is why the start failed.
   container.dispose().catch(() => undefined);
-  throw failedStart([...failures.map(({ finding }) => finding), ...unused.map(unusedDouble)], failures);
+  throw failedStart([...failures.map(({ finding }) => finding), ...unused.map(unusedOverride)], failures);
 }
 
-function failedStart(findings: readonly Finding[], failures: readonly { readonly cause?: unknown }[]): StartupError {
+function failedStart(findings: readonly Diagnostic[], failures: readonly { readonly cause?: unknown }[]): StartupError {
   const causes = failures.flatMap((failure) => ("cause" in failure ? [failure.cause] : []));
   if (causes.length === 0) return new StartupError(findings);
   return new StartupError(findings, { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) });

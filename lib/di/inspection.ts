@@ -1,5 +1,5 @@
 /** What the application room hands to `inspect`, and what it gets back. */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Class, InjectionToken } from "./token.js";
 import type { Container } from "./container.js";
 import type { Binding } from "./provide.js";
@@ -43,7 +43,7 @@ export interface ModuleDescription {
 }
 
 export interface Inspected {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Diagnostic[];
   /** The root first, then depth first along the imports; each module once. */
   readonly modules: readonly ModuleDescription[];
   /**

@@ -3,7 +3,7 @@
  * was found before (`graph.ts`), what only shows when constructors and factories run is found here.
  */
 import { container as registry, type DependencyContainer } from "tsyringe";
-import type { Slot, Viewpoint } from "./provider.js";
+import type { Provider, Viewpoint } from "./provider.js";
 import { construct } from "./injectable.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
@@ -43,24 +43,24 @@ interface Held {
 
 export class InstanceStore {
   private readonly container: DependencyContainer = registry.createChildContainer();
-  private readonly made: (readonly [Slot, unknown])[] = [];
+  private readonly made: (readonly [Provider, unknown])[] = [];
 
-  has({ key }: Slot): boolean {
+  has({ key }: Provider): boolean {
     return this.container.isRegistered(key);
   }
 
   /** Only for slots the store has. */
-  get({ key }: Slot): unknown {
+  get({ key }: Provider): unknown {
     return this.container.resolve<Held>(key).value;
   }
 
-  put(slot: Slot, value: unknown): void {
+  put(slot: Provider, value: unknown): void {
     this.container.registerInstance<Held>(slot.key, { value });
     this.made.push([slot, value]);
   }
 
   /** What was put, in order; there to be read after the end, too. */
-  entries(): readonly (readonly [Slot, unknown])[] {
+  entries(): readonly (readonly [Provider, unknown])[] {
     return this.made;
   }
 
@@ -74,24 +74,24 @@ export interface Demand<T> {
   readonly token: InjectionToken<T>;
   readonly scope: Viewpoint;
   /** What the scope sees under the token. */
-  readonly slot: Slot | undefined;
+  readonly slot: Provider | undefined;
   /** Who asks; for the message. */
   readonly where: string;
 }
 
-export class Assembly {
+export class InstanceBuilder {
   /** Slots that were looked up by hand: by a factory, or through the container. */
-  readonly asked = new Set<Slot>();
+  readonly asked = new Set<Provider>();
   private readonly store = new InstanceStore();
   /** Slots whose constructor or factory is running, outermost first. */
-  private readonly running: Slot[] = [];
+  private readonly running: Provider[] = [];
   private closed = false;
-  private readonly failed = new Map<Slot, ResolutionError>();
+  private readonly failed = new Map<Provider, ResolutionError>();
 
   constructor(private readonly application: ApplicationScope) {}
 
   /** Builds the slots, which come dependencies first; returns what failed, each failure once. */
-  build(order: readonly Slot[]): readonly ResolutionError[] {
+  build(order: readonly Provider[]): readonly ResolutionError[] {
     for (const slot of order) {
       try {
         this.make(slot);
@@ -116,7 +116,7 @@ export class Assembly {
   }
 
   /** What was made so far, in order. */
-  entries(): readonly (readonly [Slot, unknown])[] {
+  entries(): readonly (readonly [Provider, unknown])[] {
     return this.store.entries();
   }
 
@@ -130,8 +130,8 @@ export class Assembly {
    * What has to be made for `slot`, itself last. Found without recursion: only factories that resolve each other nest. Refuses to wait
    * for what is itself waiting.
    */
-  private unmade(slot: Slot): readonly Slot[] {
-    const isDone = (from: Slot): boolean => this.store.has(from) || this.running.includes(from);
+  private unmade(slot: Provider): readonly Provider[] {
+    const isDone = (from: Provider): boolean => this.store.has(from) || this.running.includes(from);
     const { order } = depthFirst([slot], (from) => (isDone(from) ? [] : from.dependencies));
     const waiting = order.find((needed) => this.running.includes(needed));
     if (waiting !== undefined) throw new ResolutionError(dependencyCycle(this.cycleThrough(waiting, slot)));
@@ -139,9 +139,9 @@ export class Assembly {
   }
 
   /** From `waiting` along what is running, on to `slot` which the innermost asks for, and back. */
-  private cycleThrough(waiting: Slot, slot: Slot): readonly Slot[] {
+  private cycleThrough(waiting: Provider, slot: Provider): readonly Provider[] {
     const steps = this.running.slice(this.running.indexOf(waiting));
-    const next = (from: Slot): readonly Slot[] => {
+    const next = (from: Provider): readonly Provider[] => {
       const depth = steps.indexOf(from);
       return depth === -1 ? from.dependencies : [steps[depth + 1] ?? slot];
     };
@@ -149,7 +149,7 @@ export class Assembly {
   }
 
   /** Runs a constructor or factory whose dependencies are made, unless that was done before. */
-  private make(slot: Slot): void {
+  private make(slot: Provider): void {
     if (this.store.has(slot)) return;
     this.refuseFailed(slot);
     this.running.push(slot);
@@ -166,7 +166,7 @@ export class Assembly {
     }
   }
 
-  private create({ source, dependencies }: Slot): unknown {
+  private create({ source, dependencies }: Provider): unknown {
     if (source.kind !== "class") return source.kind === "value" ? source.value : undefined;
     return construct(
       source.implementation,
@@ -175,7 +175,7 @@ export class Assembly {
   }
 
   /** One failure is reported once, however many wait for it. */
-  private refuseFailed(slot: Slot): void {
+  private refuseFailed(slot: Provider): void {
     const cause = [slot, ...slot.dependencies].find((needed) => this.failed.has(needed));
     const failure = cause === undefined ? undefined : this.failed.get(cause);
     if (failure === undefined) return;
@@ -183,20 +183,20 @@ export class Assembly {
     throw failure;
   }
 
-  private fail(slot: Slot, error: unknown): ResolutionError {
+  private fail(slot: Provider, error: unknown): ResolutionError {
     const failure =
       error instanceof ResolutionError ? error : new ResolutionError(threw(slot, error), { cause: error });
     this.failed.set(slot, failure);
     return failure;
   }
 
-  private resolverOf(slot: Slot): Resolve {
+  private resolverOf(slot: Provider): Resolve {
     const { scope } = slot;
     return (token) => this.answer({ token, scope, slot: scope.find(token), where: buildPlace(slot) });
   }
 }
 
-function refusePromise(slot: Slot, value: unknown): void {
+function refusePromise(slot: Provider, value: unknown): void {
   if (!isPromise(value)) return;
   // Nobody will ever wait for it; its failure must not end the process before the finding is read.
   value.then(undefined, () => undefined);

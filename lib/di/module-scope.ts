@@ -5,8 +5,8 @@
 import { type Class, nameOf, type InjectionToken, isClass, isInjectionToken } from "./token.js";
 import { type ModuleDefinition, moduleOf } from "./module.js";
 import { Binding } from "./provide.js";
-import { Slot, type Viewpoint } from "./provider.js";
-import type { Finding } from "../errors/diagnostic.js";
+import { Provider, type Viewpoint } from "./provider.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { depthFirst } from "./depth-first.js";
 import { moduleCycle, notAModule, notAProvider, unknownExport } from "./diagnostics.js";
 
@@ -14,26 +14,26 @@ export abstract class Scope implements Viewpoint {
   /** For messages. */
   abstract readonly name: string;
   /** Built here and not injected: controllers, middleware, the module itself. */
-  readonly members = new Map<InjectionToken, Slot>();
+  readonly members = new Map<InjectionToken, Provider>();
 
   /** What a constructor parameter or a factory of this scope is given for the token. */
-  abstract find(token: InjectionToken): Slot | undefined;
+  abstract find(token: InjectionToken): Provider | undefined;
 
   /** What `find` gives, or a member. */
-  reach(token: InjectionToken): Slot | undefined {
+  reach(token: InjectionToken): Provider | undefined {
     return this.find(token) ?? this.members.get(token);
   }
 
   /** Puts other slots in the place of some. */
-  replace(substitutes: ReadonlyMap<Slot, Slot>): void {
+  replace(substitutes: ReadonlyMap<Provider, Provider>): void {
     replaceIn(this.members, substitutes);
   }
 
   /** A slot of `target` in this scope: the one its token stands for already, else a new member. */
-  member(target: Class): Slot {
+  member(target: Class): Provider {
     const known = this.find(target) ?? this.members.get(target);
     if (known !== undefined) return known;
-    const slot = new Slot(target, { kind: "class", implementation: target }, this);
+    const slot = new Provider(target, { kind: "class", implementation: target }, this);
     this.members.set(target, slot);
     return slot;
   }
@@ -42,7 +42,7 @@ export abstract class Scope implements Viewpoint {
 /** The view from inside one module. */
 export class ModuleScope extends Scope {
   readonly name: string;
-  readonly own = new Map<InjectionToken, Slot>();
+  readonly own = new Map<InjectionToken, Provider>();
   readonly exports: ReadonlySet<unknown>;
   /** Filled by the walk, in the order of `imports`. */
   readonly imports: ModuleScope[] = [];
@@ -59,26 +59,26 @@ export class ModuleScope extends Scope {
 
   /** Provides the token here; the last call wins. */
   provide({ token, source }: Binding): void {
-    this.own.set(token, new Slot(token, source, this));
+    this.own.set(token, new Provider(token, source, this));
   }
 
-  override replace(substitutes: ReadonlyMap<Slot, Slot>): void {
+  override replace(substitutes: ReadonlyMap<Provider, Provider>): void {
     super.replace(substitutes);
     replaceIn(this.own, substitutes);
   }
 
-  override find(token: InjectionToken): Slot | undefined {
+  override find(token: InjectionToken): Provider | undefined {
     const { bindings, defaults } = this.application;
     return bindings.get(token) ?? this.local(token) ?? defaults.get(token);
   }
 
   /** Provided here or by an import. */
-  local(token: InjectionToken): Slot | undefined {
+  local(token: InjectionToken): Provider | undefined {
     return this.own.get(token) ?? this.imported(token, new Set([this]));
   }
 
   /** The last import that exports the token wins. `asked` ends the search where modules import each other. */
-  private imported(token: InjectionToken, asked: Set<ModuleScope>): Slot | undefined {
+  private imported(token: InjectionToken, asked: Set<ModuleScope>): Provider | undefined {
     for (const scope of this.imports.toReversed()) {
       const slot = scope.exported(token, asked);
       if (slot !== undefined) return slot;
@@ -86,7 +86,7 @@ export class ModuleScope extends Scope {
     return undefined;
   }
 
-  private exported(token: InjectionToken, asked: Set<ModuleScope>): Slot | undefined {
+  private exported(token: InjectionToken, asked: Set<ModuleScope>): Provider | undefined {
     if (asked.has(this)) return undefined;
     asked.add(this);
     if (this.exports.has(token)) return this.own.get(token) ?? this.imported(token, asked);
@@ -105,19 +105,19 @@ export class ModuleScope extends Scope {
 export class ApplicationScope extends Scope {
   readonly name = "the application";
   /** Override every module's binding of the same token and are visible everywhere. */
-  readonly bindings = new Map<InjectionToken, Slot>();
+  readonly bindings = new Map<InjectionToken, Provider>();
   /** Visible everywhere, and overridden by every other binding that is. */
-  readonly defaults = new Map<InjectionToken, Slot>();
+  readonly defaults = new Map<InjectionToken, Provider>();
   /** Filled by the walk: the root first, each module once. */
   modules: readonly ModuleScope[] = [];
   root: ModuleScope | undefined;
 
-  override find(token: InjectionToken): Slot | undefined {
+  override find(token: InjectionToken): Provider | undefined {
     const { bindings, defaults, root } = this;
     return bindings.get(token) ?? root?.local(token) ?? this.only(({ own }) => own.get(token)) ?? defaults.get(token);
   }
 
-  override reach(token: InjectionToken): Slot | undefined {
+  override reach(token: InjectionToken): Provider | undefined {
     return super.reach(token) ?? this.only(({ members }) => members.get(token));
   }
 
@@ -126,20 +126,24 @@ export class ApplicationScope extends Scope {
     return this.modules.filter(({ own }) => own.has(token));
   }
 
-  private only(pick: (scope: ModuleScope) => Slot | undefined): Slot | undefined {
+  private only(pick: (scope: ModuleScope) => Provider | undefined): Provider | undefined {
     const slots = new Set(this.modules.map(pick).filter((slot) => slot !== undefined));
     return slots.size === 1 ? [...slots][0] : undefined;
   }
 }
 
-function replaceIn(slots: Map<InjectionToken, Slot>, substitutes: ReadonlyMap<Slot, Slot>): void {
+function replaceIn(slots: Map<InjectionToken, Provider>, substitutes: ReadonlyMap<Provider, Provider>): void {
   for (const [token, slot] of slots) slots.set(token, substitutes.get(slot) ?? slot);
 }
 
 // From the root module to every module that is reached from it, each once; checks what the modules list, and fills the scopes.
 
 /** The modules in the order in which their providers are built: what is imported comes first. Puts the scopes into `application`. */
-export function walkModules(root: Class, application: ApplicationScope, findings: Finding[]): readonly ModuleScope[] {
+export function walkModules(
+  root: Class,
+  application: ApplicationScope,
+  findings: Diagnostic[],
+): readonly ModuleScope[] {
   const scopes = new Map<unknown, ModuleScope>();
   const enter = (value: unknown, where: string): ModuleScope | undefined => {
     const scope = scopes.get(value) ?? open(value, application);
@@ -174,7 +178,7 @@ function importsOf(
   return scope.imports;
 }
 
-function fill(scope: ModuleScope, findings: Finding[]): void {
+function fill(scope: ModuleScope, findings: Diagnostic[]): void {
   for (const [index, entry] of scope.definition.providers.entries()) {
     const binding = isClass(entry) ? new Binding(entry, { kind: "class", implementation: entry }) : entry;
     const fault = bindingFault(binding, `provider ${index + 1} of ${scope.name}`);
@@ -187,7 +191,7 @@ function fill(scope: ModuleScope, findings: Finding[]): void {
 }
 
 /** What is wrong with a binding as it came from JavaScript, where types do not hold. */
-export function bindingFault(binding: unknown, where: string): Finding | undefined {
+export function bindingFault(binding: unknown, where: string): Diagnostic | undefined {
   if (!(binding instanceof Binding)) return notAProvider(binding, where);
   const { token, source } = binding;
   if (!isInjectionToken(token)) return notAProvider(token, where);
@@ -198,7 +202,7 @@ export function bindingFault(binding: unknown, where: string): Finding | undefin
   return undefined;
 }
 
-function checkExports(scope: ModuleScope, findings: Finding[]): void {
+function checkExports(scope: ModuleScope, findings: Diagnostic[]): void {
   for (const entry of scope.definition.exports) {
     const known = isInjectionToken(entry) && (isImported(scope, entry) || scope.local(entry) !== undefined);
     if (!known) findings.push(unknownExport(entry, scope.name, moduleOf(entry) !== undefined));

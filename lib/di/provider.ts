@@ -8,14 +8,14 @@ import { nameOf, type InjectionToken } from "./token.js";
 /** Where a slot stands: what it may be given, and how messages call the place. */
 export interface Viewpoint {
   readonly name: string;
-  find(token: InjectionToken): Slot | undefined;
+  find(token: InjectionToken): Provider | undefined;
 }
 
-export class Slot {
+export class Provider {
   /** Under which the container keeps the instance. */
   readonly key: symbol;
   /** By constructor parameter; what a factory resolves is not known before it runs. */
-  dependencies: readonly Slot[] = [];
+  dependencies: readonly Provider[] = [];
 
   constructor(
     readonly token: InjectionToken,

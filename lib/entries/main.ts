@@ -32,7 +32,7 @@ export { profile, type Profile } from "../runtime/profile.js";
 export { Reply } from "../http/reply.js";
 export type { Schema } from "../http/schema.js";
 export { ShutdownLast } from "../lifecycle/subsystem.js";
-export { StartupError, type Finding } from "../errors/diagnostic.js";
+export { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 // di
 export { Inject, Injectable } from "../di/injectable.js";
 export { Module, type ModuleOptions } from "../di/module.js";
@@ -46,7 +46,7 @@ export type { LifecycleState } from "../lifecycle/state.js";
 export type { LifecycleOptions } from "../lifecycle/options.js";
 export { Readiness, type ReadinessReport } from "../lifecycle/readiness.js";
 // edge
-export { Compression } from "../stages/compression.js";
+export { CompressionLayer } from "../stages/compression.js";
 export type { CompressionOptions } from "../stages/compression.js";
 export { CorsLayer } from "../stages/cors/cors.js";
 export type { CorsOptions, OriginPredicate } from "../stages/cors/cors-options.js";

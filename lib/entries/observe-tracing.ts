@@ -8,7 +8,7 @@ export type {
   Level,
   LevelFilter,
   LogEvent,
-  Outcome,
+  SpanOutcome,
   RemoteParent,
   SpanData,
   Subscriber,

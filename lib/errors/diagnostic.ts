@@ -5,7 +5,7 @@
 import { FrameworkError } from "./framework-error.js";
 
 /** One fault. */
-export interface Finding {
+export interface Diagnostic {
   /** Stable, unique: `E_…`. */
   readonly code: string;
   /** What is wrong, naming the offending value. */
@@ -13,15 +13,15 @@ export interface Finding {
   /** Class, parameter and position; or route; or builder call. */
   readonly where: string;
   /** What to change. */
-  readonly cure: string;
+  readonly fix: string;
 }
 
 export class StartupError extends FrameworkError {
-  readonly findings: readonly Finding[];
+  readonly diagnostics: readonly Diagnostic[];
 
-  constructor(findings: readonly Finding[], options: { readonly cause?: unknown } = {}) {
+  constructor(findings: readonly Diagnostic[], options: { readonly cause?: unknown } = {}) {
     super(describe(findings), { code: "E_STARTUP", status: 500, ...options });
-    this.findings = findings;
+    this.diagnostics = findings;
     plain(this);
   }
 }
@@ -39,9 +39,9 @@ export function plain(error: FrameworkError): void {
   }
 }
 
-function describe(findings: readonly Finding[]): string {
+function describe(findings: readonly Diagnostic[]): string {
   const head =
     findings.length === 1 ? "the application cannot start" : `the application cannot start: ${findings.length} faults`;
-  const rows = findings.map(({ code, what, where, cure }) => `  ${code} ${what}\n    at ${where}\n    cure: ${cure}`);
+  const rows = findings.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
   return [head, ...rows].join("\n");
 }

@@ -18,12 +18,12 @@ import { validate, type Schema } from "./schema.js";
  * `a=1&b=2` from a form or a query as an object without a prototype, so that a field named `__proto__` is a field like any other.
  * A repeated key is a list; more than a thousand fields are refused. Decoding follows the URL standard's urlencoded parser.
  */
-export type Fields = Readonly<Record<string, string | readonly string[]>>;
+export type FieldValues = Readonly<Record<string, string | readonly string[]>>;
 
 /** How many fields are read at most. */
 export const MAX_FIELDS = 1000;
 
-export function parseFields(text: string): Fields {
+export function parseFields(text: string): FieldValues {
   const fields = Object.create(null) as Record<string, string | string[]>;
   if (text === "") return fields;
   refuseTooMany(text);
@@ -86,7 +86,7 @@ async function textOf(ctx: Context): Promise<string> {
 }
 
 /** @param query without its `?` */
-export function readSearch(query: string, schema?: Schema): Fields | Promise<unknown> {
+export function readSearch(query: string, schema?: Schema): FieldValues | Promise<unknown> {
   const fields = parseFields(query);
   return schema === undefined ? fields : markHandled(validate(schema, fields));
 }

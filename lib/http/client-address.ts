@@ -10,7 +10,7 @@
  * proxies.clientIp("10.1.2.3", ["203.0.113.7, 10.9.9.9"]); // "203.0.113.7"
  */
 import { isIPv4, isIPv6, SocketAddress, BlockList } from "node:net";
-import { trimBlanks } from "./field-value.js";
+import { trimWhitespace } from "./field-value.js";
 import { FrameworkError } from "../errors/framework-error.js";
 
 // Reads an IP address into the one spelling everything else compares: IPv4 as it is, IPv6 compressed and in lower case
@@ -38,7 +38,7 @@ export function readAddress(text: string): string | undefined {
 
 /** One entry of `X-Forwarded-For`: `ip`, `ip:port`, `[v6]` or `[v6]:port`, blanks around it allowed. */
 export function readForwardedEntry(entry: string): string | undefined {
-  const text = trimBlanks(entry);
+  const text = trimWhitespace(entry);
   if (text.length > MAX_ENTRY_LENGTH) return undefined;
   if (text.startsWith("[")) return readBracketed(text);
   const colon = text.indexOf(":");
@@ -176,7 +176,7 @@ export class TrustedProxies {
     const line = forwardedProto?.at(-1);
     if (line === undefined || !this.#trustsPeer(readPeer(peer ?? ""))) return fallback;
     // A scheme compares without regard to case (RFC 3986 section 3.1).
-    const last = trimBlanks(line.slice(line.lastIndexOf(",") + 1)).toLowerCase();
+    const last = trimWhitespace(line.slice(line.lastIndexOf(",") + 1)).toLowerCase();
     return last === "https" || last === "http" ? last : fallback;
   }
 
@@ -216,6 +216,6 @@ export class TrustedProxies {
 
 function refuse(junk: readonly string[]): FrameworkError {
   const named = junk.length === 1 ? `trusted proxy ${junk[0]} is` : `trusted proxies ${junk.join(", ")} are`;
-  const cure = "write an IP address or a CIDR block such as 10.0.0.0/8 or fd00::/8, with a prefix of at most 32 or 128";
-  return new FrameworkError(`${named} neither an address nor a block: ${cure}`, { code: "E_TRUSTED_PROXIES" });
+  const fix = "write an IP address or a CIDR block such as 10.0.0.0/8 or fd00::/8, with a prefix of at most 32 or 128";
+  return new FrameworkError(`${named} neither an address nor a block: ${fix}`, { code: "E_TRUSTED_PROXIES" });
 }

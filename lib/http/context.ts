@@ -13,7 +13,7 @@ import { readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
 import { Exchange } from "./exchange.js";
-import { exposeResponse } from "./raw-response.js";
+import { handOutResponse } from "./raw-response.js";
 import { spareConnection } from "./unread-body.js";
 import { discardBody } from "./body-stream.js";
 import { pathOf, queryOf } from "./request-target.js";
@@ -240,7 +240,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** Node's response. Whoever asks for it may write by hand; the head is completed all the same. */
   get res(): ServerResponse {
-    if (!this.exposed) exposeResponse(this);
+    if (!this.exposed) handOutResponse(this);
     return this.deaf ?? this.raw;
   }
 
@@ -268,7 +268,7 @@ export class Context<Names extends string = never> extends Exchange {
     if (this.responseFace === undefined) {
       this.responseFace = new KoaResponseFace(this);
       // It hands out Node's response as well.
-      exposeResponse(this);
+      handOutResponse(this);
     }
     return this.responseFace as unknown as Koa.Response;
   }

@@ -10,10 +10,10 @@ import type { Clock } from "../runtime/clock.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Connection } from "./connection.js";
 import { ClientGoneError } from "../errors/framework-error.js";
-import type { Head, HeadCompleter } from "./head.js";
+import type { ResponseHead, HeadCompleter } from "./head.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import type { Readable } from "node:stream";
-import { sealResponse } from "./raw-response.js";
+import { detachResponse } from "./raw-response.js";
 import { isStream, keepFailure } from "./body-stream.js";
 import { currentFlow, resumeFlow, type Flow } from "../tracing/flow.js";
 
@@ -25,7 +25,7 @@ export interface GoneListener {
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
 
 /** @internal */
-export type Unheard = (what: string, thrown: unknown) => void;
+export type UnhandledErrorReport = (what: string, thrown: unknown) => void;
 
 export abstract class Exchange {
   /** Set once an application, on the prototype of its contexts. @internal */
@@ -35,7 +35,7 @@ export abstract class Exchange {
   /** @internal */
   declare readonly readLimit: number;
   /** Told of a panic where no log subscriber is there to hear of it; set where the application is the process. @internal */
-  declare readonly unheard: Unheard | undefined;
+  declare readonly unheard: UnhandledErrorReport | undefined;
 
   /** @internal */
   extensions: unknown[] | undefined = undefined;
@@ -183,7 +183,7 @@ export abstract class Exchange {
   deafenIfSealed(): void {
     if (this.deaf !== undefined || this.sealedFor === undefined) return;
     this.deaf = this.raw;
-    this.raw = sealResponse(this.raw, this.sealedFor);
+    this.raw = detachResponse(this.raw, this.sealedFor);
   }
 
   // --- the head ---
@@ -194,7 +194,7 @@ export abstract class Exchange {
   }
 
   /** @internal */
-  completeHead(head: Head): void {
+  completeHead(head: ResponseHead): void {
     const { completers } = this;
     if (completers === undefined) return;
     // The innermost stage speaks first, as it would on the way out.

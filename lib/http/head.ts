@@ -6,10 +6,10 @@ import { ServerResponse, type OutgoingHttpHeader, validateHeaderValue } from "no
 import type { Exchange } from "./exchange.js";
 
 export interface HeadCompleter {
-  complete(exchange: Exchange, head: Head): void;
+  complete(exchange: Exchange, head: ResponseHead): void;
 }
 
-export interface Head {
+export interface ResponseHead {
   has(name: string): boolean;
   get(name: string): string | undefined;
   /** Adds, or puts in place of what was there. The value is one that a header may hold, which need not be looked at again. */
@@ -22,7 +22,7 @@ export interface Head {
  * A head nobody has touched: what stages add to it, and nothing else. Names are constants, spelled alike by all who use them; values are
  * constants, numbers, or come from parsers that let nothing through which no header may hold. So it is text that nobody has to check.
  */
-export class FreshHead implements Head {
+export class TextHead implements ResponseHead {
   readonly pairs: string[] = [];
 
   has(name: string): boolean {
@@ -63,7 +63,7 @@ export class FreshHead implements Head {
 }
 
 /** A head that lives on Node's response already. */
-export class WrittenHead implements Head {
+export class NodeHead implements ResponseHead {
   constructor(private readonly raw: ServerResponse) {}
 
   has(name: string): boolean {
@@ -110,7 +110,7 @@ interface Composed {
 }
 
 /** Writes the head: `pairs` by way of Node, which has to look at some of them, and those of `head` behind them. */
-export function writeHead(raw: ServerResponse, pairs: OutgoingHttpHeader[], head: FreshHead): void {
+export function writeHead(raw: ServerResponse, pairs: OutgoingHttpHeader[], head: TextHead): void {
   if (!isNodes(raw) || raw._header !== null) {
     raw.writeHead(raw.statusCode, [...pairs, ...head.pairs]);
     return;

@@ -5,13 +5,13 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import type { Exchange } from "./exchange.js";
-import { WrittenHead, checkStatusMessage } from "./head.js";
+import { NodeHead, checkStatusMessage } from "./head.js";
 import { keepFlow } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::send");
 
-export function exposeResponse(exchange: Exchange): void {
+export function handOutResponse(exchange: Exchange): void {
   const { raw } = exchange;
   exchange.mirror();
   if (exchange.exposed) return;
@@ -30,7 +30,7 @@ export function exposeResponse(exchange: Exchange): void {
       if (reason) checkStatusMessage(reason);
       setAll(raw, rest.at(-1));
       raw.statusCode = status;
-      exchange.completeHead(new WrittenHead(raw));
+      exchange.completeHead(new NodeHead(raw));
     }
     return typeof rest[0] === "string" ? writeHead(asked, rest[0]) : writeHead(asked);
   }) as ServerResponse["writeHead"];
@@ -87,7 +87,7 @@ const WRITES = [
 ] as const;
 
 /** Makes `raw` deaf to everyone but to whoever uses what this returns in its place; `reason` is what callbacks are told. */
-export function sealResponse(raw: ServerResponse, reason: Error): ServerResponse {
+export function detachResponse(raw: ServerResponse, reason: Error): ServerResponse {
   const hand = new Hand(reason);
   for (const name of WRITES) muteMethod(raw, name, hand);
   for (const name of ["statusCode", "statusMessage"]) muteProperty(raw, name, hand);

@@ -13,15 +13,15 @@ import { currentSubscriber } from "../tracing/flow.js";
 import type { Target } from "../tracing/tracing.js";
 
 /** Answers instead of the generic problem; returns whether it did. */
-export type PanicAnswer = (ctx: Context) => boolean;
+export type UnhandledErrorAnswer = (ctx: Context) => boolean;
 
 /** @internal */
-export function answerPanic(
+export function answerUnhandledError(
   ctx: Context,
   thrown: unknown,
   head: HeadSnapshot,
   log: Target,
-  answer?: PanicAnswer,
+  answer?: UnhandledErrorAnswer,
 ): void {
   if (ctx.raw.headersSent) {
     tell(ctx, "response failed", thrown, log);

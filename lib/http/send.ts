@@ -6,7 +6,7 @@
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
 import { announcedLength, checkLength, lengthError, type LengthBounds } from "./announced-length.js";
-import { endAnswer, writeHead, isEmptyStatus, FreshHead, WrittenHead } from "./head.js";
+import { endAnswer, writeHead, isEmptyStatus, TextHead, NodeHead } from "./head.js";
 import type { Context } from "./context.js";
 import { halfClose } from "./half-close.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./unread-body.js";
@@ -176,7 +176,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   if (ctx.naturalType !== undefined) pairs.push("Content-Type", ctx.naturalType);
   if (length !== undefined) pairs.push("Content-Length", String(length));
   if (closes) pairs.push("Connection", "close");
-  const head = new FreshHead();
+  const head = new TextHead();
   if (ctx.completers !== undefined) ctx.completeHead(head);
   writeHead(raw, pairs, head);
 }
@@ -193,7 +193,7 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
   }
   if (closes) raw.setHeader("Connection", "close");
   // Where the response was handed out, its own writeHead completes the head.
-  if (!ctx.exposed) ctx.completeHead(new WrittenHead(raw));
+  if (!ctx.exposed) ctx.completeHead(new NodeHead(raw));
   raw.writeHead(raw.statusCode);
 }
 

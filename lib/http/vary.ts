@@ -6,12 +6,12 @@
  * varyBy(head, "Accept-Encoding"); // at the moment the head is sent
  * mergeVary("Origin, accept", "Accept"); // "Origin, accept"
  */
-import type { Head, HeadCompleter } from "./head.js";
+import type { ResponseHead, HeadCompleter } from "./head.js";
 import type { Exchange } from "./exchange.js";
 import { BoundedMemo } from "./bounded-memo.js";
 
 /** Has the answer say that it depends on `names`: one field name, or several with commas between them. */
-export function varyBy(head: Pick<Head, "get" | "set">, names: string): void {
+export function varyBy(head: Pick<ResponseHead, "get" | "set">, names: string): void {
   const current = head.get("Vary");
   const merged = mergeVary(current, names);
   if (merged !== current) head.set("Vary", merged);
@@ -45,7 +45,7 @@ export class Varying implements HeadCompleter {
     this.merged = new BoundedMemo((current) => mergeVary(current, names));
   }
 
-  complete(_exchange: Exchange, head: Head): void {
+  complete(_exchange: Exchange, head: ResponseHead): void {
     const current = head.get("Vary");
     if (current === undefined) head.set("Vary", this.names);
     else head.set("Vary", this.merged.of(current));

@@ -6,7 +6,7 @@
  */
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import type { Profile } from "../runtime/profile.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 
 export interface LifecycleOptions {
   /** How long readiness is seen as 503 before the listener stops: 5 000 in release, 500 in debug. */
@@ -29,7 +29,7 @@ export function completeLifecycleOptions(given: LifecycleOptions, profile: Profi
 }
 
 /** One finding for each name that is none of the times, and for each time that no timer can be set to. */
-export function checkLifecycleOptions(given: LifecycleOptions): readonly Finding[] {
+export function checkLifecycleOptions(given: LifecycleOptions): readonly Diagnostic[] {
   const names = Object.keys(completeLifecycleOptions({}, "debug"));
   return Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
     if (!names.includes(name)) return [unknownTime(name, names)];
@@ -37,12 +37,12 @@ export function checkLifecycleOptions(given: LifecycleOptions): readonly Finding
   });
 }
 
-function unknownTime(name: string, names: readonly string[]): Finding {
+function unknownTime(name: string, names: readonly string[]): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
     what: `${name} is none of the lifecycle's times`,
     where: `Application.create().lifecycle({ ${name} })`,
-    cure: `write one of ${names.join(", ")}`,
+    fix: `write one of ${names.join(", ")}`,
   };
 }
 
@@ -50,11 +50,11 @@ function isTime(value: unknown): boolean {
   return typeof value === "number" && value >= 0 && value <= LONGEST_TIMER_MS;
 }
 
-function badTime(name: string, value: unknown): Finding {
+function badTime(name: string, value: unknown): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
     what: `${name} is ${String(value)}`,
     where: `Application.create().lifecycle({ ${name} })`,
-    cure: `give milliseconds from 0 to ${LONGEST_TIMER_MS}`,
+    fix: `give milliseconds from 0 to ${LONGEST_TIMER_MS}`,
   };
 }

@@ -12,7 +12,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Member } from "./subsystem-registry.js";
 import { causeText } from "../errors/thrown-value.js";
-import { StartupError, type Finding } from "../errors/diagnostic.js";
+import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 
 /** Calls foreign code that may or may not be async: what it throws at once becomes a rejection too. */
 export async function attempt(work: () => unknown): Promise<unknown> {
@@ -176,20 +176,20 @@ export class Startup {
   }
 }
 
-function failedStart({ name, subsystem }: Member, cause: unknown): Finding {
+function failedStart({ name, subsystem }: Member, cause: unknown): Diagnostic {
   return {
     code: "E_SUBSYSTEM_START",
     what: `${name} failed to start: ${causeText(cause)}`,
     where: `${subsystem.constructor.name}.start()`,
-    cure: "see the cause: what it needs must be reachable before the application starts",
+    fix: "see the cause: what it needs must be reachable before the application starts",
   };
 }
 
-function failedUndoing({ code, message }: FrameworkError): Finding {
+function failedUndoing({ code, message }: FrameworkError): Diagnostic {
   return {
     code,
     what: message,
     where: "undoing the start",
-    cure: "cure the first failure; see the events for this one",
+    fix: "fix the first failure; see the events for this one",
   };
 }

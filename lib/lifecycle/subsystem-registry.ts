@@ -2,7 +2,7 @@
  * The subsystems of one application, in the order in which they start, each under the name by which events, errors and health checks
  * speak of it: `database`, or `database:Ledger` as soon as there is a second one of the kind (details, 4.1).
  */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { SUBSYSTEM_KINDS, type Subsystem } from "./subsystem.js";
 
 export interface Member {
@@ -10,7 +10,7 @@ export interface Member {
   readonly subsystem: Subsystem;
 }
 
-export class Roster {
+export class SubsystemRegistry {
   /** In start order: by kind, and within a kind as registered. */
   readonly members: readonly Member[];
 
@@ -22,18 +22,18 @@ export class Roster {
   }
 
   /** What keeps these subsystems from being started; empty where nothing does. */
-  check(): readonly Finding[] {
+  check(): readonly Diagnostic[] {
     return [...this.members.flatMap(unknownKind), ...this.repeatedNames()];
   }
 
-  private repeatedNames(): Finding[] {
+  private repeatedNames(): Diagnostic[] {
     const names = this.members.map(({ name }) => name);
     const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
     return [...repeated].map((name) => ({
       code: "E_SUBSYSTEM_NAME",
       what: `two subsystems are called ${name}`,
       where: `providers of kind ${name.slice(0, name.indexOf(":"))}`,
-      cure: "give each of them a `name` of its own",
+      fix: "give each of them a `name` of its own",
     }));
   }
 }
@@ -48,14 +48,14 @@ function ownName({ name, constructor }: Subsystem): string {
   return constructor.name === "" ? "anonymous" : constructor.name;
 }
 
-function unknownKind({ subsystem }: Member): Finding[] {
+function unknownKind({ subsystem }: Member): Diagnostic[] {
   if (SUBSYSTEM_KINDS.includes(subsystem.kind)) return [];
   return [
     {
       code: "E_SUBSYSTEM_KIND",
       what: `${JSON.stringify(subsystem.kind)} is no kind of subsystem`,
       where: ownName(subsystem),
-      cure: `set \`kind\` to one of ${SUBSYSTEM_KINDS.join(", ")}`,
+      fix: `set \`kind\` to one of ${SUBSYSTEM_KINDS.join(", ")}`,
     },
   ];
 }

@@ -8,7 +8,7 @@
 /** Up to here the engine copies what is cut out. */
 const NEVER_SHARED = 12;
 
-export function ownText(text: string): string {
+export function copiedString(text: string): string {
   // Cutting it out of a sum would copy it faster, but what is cut out compares at half the speed, every time.
   return text.length <= NEVER_SHARED ? text : Buffer.from(text).toString();
 }

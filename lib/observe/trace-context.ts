@@ -8,7 +8,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { isBlank, trimBlanks } from "../http/field-value.js";
+import { isWhitespace, trimWhitespace } from "../http/field-value.js";
 import { type Extensible, Extension } from "../http/extension.js";
 
 /**
@@ -56,7 +56,7 @@ export const MAX_TRACESTATE_BYTES = 512;
 
 /** The text without surrounding blanks; `undefined` where it is too long, has too many members, other bytes, or no member at all. */
 export function readTracestate(value: string): string | undefined {
-  const text = trimBlanks(value);
+  const text = trimWhitespace(value);
   if (text.length > MAX_TRACESTATE_BYTES) return undefined;
   let members = 0;
   let isInside = false;
@@ -65,7 +65,7 @@ export function readTracestate(value: string): string | undefined {
     if (code < 0x20 || code > 0x7e) return undefined;
     // A member counts with its first character; empty ones and blank ones never do.
     if (code === 0x2c) isInside = false;
-    else if (!isInside && !isBlank(code)) {
+    else if (!isInside && !isWhitespace(code)) {
       isInside = true;
       members++;
     }

@@ -1,6 +1,6 @@
 /**
  * The OpenTelemetry packages, which only those install who export spans. Everything here that is a value of theirs comes from this
- * file, so that a missing one, or one that does not fit, is named with its cure instead of as a path that does not resolve.
+ * file, so that a missing one, or one that does not fit, is named with its fix instead of as a path that does not resolve.
  *
  * The SDK is `@opentelemetry/sdk-trace-base` up to its version 2 and `@opentelemetry/sdk-trace` from version 3, which needs Node 22.15.
  *

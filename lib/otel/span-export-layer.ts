@@ -4,7 +4,7 @@
  */
 import type { TraceState, Context, HrTime, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
 import { api } from "./peers.js";
-import type { Fields, TracingLayer, Outcome, RemoteParent, SpanData } from "../tracing/tracing.js";
+import type { Fields, TracingLayer, SpanOutcome, RemoteParent, SpanData } from "../tracing/tracing.js";
 import { REQUEST } from "../observe/request-span.js";
 import { setAttributes, bounded, failureText } from "./attributes.js";
 import { newSpanId, newTraceId } from "../observe/trace-context.js";
@@ -89,7 +89,7 @@ export class SpanExportLayer implements TracingLayer<Exported | undefined> {
     if (exported?.span.isRecording() === true) setAttributes(exported.span, fields);
   }
 
-  onClose({ target, fields }: SpanData, outcome: Outcome, exported: Exported | undefined): void {
+  onClose({ target, fields }: SpanData, outcome: SpanOutcome, exported: Exported | undefined): void {
     if (exported === undefined) return;
     const { span, anchor } = exported;
     if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: failureText(outcome.error) });

@@ -9,7 +9,7 @@ import type { Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
-import { answerPanic } from "../http/refuse.js";
+import { answerUnhandledError } from "../http/refuse.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
 
@@ -18,7 +18,7 @@ const log = tracing.target("framework::http::error");
 /** What becomes of a value that a stage further out would resolve: nothing here, where that stage is on. */
 export type Unresolved = (ctx: Context, deferred: Deferred) => void;
 
-export function boundary(inner: Run, unresolved: Unresolved): Run {
+export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
   return (ctx) => {
     // While a stage waited for something the client left: nothing of the application is to begin for it.
     if (ctx.gone) return undefined;
@@ -87,7 +87,7 @@ function report(error: FrameworkError): void {
 const logOfBackstop = tracing.target("framework::http::backstop");
 
 /** The whole chain as one call that never throws and never rejects. */
-export function backstop(chain: Run): (ctx: Context) => void {
+export function lastResortHandler(chain: Run): (ctx: Context) => void {
   return (ctx) => {
     try {
       const result = chain(ctx);
@@ -114,7 +114,7 @@ function finish(ctx: Context): void {
 
 function fail(ctx: Context, thrown: unknown): void {
   try {
-    answerPanic(ctx, thrown, undefined, logOfBackstop);
+    answerUnhandledError(ctx, thrown, undefined, logOfBackstop);
     if (ctx.raw.headersSent) ctx.finish();
     else send(ctx);
   } catch (error) {

@@ -1,11 +1,11 @@
 /** What is wrong between a controller and its endpoints: handled by nobody, by two, in the wrong place, or where no instance can. */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { type AnyClass, type AnyEndpoint, titleOf, staticUsesOf, usesOf, type EndpointUse } from "./handler.js";
 import { belongs, type Binding, controllerSource, type ControllerSource } from "./controller.js";
 import { tableOf, type TableFacts } from "./endpoint-table.js";
 import { joinPaths } from "./path.js";
 
-export function controllerFindings(controller: AnyClass, bound: readonly Binding[]): readonly Finding[] {
+export function controllerFindings(controller: AnyClass, bound: readonly Binding[]): readonly Diagnostic[] {
   const source = controllerSource(controller);
   if (source === undefined) return [missing(controller)];
   if ("unknown" in source) return [unknownSource(controller, source.unknown)];
@@ -15,33 +15,33 @@ export function controllerFindings(controller: AnyClass, bound: readonly Binding
   return [...ofTable, ...ofPrefix, ...foreign(controller, source), ...statics(controller)];
 }
 
-function missing({ name }: AnyClass): Finding {
+function missing({ name }: AnyClass): Diagnostic {
   const what = `${name} is listed as a controller and has no @Controller`;
   return {
     code: "E_CONTROLLER_MISSING",
     what,
     where: name,
-    cure: `write @Controller(table) or @Controller("/prefix") above it`,
+    fix: `write @Controller(table) or @Controller("/prefix") above it`,
   };
 }
 
-function unknownSource({ name }: AnyClass, source: string): Finding {
+function unknownSource({ name }: AnyClass, source: string): Diagnostic {
   const what = `@Controller(${source}) is given neither a prefix nor a table`;
   return {
     code: "E_CONTROLLER_SOURCE",
     what,
     where: name,
-    cure: "give it what routes() or resource() returned, or a path",
+    fix: "give it what routes() or resource() returned, or a path",
   };
 }
 
-function capturing({ name }: AnyClass, prefix: string): Finding {
+function capturing({ name }: AnyClass, prefix: string): Diagnostic {
   const what = `the prefix "${prefix}" captures, and the URLs of the endpoints below it would not ask for that`;
-  const cure = "give the controller a table, routes(name, prefix, …), or write the capture into its endpoints";
-  return { code: "E_CONTROLLER_PREFIX", what, where: name, cure };
+  const fix = "give the controller a table, routes(name, prefix, …), or write the capture into its endpoints";
+  return { code: "E_CONTROLLER_PREFIX", what, where: name, fix };
 }
 
-function tableFindings(controller: AnyClass, table: TableFacts, bound: readonly Binding[]): Finding[] {
+function tableFindings(controller: AnyClass, table: TableFacts, bound: readonly Binding[]): Diagnostic[] {
   return [...table.entries].flatMap(([key, entry]) => {
     const keys = bound.filter(({ endpoint }) => endpoint === entry).map((binding) => binding.key);
     if (keys.length === 1) return [];
@@ -49,41 +49,46 @@ function tableFindings(controller: AnyClass, table: TableFacts, bound: readonly 
   });
 }
 
-function unhandled({ name }: AnyClass, table: TableFacts, key: string, entry: AnyEndpoint): Finding {
+function unhandled({ name }: AnyClass, table: TableFacts, key: string, entry: AnyEndpoint): Diagnostic {
   const what = `no method of ${name} handles ${titleOf(entry)}, "${key}" of the table "${table.name}"`;
-  const cure = table.bindsByName
+  const fix = table.bindsByName
     ? `add a method ${key}(), or leave the action out with "except"`
     : `decorate a method with .${key} of the table, or remove the entry`;
-  return { code: "E_ENDPOINT_UNHANDLED", what, where: name, cure };
+  return { code: "E_ENDPOINT_UNHANDLED", what, where: name, fix };
 }
 
-function repeated(controller: AnyClass, table: TableFacts, key: string, keys: readonly (string | symbol)[]): Finding {
+function repeated(
+  controller: AnyClass,
+  table: TableFacts,
+  key: string,
+  keys: readonly (string | symbol)[],
+): Diagnostic {
   const where = keys.map((each) => `${controller.name}.${String(each)}`).join(" and ");
   const what = `"${key}" of the table "${table.name}" is handled ${keys.length} times`;
-  return { code: "E_ENDPOINT_REPEATED", what, where, cure: "leave it to one of them" };
+  return { code: "E_ENDPOINT_REPEATED", what, where, fix: "leave it to one of them" };
 }
 
-function foreign(controller: AnyClass, source: ControllerSource): Finding[] {
+function foreign(controller: AnyClass, source: ControllerSource): Diagnostic[] {
   const uses = usesOf(controller).filter(({ endpoint }) => !belongs(endpoint, source));
   return uses.map(({ endpoint, key }) => {
     const owner = tableOf(endpoint);
     const where = `${controller.name}.${String(key)}`;
     const title = titleOf(endpoint);
     if (owner === undefined) {
-      const cure = "make it an entry of the table, or move the method to a controller with a prefix";
-      return { code: "E_ENDPOINT_FOREIGN", what: `${title} is not an entry of the controller's table`, where, cure };
+      const fix = "make it an entry of the table, or move the method to a controller with a prefix";
+      return { code: "E_ENDPOINT_FOREIGN", what: `${title} is not an entry of the controller's table`, where, fix };
     }
-    const cure = `move the method to the controller that is given the table "${owner.name}"`;
-    return { code: "E_ENDPOINT_FOREIGN", what: `${title} is an entry of another table, "${owner.name}"`, where, cure };
+    const fix = `move the method to the controller that is given the table "${owner.name}"`;
+    return { code: "E_ENDPOINT_FOREIGN", what: `${title} is an entry of another table, "${owner.name}"`, where, fix };
   });
 }
 
-function statics(controller: AnyClass): Finding[] {
+function statics(controller: AnyClass): Diagnostic[] {
   return staticUsesOf(controller).map(({ endpoint, key }) => ({
     code: "E_HANDLER_STATIC",
     what: `${titleOf(endpoint)} stands on a static method, which has no instance`,
     where: `${controller.name}.${String(key)}`,
-    cure: "make it a method of the instance",
+    fix: "make it a method of the instance",
   }));
 }
 
@@ -97,7 +102,7 @@ interface Handled {
   readonly handler: string;
 }
 
-export function sharedEndpoints(controllers: readonly AnyClass[]): readonly Finding[] {
+export function sharedEndpoints(controllers: readonly AnyClass[]): readonly Diagnostic[] {
   const firsts = new Map<AnyEndpoint, Handled>();
   return controllers.flatMap(handledIn).flatMap((each) => {
     const { endpoint } = each.use;
@@ -120,11 +125,11 @@ function handledIn(controller: AnyClass): readonly Handled[] {
     }));
 }
 
-function shared(endpoint: AnyEndpoint, first: Handled, second: Handled): Finding {
+function shared(endpoint: AnyEndpoint, first: Handled, second: Handled): Diagnostic {
   return {
     code: "E_ENDPOINT_SHARED",
     what: `${titleOf(endpoint)} is handled at ${first.path} and at ${second.path}, so its URL could be either`,
     where: `${first.handler} and ${second.handler}`,
-    cure: "give each controller an endpoint of its own",
+    fix: "give each controller an endpoint of its own",
   };
 }

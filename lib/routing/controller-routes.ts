@@ -6,7 +6,7 @@
  * const plan = ControllerPlan.of(LinksController);
  * const routes = new Routes([plan.group((made) => container.resolve(made))]).middleware(...moduleMiddleware);
  */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { type AnyClass, usesOf, type Handler } from "./handler.js";
 import { bindings, type Binding, controllerSource } from "./controller.js";
 import { controllerFindings } from "./controller-diagnostics.js";
@@ -21,7 +21,7 @@ import {
 import { Route, RouteGroup } from "./route.js";
 
 export class ControllerPlan {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Diagnostic[];
   private readonly bound: readonly Binding[];
 
   private constructor(readonly controller: AnyClass) {

@@ -7,7 +7,7 @@
  * links.show.url("red", 7); // "/teams/red/links/7", named "links.show"
  */
 import { nameOf } from "../di/token.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import type { AnyEndpoint } from "./handler.js";
 import { endpoint, isEndpoint, type Endpoint } from "./endpoint.js";
 import { joinPaths, pathText, type Join } from "./path.js";
@@ -24,7 +24,7 @@ export interface TableFacts {
   readonly entries: ReadonlyMap<string, AnyEndpoint>;
   /** In a resource a method that is named like an entry handles it. */
   readonly bindsByName: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Diagnostic[];
 }
 
 /** Names are `<name>.<key>`, but for an entry that was given a name of its own. */

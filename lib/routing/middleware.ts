@@ -19,7 +19,7 @@ import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
 import { isClass, nameOf } from "../di/token.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 
 /** Which middleware stands on which classes and methods: written by the decorator, read when a controller is read. */
 type ByKey = Map<string | symbol | undefined, readonly MiddlewareInput[]>;
@@ -109,12 +109,12 @@ export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareCl
 }
 
 /** The fault of listing something else. */
-export function noMiddleware(input: unknown, where: string): Finding {
+export function noMiddleware(input: unknown, where: string): Diagnostic {
   return {
     code: "E_MIDDLEWARE_INVALID",
     what: `${nameOf(input)} is no middleware`,
     where,
-    cure: "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other",
+    fix: "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other",
   };
 }
 

@@ -6,7 +6,7 @@
  * const photos = resource("photos", "/photos", { only: ["index", "show", "destroy"] });
  * photos.show.url(7); // "/photos/7"
  */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
 import { registered } from "./endpoint-table.js";
 import { joinPaths, pathText, type Join } from "./path.js";
@@ -59,12 +59,12 @@ function kept({ only, except }: ResourceOptions<ResourceAction, ResourceAction>)
 // The keys of the constant above.
 const ACTION_NAMES = Object.keys(ACTIONS) as readonly ResourceAction[];
 
-function unknownActions(name: string, given: readonly string[]): readonly Finding[] {
+function unknownActions(name: string, given: readonly string[]): readonly Diagnostic[] {
   const unknown = given.filter((action) => !Object.hasOwn(ACTIONS, action));
   return unknown.map((action) => ({
     code: "E_RESOURCE_ACTION",
     what: `"${action}" is no action of a resource`,
     where: `resource("${name}")`,
-    cure: `use one of ${ACTION_NAMES.join(", ")}`,
+    fix: `use one of ${ACTION_NAMES.join(", ")}`,
   }));
 }

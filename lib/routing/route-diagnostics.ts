@@ -1,5 +1,5 @@
 /** What is wrong with routes taken together: paths that are none, two routes for the same requests, two routes of one name. */
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { askedParameters } from "./handler-source.js";
 import { titleOf, type AnyHandler, type RouteDescriptor } from "./handler.js";
 import type { DraftRoute } from "./route.js";
@@ -7,7 +7,7 @@ import { Path } from "./path.js";
 import { isMiddleware } from "./middleware.js";
 
 /** Parameters that a handler reads and none of its paths has; the compiler refuses them, unless it was talked out of it. */
-export function absentParameters(drafts: readonly DraftRoute[]): readonly Finding[] {
+export function absentParameters(drafts: readonly DraftRoute[]): readonly Diagnostic[] {
   return [...byHandler(drafts)].flatMap(([handler, own]) => {
     const known = new Set(own.flatMap(({ path }) => (path instanceof Path ? path.names : [])));
     const absent = askedParameters(handler).filter((name) => !known.has(name));
@@ -29,20 +29,20 @@ function byHandler(drafts: readonly DraftRoute[]): ReadonlyMap<AnyHandler, reado
   return grouped;
 }
 
-function finding(name: string, own: readonly DraftRoute[]): Finding {
+function finding(name: string, own: readonly DraftRoute[]): Diagnostic {
   const titles = own.map(({ descriptor }) => titleOf(descriptor)).join(" and ");
   return {
     code: "E_ROUTE_PARAM_ABSENT",
     what: `the handler asks for the parameter "${name}", which is not in ${titles}`,
     where: [...new Set(own.map(({ descriptor }) => descriptor.handler))].join(" and "),
-    cure: `put {${name}} into the path, or read a parameter that it has`,
+    fix: `put {${name}} into the path, or read a parameter that it has`,
   };
 }
 
 /** Where the framework's own endpoints live. */
 const RESERVED = "/_framework";
 
-export function findingsOf(drafts: readonly DraftRoute[]): readonly Finding[] {
+export function findingsOf(drafts: readonly DraftRoute[]): readonly Diagnostic[] {
   return [
     ...drafts.flatMap(pathFindings),
     ...drafts.flatMap(middlewareFindings),
@@ -56,69 +56,69 @@ export function findingsOf(drafts: readonly DraftRoute[]): readonly Finding[] {
 export function collisions(
   drafts: readonly Pick<DraftRoute, "path" | "descriptor">[],
   taken: readonly string[],
-): Finding[] {
+): Diagnostic[] {
   return drafts.flatMap(({ path, descriptor }) => {
     if (!(path instanceof Path) || !taken.includes(path.shape)) return [];
     const what = `the route ${titleOf(descriptor)} stands on the health path ${path.shape}, which answers before it`;
-    const cure = "give the route another path, or move the health endpoints with .healthPrefix(path)";
-    return [{ code: "E_ROUTE_HEALTH", what, where: descriptor.handler, cure }];
+    const fix = "give the route another path, or move the health endpoints with .healthPrefix(path)";
+    return [{ code: "E_ROUTE_HEALTH", what, where: descriptor.handler, fix }];
   });
 }
 
-function pathFindings({ descriptor, path }: DraftRoute): Finding[] {
+function pathFindings({ descriptor, path }: DraftRoute): Diagnostic[] {
   const where = descriptor.handler;
   if (!(path instanceof Path)) {
     const what = `the path "${path.template}" cannot be used: ${path.reason}`;
-    const cure = "write it as segments after slashes, each a text, {name}, or {*name} at the end";
-    return [{ code: "E_ROUTE_PATH", what, where, cure }];
+    const fix = "write it as segments after slashes, each a text, {name}, or {*name} at the end";
+    return [{ code: "E_ROUTE_PATH", what, where, fix }];
   }
   if (path.shape !== RESERVED && !path.shape.startsWith(`${RESERVED}/`)) return [];
   const what = `the route ${titleOf(descriptor)} lies below ${RESERVED}, which is reserved for the framework`;
-  return [{ code: "E_ROUTE_RESERVED", what, where, cure: "give it another path" }];
+  return [{ code: "E_ROUTE_RESERVED", what, where, fix: "give it another path" }];
 }
 
 /** The compiler refuses these; what still comes is `undefined` from modules that import each other, or plain JavaScript. */
-function middlewareFindings({ descriptor, middleware }: DraftRoute): Finding[] {
+function middlewareFindings({ descriptor, middleware }: DraftRoute): Diagnostic[] {
   return middleware
     .filter((input) => !isMiddleware(input))
     .map((input) => ({
       code: "E_MIDDLEWARE_INVALID",
       what: `${String(input)} stands as middleware on ${titleOf(descriptor)} and is none`,
       where: descriptor.handler,
-      cure: "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other",
+      fix: "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other",
     }));
 }
 
-function duplicates(drafts: readonly DraftRoute[]): Finding[] {
+function duplicates(drafts: readonly DraftRoute[]): Diagnostic[] {
   return repeated(drafts, requestsOf, (first, second) => ({
     code: "E_ROUTE_DUPLICATE",
     what: `${titleOf(second)} answers the same requests as ${titleOf(first)}`,
     where: `${first.handler} and ${second.handler}`,
-    cure: "remove one of the two, or give it another method or path; the names of parameters do not tell routes apart",
+    fix: "remove one of the two, or give it another method or path; the names of parameters do not tell routes apart",
   }));
 }
 
-function repeatedNames(drafts: readonly DraftRoute[]): Finding[] {
+function repeatedNames(drafts: readonly DraftRoute[]): Diagnostic[] {
   const blank = drafts.filter(({ descriptor }) => descriptor.name === "");
   const twice = repeated(drafts, nameOf, (first, second) => ({
     code: "E_ROUTE_NAME_REPEATED",
     what: `the name "${String(second.name)}" is given to ${titleOf(first)} and to ${titleOf(second)}`,
     where: `${first.handler} and ${second.handler}`,
-    cure: "give one of the two another name",
+    fix: "give one of the two another name",
   }));
   return [...blank.map(({ descriptor }) => unnamed(descriptor)), ...twice];
 }
 
-function unnamed(descriptor: RouteDescriptor): Finding {
+function unnamed(descriptor: RouteDescriptor): Diagnostic {
   const what = `the name of ${titleOf(descriptor)} is empty`;
-  return { code: "E_ROUTE_NAME_EMPTY", what, where: descriptor.handler, cure: "leave the name out, or give one" };
+  return { code: "E_ROUTE_NAME_EMPTY", what, where: descriptor.handler, fix: "leave the name out, or give one" };
 }
 
 function repeated(
   drafts: readonly DraftRoute[],
   keyOf: (draft: DraftRoute) => string | undefined,
-  describe: (first: RouteDescriptor, second: RouteDescriptor) => Finding,
-): Finding[] {
+  describe: (first: RouteDescriptor, second: RouteDescriptor) => Diagnostic,
+): Diagnostic[] {
   const firsts = new Map<string, RouteDescriptor>();
   return drafts.flatMap((draft) => {
     const key = keyOf(draft);

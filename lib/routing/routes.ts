@@ -10,7 +10,7 @@
  */
 import type { Router } from "@koa/router";
 import { NotFoundError, FrameworkError } from "../errors/framework-error.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import {
   type DraftRoute,
   type FlatRoute,
@@ -38,7 +38,7 @@ export class RouteTable {
     this.templates = templatesOf(drafts);
   }
 
-  get findings(): readonly Finding[] {
+  get findings(): readonly Diagnostic[] {
     return findingsOf(this.drafts);
   }
 
@@ -161,7 +161,7 @@ export class Routes {
   }
 
   /** What is wrong with these routes taken together. @internal */
-  findings(): readonly Finding[] {
+  findings(): readonly Diagnostic[] {
     return this.table().findings;
   }
 

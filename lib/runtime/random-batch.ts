@@ -9,7 +9,7 @@ const NONCE_BYTES = 18;
 const NONCE_CHARACTERS = 24;
 const BATCH = 256;
 
-export class NonceSource {
+export class RandomBatch {
   private batch = "";
   private at = 0;
 

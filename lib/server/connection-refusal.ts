@@ -15,14 +15,14 @@ const log = tracing.target("framework::http::server");
 
 const clock = new SystemClock();
 
-export interface FarewellOptions {
+export interface ConnectionRefusalOptions {
   /** The answer that it takes the place of, where the parser has let the request pass. */
   readonly instead?: ServerResponse;
   /** Node's code of what is wrong, for the log. */
   readonly code?: string;
 }
 
-export class Farewells {
+export class ConnectionRefusals {
   private readonly leaving = new Set<Duplex>();
 
   /** Whether the connection was refused: requests that come out of what it had sent already are not served. */
@@ -31,7 +31,7 @@ export class Farewells {
   }
 
   /** Says `status`, or nothing at all, and closes; once a connection. */
-  say(socket: Duplex, status: string | undefined, { instead, code }: FarewellOptions): void {
+  say(socket: Duplex, status: string | undefined, { instead, code }: ConnectionRefusalOptions): void {
     if (socket.destroyed || this.leaving.has(socket)) return;
     this.leaving.add(socket);
     socket.once("close", () => this.leaving.delete(socket)).on("error", () => socket.destroy());

@@ -9,7 +9,7 @@ import { DrainDeadlineError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
 import type { Connections, Flight } from "../http/connection.js";
 import { tracing } from "../tracing/tracing.js";
-import type { Door } from "./listener.js";
+import type { Listener } from "./listener.js";
 
 const log = tracing.target("framework::lifecycle");
 
@@ -24,7 +24,7 @@ const CLOSING_MS = 1000;
 const MOST_TURNS = 100;
 
 interface Emptying {
-  readonly door: Door;
+  readonly door: Listener;
   readonly connections: Connections;
   readonly clock: Clock;
 }
@@ -75,7 +75,7 @@ export async function drain({ door, connections, clock, delayMs, deadlineMs }: D
 }
 
 /** Connections that wait to be accepted are reset with the listener: lets the loop take them in until it finds none. */
-async function acceptWaiting(door: Door): Promise<void> {
+async function acceptWaiting(door: Listener): Promise<void> {
   for (let turn = 0; turn < MOST_TURNS; turn++) {
     const before = door.accepted;
     await new Promise((resolve) => {

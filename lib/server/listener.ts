@@ -9,15 +9,15 @@ import tls from "node:tls";
 import { isUpgraded, messageOn, owesNothing } from "../http/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { plain } from "../errors/diagnostic.js";
-import { attach, createServer, type Listener } from "./server.js";
+import { attach, createServer, type RequestListener } from "./server.js";
 
 /** Where to listen: a port of a host, or the path of a socket or pipe. */
-export type Place = { readonly host: string; readonly port: number } | { readonly path: string };
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 /** All that Node's sweep asks of an answer. */
 const UNFINISHED = { finished: false };
 
-export class Door {
+export class Listener {
   /** Resolves when nothing listens and no connection is left. */
   readonly closed: Promise<void>;
   /** Connections so far. */
@@ -46,29 +46,29 @@ export class Door {
   }
 
   /** Binds a server of our own. Rejects with `E_LISTEN`, naming the place, where that is refused. */
-  static async open(place: Place, listener: Listener): Promise<Door> {
+  static async open(place: ListenAddress, listener: RequestListener): Promise<Listener> {
     const server = createServer(listener);
     await new Promise<void>((resolve, reject) => {
       server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(place, cause)));
       server.listen(place, () => resolve());
     });
     server.removeAllListeners("error");
-    return new Door(server, server);
+    return new Listener(server, server);
   }
 
   /** Serves on a listener that is bound already. An `http.Server` keeps its settings, and must not have a request listener. */
-  static over(listener: net.Server | http.Server | https.Server, requests: Listener): Door {
+  static over(listener: net.Server | http.Server | https.Server, requests: RequestListener): Listener {
     if (isHttp2(listener)) throw speaksHttp2();
     if (listener instanceof http.Server || listener instanceof https.Server) {
       if (listener.listenerCount("request") > 0) throw hasListener();
       attach(listener, requests);
-      return new Door(listener, listener);
+      return new Listener(listener, listener);
     }
     const server = createServer(requests);
     // Without this Node never starts to watch the server's timeouts and idle connections.
     server.emit("listening");
     listener.on(connectionEvent(listener), (socket) => server.emit("connection", socket));
-    return new Door(listener, server);
+    return new Listener(listener, server);
   }
 
   get address(): net.AddressInfo | string | null {
@@ -154,14 +154,14 @@ function isHttp2(listener: net.Server): boolean {
 }
 
 /** One line, whatever the operating system had to say. @internal */
-export function cannotListen(place: Place, cause: NodeJS.ErrnoException): FrameworkError {
+export function cannotListen(place: ListenAddress, cause: NodeJS.ErrnoException): FrameworkError {
   const where = "path" in place ? place.path : `${place.host}:${place.port}`;
   const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(place, cause)}`, { code: "E_LISTEN" });
   plain(error);
   return error;
 }
 
-function reasonOf(place: Place, { code, message }: NodeJS.ErrnoException): string {
+function reasonOf(place: ListenAddress, { code, message }: NodeJS.ErrnoException): string {
   if (code === "EADDRINUSE") return "the address is in use; stop the other process or choose another port";
   if (code === "EACCES") return `permission denied${"path" in place ? "" : "; ports below 1024 need a privilege"}`;
   if (code === "EADDRNOTAVAIL") return "this machine has no such address; check .bind(…)";

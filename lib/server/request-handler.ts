@@ -10,9 +10,9 @@ import type { TrustedProxies } from "../http/client-address.js";
 import type { Clock } from "../runtime/clock.js";
 import { Connection, Connections, isQueued } from "../http/connection.js";
 import { Context } from "../http/context.js";
-import type { Unheard } from "../http/exchange.js";
+import type { UnhandledErrorReport } from "../http/exchange.js";
 import { spareConnection } from "../http/unread-body.js";
-import type { Listener } from "./server.js";
+import type { RequestListener } from "./server.js";
 
 /** What every context of one application shares. */
 export interface Shared {
@@ -23,14 +23,14 @@ export interface Shared {
 }
 
 /** A chain from the backstop: never throws, never rejects. */
-export type Entry = (ctx: Context) => void;
+export type RequestChain = (ctx: Context) => void;
 
-export class Entrance implements Listener {
+export class RequestHandler implements RequestListener {
   readonly connections = new Connections();
   private readonly ContextClass: typeof Context;
   private readonly clock: Clock;
 
-  private entry: Entry = refuseAll;
+  private entry: RequestChain = refuseAll;
 
   constructor(shared: Shared) {
     this.ContextClass = contextClassOf(shared);
@@ -38,12 +38,12 @@ export class Entrance implements Listener {
   }
 
   /** Has requests from now on walk through another chain. */
-  lead(entry: Entry): void {
+  setHandler(entry: RequestChain): void {
     this.entry = entry;
   }
 
   /** Has panics told to `unheard` where nobody listens to events. */
-  tellPanics(unheard: Unheard): void {
+  reportUnhandledTo(unheard: UnhandledErrorReport): void {
     Object.assign(this.ContextClass.prototype, { unheard });
   }
 

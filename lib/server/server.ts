@@ -4,7 +4,7 @@
  */
 import http, { type IncomingMessage } from "node:http";
 import { OwnRequest } from "../http/connection.js";
-import { Farewells } from "./connection-refusal.js";
+import { ConnectionRefusals } from "./connection-refusal.js";
 
 /**
  * What Node's parser lets pass and no application should see: a version that is not spoken here, a host that is missing, doubled or
@@ -62,13 +62,13 @@ const SETTINGS: http.ServerOptions<typeof OwnRequest> = {
 /** What Node's parser keeps where `maxHeadersCount` says nothing. */
 const DEFAULT_HEADER_LINES = 1000;
 
-export interface Listener {
+export interface RequestListener {
   request(incoming: http.IncomingMessage, response: http.ServerResponse): void;
   /** The request asks for `100 Continue` before it sends its body. */
   continue(incoming: http.IncomingMessage, response: http.ServerResponse): void;
 }
 
-export function createServer(listener: Listener): http.Server {
+export function createServer(listener: RequestListener): http.Server {
   const server = http.createServer(SETTINGS);
   const farewells = attach(server, listener, true);
   // Node would close at once, under the answers that are still owed.
@@ -77,8 +77,8 @@ export function createServer(listener: Listener): http.Server {
 }
 
 /** Has a server that exists already served by the application; its own settings stay. */
-export function attach(server: http.Server, listener: Listener, requiresHost = false): Farewells {
-  const farewells = new Farewells();
+export function attach(server: http.Server, listener: RequestListener, requiresHost = false): ConnectionRefusals {
+  const farewells = new ConnectionRefusals();
   const admits = (incoming: http.IncomingMessage, response: http.ServerResponse): boolean => {
     const fault = faultOf(incoming, { requiresHost, maxLines: headerLines(server) });
     if (fault !== undefined) farewells.say(incoming.socket, fault, { instead: response });

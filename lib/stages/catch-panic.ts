@@ -5,14 +5,14 @@
  */
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
-import { answerPanic, type PanicAnswer } from "../http/refuse.js";
+import { answerUnhandledError, type UnhandledErrorAnswer } from "../http/refuse.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::catch_panic");
 
 export class CatchPanicLayer extends Layer {
   /** @param answer asked first, with status 500 already set; for error pages of the application's own. */
-  constructor(private readonly answer?: PanicAnswer) {
+  constructor(private readonly answer?: UnhandledErrorAnswer) {
     super();
   }
 
@@ -30,6 +30,6 @@ export class CatchPanicLayer extends Layer {
   }
 
   private caught(ctx: Context, thrown: unknown, head: ReturnType<Context["headSnapshot"]>): void {
-    answerPanic(ctx, thrown, head, log, this.answer);
+    answerUnhandledError(ctx, thrown, head, log, this.answer);
   }
 }

@@ -94,7 +94,7 @@ function window(length: number, from: number, to: number): number {
 
 type Choice = { readonly coding: Coding | undefined };
 
-export class Compression extends Layer {
+export class CompressionLayer extends Layer {
   private readonly settings: CompressionSettings;
   private readonly encoder: Encoder;
   private readonly varies = new Varying("Accept-Encoding");

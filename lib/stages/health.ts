@@ -12,7 +12,7 @@ import type { Readiness, ReadinessReport } from "../lifecycle/readiness.js";
 import type { Context } from "../http/context.js";
 import { isPromise, Layer, type Run } from "../http/middleware.js";
 import { nameOf } from "../di/token.js";
-import type { Finding } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 
 export interface HealthAnswer {
   readonly status: number;
@@ -128,14 +128,14 @@ function write(ctx: Context, { status, headers, body }: HealthAnswer): void {
 const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
 
 /** Why `prefix` cannot be one, or `undefined` where it can. */
-export function checkHealthPrefix(prefix: unknown): Finding | undefined {
+export function checkHealthPrefix(prefix: unknown): Diagnostic | undefined {
   const [before, ...segments] = typeof prefix === "string" ? prefix.split("/") : [];
   if (before === "" && segments.length > 0 && segments.every(isSegment)) return undefined;
   return {
     code: "E_HEALTH_PREFIX",
     what: `${typeof prefix === "string" ? JSON.stringify(prefix) : nameOf(prefix)} cannot be the prefix of the health endpoints`,
     where: "Application.create().healthPrefix(path)",
-    cure: "write a plain path with one leading and no trailing slash and at least one segment, for example /up",
+    fix: "write a plain path with one leading and no trailing slash and at least one segment, for example /up",
   };
 }
 

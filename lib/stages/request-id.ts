@@ -5,12 +5,12 @@
  * Usable alone: `builder.layer(new RequestIdLayer())` covers what user layers cover.
  */
 import type { Exchange } from "../http/exchange.js";
-import type { Head, HeadCompleter } from "../http/head.js";
+import type { ResponseHead, HeadCompleter } from "../http/head.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { REQUEST_ID_HEADER, RequestId } from "../observe/request-id.js";
 
 const completer: HeadCompleter = {
-  complete(exchange: Exchange, head: Head): void {
+  complete(exchange: Exchange, head: ResponseHead): void {
     const id = RequestId.of(exchange);
     if (id !== undefined) head.set(REQUEST_ID_HEADER, id.value);
   },

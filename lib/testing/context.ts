@@ -11,7 +11,7 @@ import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import Koa from "koa";
 import { encodeBody, type BodyOptions } from "./transport.js";
-import { Entrance } from "../server/request-handler.js";
+import { RequestHandler } from "../server/request-handler.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
@@ -103,10 +103,10 @@ export interface ContextOptions<Names extends string = never> extends FakeReques
 export function context<Names extends string = never>(options: ContextOptions<Names> = {}): Context<Names> {
   const { params, clock = new SystemClock(), trustedProxies, ...request } = options;
   const proxies = TrustedProxies.parse(trustedProxies);
-  const entrance = new Entrance({ app: new Koa(), clock, proxies, readLimit: DEFAULT_READ_LIMIT });
+  const entrance = new RequestHandler({ app: new Koa(), clock, proxies, readLimit: DEFAULT_READ_LIMIT });
   const { incoming, response } = fakeRequest(request);
   let made: Context | undefined;
-  entrance.lead((ctx) => (made = ctx));
+  entrance.setHandler((ctx) => (made = ctx));
   entrance.request(incoming, response);
   if (made === undefined) throw new TypeError("the entrance did not let the request in");
   if (params !== undefined) made.bindParams(params);

@@ -7,13 +7,13 @@ import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import type { Context } from "../http/context.js";
 import { isPromise, type Run, Layer, type KoaMiddleware, type Middleware } from "../http/middleware.js";
-import { Entrance } from "../server/request-handler.js";
+import { RequestHandler } from "../server/request-handler.js";
 import { createServer } from "../server/server.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
 import { compose } from "../http/compose.js";
-import { backstop } from "../pipeline/error-boundary.js";
+import { lastResortHandler } from "../pipeline/error-boundary.js";
 import { Transport, type RequestOptions } from "./transport.js";
 
 /**
@@ -144,11 +144,16 @@ export class LayerTrial implements AsyncDisposable {
     layer: TriedLayer,
     { within = [], koa = new Koa(), clock = new SystemClock() }: TrialOptions,
   ): Promise<LayerTrial> {
-    const entrance = new Entrance({ app: koa, clock, proxies: TrustedProxies.none, readLimit: DEFAULT_READ_LIMIT });
+    const entrance = new RequestHandler({
+      app: koa,
+      clock,
+      proxies: TrustedProxies.none,
+      readLimit: DEFAULT_READ_LIMIT,
+    });
     const server = createServer(entrance).listen(0, "127.0.0.1");
     await once(server, "listening");
     const trial = new LayerTrial(server);
-    entrance.lead(backstop(compose(within, trial.watched(layer))));
+    entrance.setHandler(lastResortHandler(compose(within, trial.watched(layer))));
     return trial;
   }
 

@@ -6,7 +6,7 @@
  * await using app = await testApp(ShopModule, provide(LinkStore).useValue(new NoLinks()));
  * const response = await app.get("/links/7");
  */
-import type { Fields, Outcome, SpanData } from "../tracing/subscriber.js";
+import type { Fields, SpanOutcome, SpanData } from "../tracing/subscriber.js";
 import type { TracingLayer } from "../tracing/registry.js";
 import { FieldWriter } from "../observe/logging/json-fields.js";
 import { isSensitive } from "../observe/logging/redaction.js";
@@ -44,7 +44,7 @@ export class ObservedSpans implements TracingLayer {
     this.#texts.push(`${span.target} ${span.name} ${textOf(fields)}`);
   }
 
-  onClose(span: SpanData, outcome: Outcome): void {
+  onClose(span: SpanData, outcome: SpanOutcome): void {
     if (!outcome.ok) this.#texts.push(`${span.target} ${span.name} ${textBy(failureWriter, outcome.error)}`);
   }
 

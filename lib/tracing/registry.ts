@@ -11,7 +11,7 @@ import {
   type Fields,
   type LevelFilter,
   type LogEvent,
-  type Outcome,
+  type SpanOutcome,
   type SpanData,
   type Subscriber,
   type TargetFilter,
@@ -27,7 +27,7 @@ export interface TracingLayer<State = unknown> {
   onRecord?(span: SpanData, fields: Fields, state: State | undefined): void;
   /** `state` is that of the innermost span the event happened in. */
   onEvent?(event: LogEvent, state: State | undefined): void;
-  onClose?(span: SpanData, outcome: Outcome, state: State | undefined): void;
+  onClose?(span: SpanData, outcome: SpanOutcome, state: State | undefined): void;
 }
 
 interface Entry {
@@ -93,7 +93,7 @@ export class Registry implements Subscriber {
     }
   }
 
-  onClose(span: SpanData, outcome: Outcome): void {
+  onClose(span: SpanData, outcome: SpanOutcome): void {
     const states = statesOf(span);
     for (let i = 0; i < this.#entries.length; i++) closeIn(this.#entries[i], span, outcome, states?.[i]);
   }
@@ -127,7 +127,7 @@ function recordIn(entry: Entry | undefined, span: SpanData, fields: Fields, stat
   }
 }
 
-function closeIn(entry: Entry | undefined, span: SpanData, outcome: Outcome, state: unknown): void {
+function closeIn(entry: Entry | undefined, span: SpanData, outcome: SpanOutcome, state: unknown): void {
   try {
     entry?.layer.onClose?.(span, outcome, state);
   } catch {

@@ -10,7 +10,7 @@
  *   span.record({ rows: await load(file) });
  * });
  */
-import type { Fields, Outcome, RemoteParent, SpanData, Subscriber } from "./subscriber.js";
+import type { Fields, SpanOutcome, RemoteParent, SpanData, Subscriber } from "./subscriber.js";
 import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch, type Flow } from "./flow.js";
 
 /** A copy of fields that their owner may change: the caller's object stays the caller's, and what throws is marked. */
@@ -39,7 +39,7 @@ function read(fields: Fields, name: string): unknown {
   }
 }
 
-const FINISHED: Outcome = Object.freeze({ ok: true });
+const FINISHED: SpanOutcome = Object.freeze({ ok: true });
 
 export class Span implements SpanData {
   slot: unknown;
@@ -96,7 +96,7 @@ export class Span implements SpanData {
   }
 
   /** @internal Tells the layers, once, that it is over. */
-  close(outcome: Outcome): void {
+  close(outcome: SpanOutcome): void {
     if (this.#closed || this.#dispatch === undefined) return;
     this.#closed = true;
     deliver((subscriber, span) => subscriber.onClose(span, outcome), this.#dispatch, this);
@@ -129,7 +129,7 @@ export class Span implements SpanData {
     ) as T;
   }
 
-  #leave(outcome: Outcome): void {
+  #leave(outcome: SpanOutcome): void {
     if (--this.#running === 0) this.close(outcome);
   }
 }

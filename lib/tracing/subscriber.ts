@@ -52,7 +52,7 @@ export interface SpanData {
 }
 
 /** How a span ended. */
-export type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+export type SpanOutcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
 
 /** One thing that happened. */
 export interface LogEvent {
@@ -76,5 +76,5 @@ export interface Subscriber extends TargetFilter {
   onNewSpan(span: SpanData): void;
   /** `fields` are the new ones only; `span.fields` already holds them. */
   onRecord(span: SpanData, fields: Fields): void;
-  onClose(span: SpanData, outcome: Outcome): void;
+  onClose(span: SpanData, outcome: SpanOutcome): void;
 }

@@ -129,7 +129,7 @@ export type {
   Level,
   LevelFilter,
   LogEvent,
-  Outcome,
+  SpanOutcome,
   RemoteParent,
   SpanData,
   Subscriber,

@@ -49,31 +49,31 @@ const ORIGIN: Rule = {
   name: "origin",
   // A browser's spelling and no other: what differs from it by a slash or a capital would never match.
   holds: (text) => hasProtocol(text, "http:", "https:") && new URL(text).origin === text,
-  cure: "write scheme, host and port as browsers send them, in lower case and without a path: https://app.example",
+  fix: "write scheme, host and port as browsers send them, in lower case and without a path: https://app.example",
 };
 
 const ADDRESS: Rule = {
   name: "address or block of addresses",
   holds: AddressBlocks.isBlock,
-  cure: "write an IP address or a CIDR block: 10.0.0.0/8 or fd00::/8",
+  fix: "write an IP address or a CIDR block: 10.0.0.0/8 or fd00::/8",
 };
 
 const WEB_URL: Rule = {
   name: "URL to ask",
   holds: (text) => hasProtocol(text, "http:", "https:") && new URL(text).username + new URL(text).password === "",
-  cure: "write an absolute http or https URL without credentials: http://127.0.0.1:4317",
+  fix: "write an absolute http or https URL without credentials: http://127.0.0.1:4317",
 };
 
 const REDIS_URL: Rule = {
   name: "URL of a Redis",
   holds: (text) => hasProtocol(text, "redis:", "rediss:"),
-  cure: "write redis://host:6379, or rediss:// for TLS",
+  fix: "write redis://host:6379, or rediss:// for TLS",
 };
 
 const COUNT: Rule = {
   name: "number of requests",
   holds: (text) => /^[1-9][0-9]{0,8}$/.test(text),
-  cure: "give a whole number from 1",
+  fix: "give a whole number from 1",
 };
 
 function hasProtocol(text: string, ...protocols: readonly string[]): boolean {

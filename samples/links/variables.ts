@@ -1,15 +1,15 @@
-import { StartupError, type Finding } from "@stagecraft/framework";
+import { StartupError, type Diagnostic } from "@stagecraft/framework";
 
 /** What the value of a variable, or an entry of its list, has to be. */
 export interface Rule {
   readonly name: string;
   readonly holds: (text: string) => boolean;
-  readonly cure: string;
+  readonly fix: string;
 }
 
 /** Reads variables of the environment and keeps what is wrong with them, so that one start shows every fault. */
 export class Variables {
-  private readonly findings: Finding[] = [];
+  private readonly findings: Diagnostic[] = [];
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {}
 
@@ -44,7 +44,7 @@ export class Variables {
   private check(name: string, text: string, rule: Rule): void {
     if (rule.holds(text)) return;
     const what = `${shown(text)} is no ${rule.name}`;
-    this.findings.push({ code: "LINKS_SETTING", what, where: name, cure: rule.cure });
+    this.findings.push({ code: "LINKS_SETTING", what, where: name, fix: rule.fix });
   }
 }
 

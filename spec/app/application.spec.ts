@@ -305,7 +305,7 @@ describe("Application", () => {
 });
 
 describe("build()", () => {
-  it("lists every fault at once, each with code, place and cure", () => {
+  it("lists every fault at once, each with code, place and fix", () => {
     abstract class Missing {}
 
     @Injectable()
@@ -339,7 +339,7 @@ describe("build()", () => {
       .requestId()
       .requestId()
       .cors({ origins: "*", credentials: true });
-    const findings = startupErrorOf(() => builder.build()).findings;
+    const findings = startupErrorOf(() => builder.build()).diagnostics;
 
     expect(findings.map(({ code }) => code).toSorted()).to.include.members([
       "E_APP_URL",
@@ -353,8 +353,7 @@ describe("build()", () => {
       "E_STAGE_TWICE",
       "E_TRUSTED_PROXIES",
     ]);
-    for (const { what, where, cure } of findings)
-      expect([what, where, cure].every((text) => text !== "")).to.equal(true);
+    for (const { what, where, fix } of findings) expect([what, where, fix].every((text) => text !== "")).to.equal(true);
   });
 
   for (const [where, listed] of [
@@ -365,7 +364,7 @@ describe("build()", () => {
       @Module({ imports: where === "two modules" ? [CountModule] : [], controllers: listed, providers: [Counter] })
       class ShopModule {}
 
-      const findings = startupErrorOf(() => Application.create(ShopModule).build()).findings;
+      const findings = startupErrorOf(() => Application.create(ShopModule).build()).diagnostics;
 
       const modules = where === "two modules" ? "CountModule and ShopModule" : "ShopModule";
       expect(findings).to.deep.equal([
@@ -373,7 +372,7 @@ describe("build()", () => {
           code: "E_CONTROLLER_REPEATED",
           what: `CountController is listed 2 times as a controller, in ${modules}`,
           where: `controllers of ${modules}`,
-          cure: "list it in one module; its routes exist once",
+          fix: "list it in one module; its routes exist once",
         },
       ]);
     });
@@ -388,22 +387,22 @@ describe("build()", () => {
       .layer(RateLimit.perMinute(1).redis(cache, "other"), RateLimit.perMinute(1).redis(cache, "other"))
       .routes(new Routes([group.middleware(hourly), Route.get("/", nothing).middleware(hourly)]));
 
-    const findings = startupErrorOf(() => builder.build()).findings;
+    const findings = startupErrorOf(() => builder.build()).diagnostics;
 
-    const cure = `give one of them a name of its own: .redis(cache, "login"); or use one handle in both places`;
+    const fix = `give one of them a name of its own: .redis(cache, "login"); or use one handle in both places`;
     const share = "share the buckets of one cache";
     expect(findings).to.deep.equal([
       {
         code: "E_RATE_LIMIT_SHARED",
         what: `a rate limit of 1 per minute and one of 1 per minute ${share} under the name "other"`,
         where: ".layer(…)",
-        cure,
+        fix,
       },
       {
         code: "E_RATE_LIMIT_SHARED",
         what: `a rate limit of 50 per second in bursts of 100 and one of 10 per hour ${share}`,
         where: "middleware of POST /session",
-        cure,
+        fix,
       },
     ]);
   });
@@ -439,7 +438,7 @@ describe("build()", () => {
   it("reports what a stage refuses to be made of, under the name of its call", () => {
     const findings = startupErrorOf(() =>
       Application.create().cors({ origins: "*", credentials: true }).build(),
-    ).findings;
+    ).diagnostics;
 
     expect(findings).to.have.length(1);
     expect(findings[0]?.where).to.equal(".cors(…)");

@@ -161,14 +161,14 @@ describe("Container", () => {
     @Module({ imports: [Vault], providers: [provide(made).useFactory((resolve) => resolve(secret))] })
     class Root {}
 
-    const { findings } = startupErrorOf(() => build({ root: Root }));
+    const { diagnostics } = startupErrorOf(() => build({ root: Root }));
 
-    expect(findings).to.deep.equal([
+    expect(diagnostics).to.deep.equal([
       {
         code: "E_PROVIDER_INVISIBLE",
         what: "secret is not visible in Root: Vault provides it, but does not export it",
         where: "factory of made, in Root",
-        cure: "add secret to the exports of Vault",
+        fix: "add secret to the exports of Vault",
       },
     ]);
   });
@@ -212,9 +212,9 @@ describe("Container", () => {
     @Module({ providers: [provide(made).useFactory((resolve) => resolve(Between)), Needs, Between] })
     class Root {}
 
-    const { findings } = startupErrorOf(() => build({ root: Root }));
+    const { diagnostics } = startupErrorOf(() => build({ root: Root }));
 
-    expect(findings.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
+    expect(diagnostics.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
       "E_PROVIDER_CYCLE providers need each other: made -> Between -> Needs -> made",
     ]);
   });
@@ -227,9 +227,9 @@ describe("Container", () => {
       provide(c).useFactory((resolve) => resolve(b)),
     ];
 
-    const { findings } = startupErrorOf(() => build({ bindings }));
+    const { diagnostics } = startupErrorOf(() => build({ bindings }));
 
-    expect(findings.map(({ what }) => what)).to.deep.equal(["providers need each other: b -> c -> b"]);
+    expect(diagnostics.map(({ what }) => what)).to.deep.equal(["providers need each other: b -> c -> b"]);
   });
 
   it("refuses a factory that returns a promise, and survives its rejection", async () => {
@@ -237,12 +237,12 @@ describe("Container", () => {
     @Module({ providers: [provide(later).useFactory(() => Promise.reject(new Error("late")))] })
     class Root {}
 
-    const { findings } = startupErrorOf(() => build({ root: Root }));
+    const { diagnostics } = startupErrorOf(() => build({ root: Root }));
     await new Promise((resolve) => setImmediate(resolve));
 
-    expect(findings).to.have.lengthOf(1);
-    expect(findings[0]).to.include({ code: "E_FACTORY_PROMISE", where: "factory of later, in Root" });
-    expect(findings[0]?.cure).to.include("Subsystem.start");
+    expect(diagnostics).to.have.lengthOf(1);
+    expect(diagnostics[0]).to.include({ code: "E_FACTORY_PROMISE", where: "factory of later, in Root" });
+    expect(diagnostics[0]?.fix).to.include("Subsystem.start");
   });
 
   it("lists everything that threw while it was built, with the cause, and nothing that only depended on it", () => {
@@ -262,7 +262,7 @@ describe("Container", () => {
 
     const error = startupErrorOf(() => build({ root: Root }));
 
-    expect(error.findings.map(({ code, what, where }) => `${code} ${what} | ${where}`)).to.deep.equal([
+    expect(error.diagnostics.map(({ code, what, where }) => `${code} ${what} | ${where}`)).to.deep.equal([
       "E_PROVIDER_FAILED Broken could not be built: Error: no such file | constructor of Broken, in Root",
       "E_PROVIDER_FAILED made could not be built: it threw a value that cannot be printed | factory of made, in Root",
     ]);
@@ -398,10 +398,10 @@ describe("Container, long chains", () => {
     @Module({ providers: [...classes, provide(last).useFactory((resolve) => resolve(classes[0] ?? Store))] })
     class Root {}
 
-    const { findings } = startupErrorOf(() => build({ root: Root }));
+    const { diagnostics } = startupErrorOf(() => build({ root: Root }));
 
-    expect(findings.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_CYCLE"]);
-    expect(findings[0]?.what.split(" -> ")).to.have.lengthOf(CHAIN + 2);
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_CYCLE"]);
+    expect(diagnostics[0]?.what.split(" -> ")).to.have.lengthOf(CHAIN + 2);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Finding, StartupError } from "../../lib/errors/diagnostic.js";
+import { type Diagnostic, StartupError } from "../../lib/errors/diagnostic.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Injectable } from "../../lib/di/injectable.js";
 import type { Inspection } from "../../lib/di/inspection.js";
@@ -27,24 +27,24 @@ class Reader {
 @Module({ controllers: [Reader], providers: [provide(Clock).useClass(FixedClock), Postgres] })
 class Root {}
 
-const UNUSED: Finding = {
+const UNUSED: Diagnostic = {
   code: "E_DOUBLE_UNUSED",
   what: "nothing injects Postgres, so its double would do nothing",
   where: "the double of Postgres",
-  cure: "bind the double to the token that is injected, or leave it out",
+  fix: "bind the double to the token that is injected, or leave it out",
 };
 
-function findingsOf(input: Inspection): readonly Finding[] {
+function findingsOf(input: Inspection): readonly Diagnostic[] {
   return inspect({ root: Root, ...input }).findings;
 }
 
 /** What the build itself finds, or nothing. */
-function buildFindingsOf(input: Inspection): readonly Finding[] {
+function buildFindingsOf(input: Inspection): readonly Diagnostic[] {
   try {
     inspect({ root: Root, ...input }).build();
     return [];
   } catch (error) {
-    if (error instanceof StartupError) return error.findings;
+    if (error instanceof StartupError) return error.diagnostics;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Finding, StartupError } from "../../lib/errors/diagnostic.js";
+import { type Diagnostic, StartupError } from "../../lib/errors/diagnostic.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
 import type { Inspection } from "../../lib/di/inspection.js";
@@ -30,12 +30,12 @@ class LinksController {
 
 function guard(): void {}
 
-function findingsOf(input: Inspection): readonly Finding[] {
+function findingsOf(input: Inspection): readonly Diagnostic[] {
   return inspect(input).findings;
 }
 
 /** The only finding, or a failing assertion that shows them all. */
-function onlyFinding(input: Inspection): Finding {
+function onlyFinding(input: Inspection): Diagnostic {
   const findings = findingsOf(input);
   expect(findings, JSON.stringify(findings, null, 2)).to.have.lengthOf(1);
   return findings[0] ?? expect.fail("no finding");
@@ -129,7 +129,7 @@ describe("inspect, modules", () => {
       code: "E_NOT_A_MODULE",
       what: "Plain is not a module",
       where: "the root of the application",
-      cure: "decorate the class with @Module({ … }); a provider belongs under providers",
+      fix: "decorate the class with @Module({ … }); a provider belongs under providers",
     });
   });
 
@@ -221,12 +221,12 @@ describe("inspect, modules", () => {
       "Root exports LinkStore, which it neither provides nor imports",
       "Root exports Elsewhere, which it neither provides nor imports",
     ]);
-    expect(findings[1]?.cure).to.include("add Elsewhere to the imports of Root");
+    expect(findings[1]?.fix).to.include("add Elsewhere to the imports of Root");
   });
 });
 
 describe("inspect, parameters", () => {
-  it("names class, parameter, position, chain and cure of a provider that nobody has", () => {
+  it("names class, parameter, position, chain and fix of a provider that nobody has", () => {
     @Module({ controllers: [LinksController], providers: [LinkService] })
     class ShopModule {}
 
@@ -236,7 +236,7 @@ describe("inspect, parameters", () => {
       code: "E_PROVIDER_MISSING",
       what: "nothing provides LinkStore (LinksController -> LinkService -> LinkStore)",
       where: "LinkService, constructor parameter 1 (store), in ShopModule",
-      cure: "add LinkStore, or a binding provide(LinkStore)…, to the providers of ShopModule, or import a module that exports it",
+      fix: "add LinkStore, or a binding provide(LinkStore)…, to the providers of ShopModule, or import a module that exports it",
     });
   });
 
@@ -244,7 +244,7 @@ describe("inspect, parameters", () => {
     @Module({ providers: [LinkService, MemoryLinks] })
     class ShopModule {}
 
-    expect(onlyFinding({ root: ShopModule }).cure).to.equal(
+    expect(onlyFinding({ root: ShopModule }).fix).to.equal(
       "bind it in ShopModule: provide(LinkStore).useClass(MemoryLinks)",
     );
   });
@@ -315,7 +315,7 @@ describe("inspect, parameters", () => {
     );
   });
 
-  it("refuses types that name nothing, each with its own cure", () => {
+  it("refuses types that name nothing, each with its own fix", () => {
     interface Shape {
       readonly area: number;
     }
@@ -339,7 +339,7 @@ describe("inspect, parameters", () => {
       "E_TYPE_PRIMITIVE Blank, constructor parameter 3 (text), in Root",
       "E_TYPE_ERASED Blank, constructor parameter 4 (call), in Root",
     ]);
-    expect(findings[0]?.cure).to.include("import the class, not its type");
+    expect(findings[0]?.fix).to.include("import the class, not its type");
     expect(findings[3]?.what).to.include("(Function)").and.to.include("`import type`");
   });
 
@@ -384,7 +384,7 @@ describe("inspect, parameters", () => {
       "E_METADATA_DROPPED constructor of Dropped, in Root",
       "E_INJECTABLE_MISSING constructor of Heir, in Root (inherited from Bare)",
     ]);
-    expect(findings[1]?.cure).to.include("esbuild");
+    expect(findings[1]?.fix).to.include("esbuild");
   });
 
   it("does not look at what an application-wide binding replaces", () => {

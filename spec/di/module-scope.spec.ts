@@ -38,7 +38,7 @@ function build(input: Inspection | Class): Container {
 }
 
 function whatOf(root: Class): readonly string[] {
-  return inspect({ root }).findings.map(({ code, what, cure }) => `${code} ${what} | ${cure}`);
+  return inspect({ root }).findings.map(({ code, what, fix }) => `${code} ${what} | ${fix}`);
 }
 
 describe("module boundaries", () => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { Compression } from "../../lib/stages/compression.js";
+import { CompressionLayer } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import type { HeadCompleter } from "../../lib/http/head.js";
 import type { Next } from "../../lib/http/middleware.js";
@@ -123,7 +123,7 @@ describe("an answer written by hand over another", () => {
   for (const [title, act] of ACTS) {
     for (const [around, layers] of [
       ["", []],
-      [", under compression", [new Compression()]],
+      [", under compression", [new CompressionLayer()]],
     ] as const) {
       it(`lets go of the stream that is not sent: a layer ${title}${around}`, async () => {
         const stream = new Readable({ read() {} });

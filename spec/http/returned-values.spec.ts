@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import zlib, { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { Compression } from "../../lib/stages/compression.js";
+import { CompressionLayer } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import { NotFoundError } from "../../lib/errors/framework-error.js";
 import { answerReturned } from "../../lib/http/returned-value.js";
@@ -171,7 +171,7 @@ describe("what a handler returns", () => {
         ctx.set({ "Content-Encoding": coding, "Content-Type": "text/plain" });
         return coded;
       });
-      await using stack = await Stack.of([new Compression()], () => fetch(upstream.url));
+      await using stack = await Stack.of([new CompressionLayer()], () => fetch(upstream.url));
 
       const answer = await stack.ask("/", { headers: { "accept-encoding": "identity" } });
       const asked = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });

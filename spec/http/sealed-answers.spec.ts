@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { ErrorMapping } from "../../lib/stages/error-mapping.js";
 import { TimeoutLayer } from "../../lib/stages/timeout.js";
-import { Compression } from "../../lib/stages/compression.js";
+import { CompressionLayer } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import type { Next } from "../../lib/http/middleware.js";
@@ -104,7 +104,11 @@ describe("an answer that is sealed", () => {
       await new Promise(() => {});
     };
     const page = "<h1>too slow</h1>".repeat(1000);
-    const layers = [new Compression(), new ErrorMapping().using(() => Reply.html(page)), new TimeoutLayer(LIMIT_MS)];
+    const layers = [
+      new CompressionLayer(),
+      new ErrorMapping().using(() => Reply.html(page)),
+      new TimeoutLayer(LIMIT_MS),
+    ];
     await using stack = await Stack.of(layers, handler, clock);
 
     const asking = stack.ask("/", { headers: { "accept-encoding": "gzip" } });

@@ -3,7 +3,7 @@ import { PassThrough, Readable, Stream, Writable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import http from "node:http";
 import { expect } from "chai";
-import { Compression } from "../../lib/stages/compression.js";
+import { CompressionLayer } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import { answerReturned } from "../../lib/http/returned-value.js";
 import type { Middleware } from "../../lib/http/middleware.js";
@@ -59,9 +59,9 @@ class OldStream extends Stream {
 
 const WAYS: readonly (readonly [string, string, () => readonly Middleware[]])[] = [
   ["as it is", "identity", () => []],
-  ["as gzip", "gzip", () => [new Compression()]],
-  ["as br", "br", () => [new Compression()]],
-  ["as it is, past the compression", "identity", () => [new Compression()]],
+  ["as gzip", "gzip", () => [new CompressionLayer()]],
+  ["as br", "br", () => [new CompressionLayer()]],
+  ["as it is, past the compression", "identity", () => [new CompressionLayer()]],
 ];
 
 function get(coding: string): string {

@@ -6,7 +6,7 @@ import { Application } from "@stagecraft/framework";
 import { testApp, type AnyRequestOptions, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Assembly } from "../../lib/app/build.js";
+import type { ApplicationParts } from "../../lib/app/build.js";
 import { EveryStage, GreetingModule, LIMIT_BYTES, LIMIT_MS, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
 
 type Order = readonly (keyof EveryStage["settings"] | "layer")[];
@@ -96,7 +96,7 @@ async function seen(order: Order) {
   answers.push(await answer(app, { path: "/page" }), await answer(app, { path: "/health/ready" }));
 
   // What the door is told is private to the application.
-  const { host, port, times, config } = (app.application as unknown as { readonly parts: Assembly }).parts;
+  const { host, port, times, config } = (app.application as unknown as { readonly parts: ApplicationParts }).parts;
   return {
     pipeline: app.application.pipeline(),
     settings: { host, port, times, config },

@@ -61,7 +61,7 @@ describe("the process", function () {
     const code = await child.exitCode();
 
     expect(code).to.equal(1);
-    expect(child.errors).to.contain("E_HEALTH_PREFIX").and.to.contain("cure:");
+    expect(child.errors).to.contain("E_HEALTH_PREFIX").and.to.contain("fix:");
     expect(child.errors).not.to.match(/\n\s+at .*\.js:/);
   });
 

@@ -16,7 +16,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { answerWith } from "../../lib/http/returned-value.js";
 import { Layer as KernelLayer } from "../../lib/http/middleware.js";
-import { boundary } from "../../lib/pipeline/error-boundary.js";
+import { errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
 import { EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
 import { Lookouts, type Seen } from "../support/lookouts.js";
@@ -54,7 +54,7 @@ async function walk(order: readonly Slot[], ends: Slot): Promise<readonly string
     seen.push("router");
     return ends === "router" ? answerWith(ctx, "done") : fallback(ctx);
   };
-  const chain = pipeline.compose(router, { boundary: (inner) => boundary(inner, () => {}) });
+  const chain = pipeline.compose(router, { boundary: (inner) => errorBoundary(inner, () => {}) });
   const layer: Layer = new Whole(chain);
   await using stack = await Stack.of([layer]);
   expect((await stack.ask("/")).text).to.equal("done");

@@ -123,7 +123,7 @@ function lifecycle(name: string): string {
   return `Application.create().lifecycle({ ${name} })`;
 }
 
-const findingsOf = (builder: ApplicationBuilder) => startupErrorOf(() => builder.build()).findings;
+const findingsOf = (builder: ApplicationBuilder) => startupErrorOf(() => builder.build()).diagnostics;
 
 describe("a wrong configuration", () => {
   for (const [what, code, where, tell] of wrong) {
@@ -135,7 +135,7 @@ describe("a wrong configuration", () => {
 
       expect(findings.map((each) => [each.code, each.where])).to.deep.equal([[code, where]]);
       expect(findings[0]?.what, "what").not.to.equal("");
-      expect(findings[0]?.cure, "cure").not.to.equal("");
+      expect(findings[0]?.fix, "fix").not.to.equal("");
     });
   }
 

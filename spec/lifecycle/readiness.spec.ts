@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Profile } from "../../lib/runtime/profile.js";
 import { Probes } from "../../lib/lifecycle/readiness.js";
-import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
 import { never, Probed } from "./recorded.js";
@@ -13,7 +13,7 @@ function setUp(profile: Profile) {
     new Probed("cache", never),
     new Probed("mail"),
   ];
-  return { clock, probes: new Probes(new Roster(subsystems).members, { clock, timeoutMs: 250, profile }) };
+  return { clock, probes: new Probes(new SubsystemRegistry(subsystems).members, { clock, timeoutMs: 250, profile }) };
 }
 
 describe("Probes", () => {
@@ -45,7 +45,7 @@ describe("Probes", () => {
   it("come to an answer though a probe that timed out fails later", async () => {
     const clock = new FakeClock();
     const late = () => new Promise((_, reject) => void clock.setTimeout(() => reject(new Error("late")), 500));
-    const members = new Roster([new Probed("cache", late)]).members;
+    const members = new SubsystemRegistry([new Probed("cache", late)]).members;
     const probes = new Probes(members, { clock, timeoutMs: 250, profile: "release" });
 
     const running = probes.run();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Startup } from "../../lib/lifecycle/startup.js";
-import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
 import { never, Recorded, type Deeds } from "./recorded.js";
@@ -8,7 +8,7 @@ import { never, Recorded, type Deeds } from "./recorded.js";
 function setUp(...deeds: readonly Deeds[]) {
   const clock = new FakeClock();
   const subsystems = deeds.map((deed) => new Recorded("database", [], deed));
-  return { clock, startup: new Startup(new Roster(subsystems).members, clock) };
+  return { clock, startup: new Startup(new SubsystemRegistry(subsystems).members, clock) };
 }
 
 function takes(clock: () => FakeClock, ms: number): () => Promise<void> {

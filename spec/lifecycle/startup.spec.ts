@@ -2,13 +2,13 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { StartupError } from "../../lib/errors/diagnostic.js";
 import { Startup } from "../../lib/lifecycle/startup.js";
-import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import { Subsystem, SUBSYSTEM_KINDS } from "../../lib/lifecycle/subsystem.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { never, Recorded } from "./recorded.js";
 
 function startupOf(subsystems: readonly Subsystem[], clock = new FakeClock()): Startup {
-  return new Startup(new Roster(subsystems).members, clock);
+  return new Startup(new SubsystemRegistry(subsystems).members, clock);
 }
 
 async function rejection(promise: Promise<unknown>): Promise<StartupError> {
@@ -70,7 +70,7 @@ describe("Startup", () => {
           const name = `${index}`;
           return new Recorded(kind, journal, index === failing ? { name, start: fail("refused") } : { name });
         });
-        const names = new Roster(subsystems).members.map(({ subsystem }) => subsystem.name);
+        const names = new SubsystemRegistry(subsystems).members.map(({ subsystem }) => subsystem.name);
 
         await rejection(startupOf(subsystems).start());
 
@@ -93,8 +93,8 @@ describe("Startup", () => {
     const error = await rejection(startupOf([new Recorded("cache", [], { start })]).start());
 
     expect(error.cause).to.equal(cause);
-    expect(error.findings).to.have.length(1);
-    expect(error.findings[0]).to.include({
+    expect(error.diagnostics).to.have.length(1);
+    expect(error.diagnostics[0]).to.include({
       code: "E_SUBSYSTEM_START",
       what: "cache failed to start: connection refused",
       where: "Recorded.start()",
@@ -109,9 +109,9 @@ describe("Startup", () => {
       new Recorded("mail", journal, { start: fail("no such host") }),
     ]);
 
-    const { findings } = await rejection(startup.start());
+    const { diagnostics } = await rejection(startup.start());
 
-    expect(findings.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
+    expect(diagnostics.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
       "E_SUBSYSTEM_START mail failed to start: no such host",
       "E_SUBSYSTEM_STOP jobs failed to stop: stuck",
     ]);

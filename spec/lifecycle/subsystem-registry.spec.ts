@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../../lib/lifecycle/subsystem.js";
 import { Recorded } from "./recorded.js";
 
@@ -19,7 +19,7 @@ describe("Roster", () => {
       fc.property(fc.array(kinds), (registered) => {
         const subsystems = registered.map((kind) => new Recorded(kind));
 
-        const ordered = new Roster(subsystems).members.map(({ subsystem }) => subsystem);
+        const ordered = new SubsystemRegistry(subsystems).members.map(({ subsystem }) => subsystem);
 
         expect(ordered).to.have.members(subsystems);
         for (const [index, later] of ordered.entries()) {
@@ -41,7 +41,7 @@ describe("Roster", () => {
       new Ledger("database"),
     ];
 
-    const names = new Roster(subsystems).members.map(({ name }) => name);
+    const names = new SubsystemRegistry(subsystems).members.map(({ name }) => name);
 
     expect(names).to.deep.equal(["database:main", "database:Ledger", "mail"]);
   });
@@ -50,20 +50,20 @@ describe("Roster", () => {
     const Nameless = (() => class extends Recorded {})();
     const subsystems = [new Ledger("cache", [], { name: " " }), new Nameless("cache")];
 
-    const names = new Roster(subsystems).members.map(({ name }) => name);
+    const names = new SubsystemRegistry(subsystems).members.map(({ name }) => name);
 
     expect(names).to.deep.equal(["cache:Ledger", "cache:anonymous"]);
   });
 
   it("finds nothing wrong with subsystems that can be told apart", () => {
-    expect(new Roster([new Ledger("database"), new Recorded("database"), new Recorded("mail")]).check()).to.deep.equal(
-      [],
-    );
-    expect(new Roster().check()).to.deep.equal([]);
+    expect(
+      new SubsystemRegistry([new Ledger("database"), new Recorded("database"), new Recorded("mail")]).check(),
+    ).to.deep.equal([]);
+    expect(new SubsystemRegistry().check()).to.deep.equal([]);
   });
 
   it("finds each name that two share, once", () => {
-    const roster = new Roster([new Ledger("database"), new Ledger("database"), new Ledger("database")]);
+    const roster = new SubsystemRegistry([new Ledger("database"), new Ledger("database"), new Ledger("database")]);
 
     const findings = roster.check();
 
@@ -79,7 +79,7 @@ describe("Roster", () => {
       stop() {}
     }
 
-    const findings = new Roster([new Cloud()]).check();
+    const findings = new SubsystemRegistry([new Cloud()]).check();
 
     expect(findings).to.have.length(1);
     expect(findings[0]).to.include({ code: "E_SUBSYSTEM_KIND", where: "Cloud" });

@@ -267,7 +267,7 @@ describe("ControllerPlan", () => {
 
         expect(findings.map(({ code }) => code)).to.deep.equal(codes);
         expect(findings[0]).to.include({ what, where });
-        expect(findings.every(({ cure }) => cure !== "")).to.equal(true);
+        expect(findings.every(({ fix }) => fix !== "")).to.equal(true);
       });
     }
 
@@ -278,7 +278,7 @@ describe("ControllerPlan", () => {
         code: "E_ENDPOINT_UNHANDLED",
         what: 'no method of Incomplete handles POST /links, "create" of the table "links"',
         where: "Incomplete",
-        cure: "decorate a method with .create of the table, or remove the entry",
+        fix: "decorate a method with .create of the table, or remove the entry",
       });
     });
 
@@ -374,7 +374,7 @@ describe("ControllerPlan", () => {
           code: "E_ENDPOINT_SHARED",
           what: "GET /{id} is handled at /a/{id} and at /b/{id}, so its URL could be either",
           where: "Left.show and Right.look",
-          cure: "give each controller an endpoint of its own",
+          fix: "give each controller an endpoint of its own",
         },
       ]);
     });

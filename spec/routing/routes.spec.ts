@@ -254,7 +254,7 @@ describe("Routes", () => {
 
         expect(findings).to.have.length(1);
         expect(findings[0]).to.include({ code, what, where });
-        expect(findings[0]?.cure).not.to.equal("");
+        expect(findings[0]?.fix).not.to.equal("");
       });
     }
 

@@ -1,11 +1,11 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
-import { NonceSource } from "../../lib/runtime/random-batch.js";
+import { RandomBatch } from "../../lib/runtime/random-batch.js";
 
 describe("NonceSource", () => {
   it("gives 18 bytes in standard base64, each time others, across its batches", () => {
-    const source = new NonceSource();
+    const source = new RandomBatch();
 
     const nonces = Array.from({ length: 1000 }, () => source.next());
 
@@ -14,7 +14,7 @@ describe("NonceSource", () => {
   });
 
   it("gives out no byte twice", () => {
-    const source = new NonceSource();
+    const source = new RandomBatch();
 
     const nonces = Array.from({ length: 600 }, () => source.next());
     const halves = nonces.flatMap((nonce) => [nonce.slice(0, 12), nonce.slice(12)]);
@@ -23,7 +23,7 @@ describe("NonceSource", () => {
   });
 
   it("uses every bit", () => {
-    const source = new NonceSource();
+    const source = new RandomBatch();
 
     const union = Buffer.alloc(18);
     for (let round = 0; round < 200; round++) {
@@ -44,7 +44,7 @@ describe("NonceSource", () => {
     // Whoever imported the function by its name sees the change, and the change back.
     syncBuiltinESMExports();
     try {
-      const source = new NonceSource();
+      const source = new RandomBatch();
 
       const nonces = Array.from({ length: 600 }, () => source.next()).join("");
 
@@ -56,6 +56,6 @@ describe("NonceSource", () => {
   });
 
   it("shares nothing with another source", () => {
-    expect(new NonceSource().next()).not.to.equal(new NonceSource().next());
+    expect(new RandomBatch().next()).not.to.equal(new RandomBatch().next());
   });
 });

@@ -233,11 +233,11 @@ describe("samples/links", () => {
       ["REQUESTS_PER_SECOND", "abc", '"abc" is no number of requests', /whole number from 1/],
       ["REQUESTS_PER_HOUR", "0", '"0" is no number of requests', /whole number from 1/],
     ];
-    for (const [name, value, what, cure] of mistyped) {
+    for (const [name, value, what, fix] of mistyped) {
       it(`refuses to start with ${name}=${value}, and says what to write`, () => {
         const { message, stack } = errorOf(() => settingsFrom({ [name]: value }));
 
-        expect(message).to.include(what).and.include(`at ${name}`).and.match(cure);
+        expect(message).to.include(what).and.include(`at ${name}`).and.match(fix);
         expect(message).not.to.include("canary");
         expect(stack).to.equal(`StartupError: ${message}`);
       });
@@ -246,7 +246,7 @@ describe("samples/links", () => {
     it("says everything that is mistyped at once", () => {
       const error = errorOf(() => settingsFrom({ CORS_ORIGINS: "a,https://b.example,c", METRICS_ALLOW: "d" }));
 
-      const findings = error instanceof StartupError ? error.findings : [];
+      const findings = error instanceof StartupError ? error.diagnostics : [];
       expect(findings.map(({ what }) => what)).to.deep.equal([
         '"a" is no origin',
         '"c" is no origin',

@@ -5,7 +5,7 @@ import { PassThrough, Readable } from "node:stream";
 import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { Compression, type CompressionOptions } from "../../lib/stages/compression.js";
+import { CompressionLayer, type CompressionOptions } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { Reply } from "../../lib/http/reply.js";
@@ -20,7 +20,7 @@ const LONG = "the same again, ".repeat(200);
 
 /** The bytes of an answer, as the stage with these settings sends it. */
 async function sent(settings: CompressionOptions, coding: string, handler: () => unknown): Promise<string> {
-  await using stack = await Stack.of([new Compression(settings)], handler);
+  await using stack = await Stack.of([new CompressionLayer(settings)], handler);
   return (await stack.ask("/", { headers: { "accept-encoding": coding } })).body.toString("base64");
 }
 
@@ -31,7 +31,7 @@ describe("Compression", () => {
       ["gzip", gunzipSync],
     ] as const) {
       it(`is sent as ${coding} to who asks for it`, async () => {
-        await using stack = await Stack.of([new Compression()], () => LONG);
+        await using stack = await Stack.of([new CompressionLayer()], () => LONG);
 
         const answer = await stack.ask("/", { headers: { "accept-encoding": coding } });
 
@@ -45,7 +45,7 @@ describe("Compression", () => {
 
     it("comes out as it went in, whatever it is and whatever is preferred", async () => {
       let body = "";
-      await using stack = await Stack.of([new Compression({ threshold: 0 })], () => Reply.text(body));
+      await using stack = await Stack.of([new CompressionLayer({ threshold: 0 })], () => Reply.text(body));
 
       await fc.assert(
         fc.asyncProperty(
@@ -65,7 +65,7 @@ describe("Compression", () => {
 
     it("is sent as it is where compressing gains nothing", async () => {
       const noise = randomBytes(2000);
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
         return noise;
       });
@@ -111,7 +111,7 @@ describe("Compression", () => {
 
     for (const [title, body, isCompressed] of rows) {
       it(`${title}: ${isCompressed ? "compressed" : "as it is"}`, async () => {
-        await using stack = await Stack.of([new Compression()], () => body);
+        await using stack = await Stack.of([new CompressionLayer()], () => body);
 
         const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
 
@@ -121,7 +121,7 @@ describe("Compression", () => {
     }
 
     it("of a stream is known where its length is announced", async () => {
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.body = Readable.from([Buffer.from("hello")]);
         ctx.set({ "Content-Type": "text/plain", "Content-Length": "5" });
       });
@@ -134,7 +134,7 @@ describe("Compression", () => {
     });
 
     it("from which it is worth it can be set", async () => {
-      await using stack = await Stack.of([new Compression({ threshold: 50 })], () => "a".repeat(50));
+      await using stack = await Stack.of([new CompressionLayer({ threshold: 50 })], () => "a".repeat(50));
 
       const answer = await stack.ask("/", { headers: { "accept-encoding": "br" } });
 
@@ -157,7 +157,7 @@ describe("Compression", () => {
 
     for (const [title, handler, vary] of rows) {
       it(title, async () => {
-        await using stack = await Stack.of([new Compression()], handler);
+        await using stack = await Stack.of([new CompressionLayer()], handler);
 
         const answer = await stack.ask("/", { headers: { "accept-encoding": "br, gzip" } });
 
@@ -170,7 +170,7 @@ describe("Compression", () => {
     for (const status of [204, 205, 304]) {
       it(`${status}`, async () => {
         await using stack = await Stack.of(
-          [new Compression()],
+          [new CompressionLayer()],
           (ctx) => void ((ctx.body = LONG), (ctx.status = status)),
         );
 
@@ -182,7 +182,7 @@ describe("Compression", () => {
     }
 
     it("what a handler writes by hand", async () => {
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.res.writeHead(200, { "Content-Type": "text/plain" });
         ctx.res.end(LONG);
       });
@@ -194,7 +194,7 @@ describe("Compression", () => {
     });
 
     it("the head of what a handler is going to write by hand", async () => {
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.body = LONG;
         ctx.respond = false;
         const { res } = ctx;
@@ -215,7 +215,7 @@ describe("Compression", () => {
           coding = ctx.res.getHeader("Content-Encoding");
         },
       };
-      await using stack = await Stack.of([watching, new Compression()], async (ctx) => {
+      await using stack = await Stack.of([watching, new CompressionLayer()], async (ctx) => {
         await once(ctx.signal, "abort");
         return LONG;
       });
@@ -230,7 +230,7 @@ describe("Compression", () => {
     });
 
     it("'no-transformation', which is another word", async () => {
-      await using stack = await Stack.of([new Compression()], withHeader("Cache-Control", "x-no-transformation"));
+      await using stack = await Stack.of([new CompressionLayer()], withHeader("Cache-Control", "x-no-transformation"));
 
       const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
 
@@ -251,7 +251,7 @@ describe("Compression", () => {
 
     for (const [title, headers, expected] of rows) {
       it(title, async () => {
-        await using stack = await Stack.of([new Compression()], (ctx) => {
+        await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set(headers);
           return LONG;
         });
@@ -265,7 +265,7 @@ describe("Compression", () => {
     }
 
     it("of an uncompressed answer keeps ETag and Accept-Ranges, and says Vary", async () => {
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
         return LONG;
       });
@@ -278,7 +278,7 @@ describe("Compression", () => {
 
     describe("for HEAD", () => {
       it("is that of GET but for the coding and the length, which only compressing would tell", async () => {
-        await using stack = await Stack.of([new Compression()], (ctx) => {
+        await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
           return LONG;
         });
@@ -296,7 +296,7 @@ describe("Compression", () => {
       });
 
       it("is that of GET where GET is not compressed", async () => {
-        await using stack = await Stack.of([new Compression()], (ctx) => {
+        await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
           return ctx.path === "/short" ? "short" : LONG;
         });
@@ -314,7 +314,7 @@ describe("Compression", () => {
       });
 
       it("says no length where the handler knows it without a body", async () => {
-        await using stack = await Stack.of([new Compression()], (ctx) => {
+        await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.status = 200;
           ctx.set({ "Content-Type": "text/plain", "Content-Length": "5000" });
         });
@@ -336,7 +336,7 @@ describe("Compression", () => {
       ];
       for (const [title, headers, etag] of tags) {
         it(`${title}, and its Vary`, async () => {
-          await using stack = await Stack.of([new Compression()], (ctx) => {
+          await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
             ctx.set({ ETag: '"abc"', Vary: "Origin" });
             ctx.status = 304;
           });
@@ -349,7 +349,7 @@ describe("Compression", () => {
       }
 
       it("says nothing of encodings where its answer is never compressed", async () => {
-        await using stack = await Stack.of([new Compression()], (ctx) => {
+        await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.status = 304;
           ctx.set({ ETag: '"abc"', "Content-Type": "image/png" });
         });
@@ -362,7 +362,7 @@ describe("Compression", () => {
     });
 
     it("of a panic's problem says Vary", async () => {
-      await using stack = await Stack.of([new Compression()], () => Promise.reject(new Error("boom")));
+      await using stack = await Stack.of([new CompressionLayer()], () => Promise.reject(new Error("boom")));
 
       const answer = await stack.ask("/", asking);
 
@@ -377,7 +377,7 @@ describe("Compression", () => {
     ] as const) {
       it(`of unknown length lets out every chunk as ${coding} at once`, async () => {
         const source = new PassThrough();
-        await using stack = await Stack.of([new Compression()], (ctx) => {
+        await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set("Content-Type", "text/plain");
           return source;
         });
@@ -402,7 +402,7 @@ describe("Compression", () => {
 
     it("that fails cuts the connection", async () => {
       const source = new PassThrough();
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
         return source;
       });
@@ -416,7 +416,7 @@ describe("Compression", () => {
 
     it("is destroyed when the client goes", async () => {
       const source = new PassThrough();
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
         return source;
       });
@@ -430,7 +430,7 @@ describe("Compression", () => {
 
     it("is destroyed unread for HEAD", async () => {
       const source = new PassThrough();
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
         return source;
       });
@@ -449,7 +449,7 @@ describe("Compression", () => {
           this.push(randomBytes(65_536));
         },
       });
-      await using stack = await Stack.of([new Compression()], (ctx) => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
         return source;
       });
@@ -476,7 +476,7 @@ describe("Compression", () => {
 
     for (const [title, header] of rows) {
       it(`${title}: answered`, async () => {
-        await using stack = await Stack.of([new Compression()], () => "hello");
+        await using stack = await Stack.of([new CompressionLayer()], () => "hello");
 
         const text = await stack.raw(
           `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAccept-Encoding: ${header}\r\n\r\n`,
@@ -499,7 +499,7 @@ describe("Compression", () => {
       { threshold: Number.NaN },
     ]) {
       it(JSON.stringify(options), () => {
-        const error = errorOf(() => new Compression(options));
+        const error = errorOf(() => new CompressionLayer(options));
 
         expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_COMPRESSION_OPTION");
       });

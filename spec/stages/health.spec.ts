@@ -3,7 +3,7 @@ import { Health, type HealthAnswer } from "../../lib/stages/health.js";
 import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/state.js";
 import { Readiness } from "../../lib/lifecycle/readiness.js";
 import type { Profile } from "../../lib/runtime/profile.js";
-import { Roster } from "../../lib/lifecycle/subsystem-registry.js";
+import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import type { Subsystem } from "../../lib/lifecycle/subsystem.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { never, Probed, Recorded } from "../lifecycle/recorded.js";
@@ -19,7 +19,7 @@ function setUp({ state = "ready", subsystems = [], profile = "debug", prefix = "
   const clock = new FakeClock();
   const lifecycle = new Lifecycle();
   const readiness = new Readiness(lifecycle, { clock, profile });
-  if (state !== "booting") readiness.fill(new Roster(subsystems).members);
+  if (state !== "booting") readiness.fill(new SubsystemRegistry(subsystems).members);
   if (state === "ready") lifecycle.markReady();
   if (state === "draining" || state === "stopped") lifecycle.beginDrain();
   if (state === "stopped") lifecycle.markStopped();

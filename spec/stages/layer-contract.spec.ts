@@ -1,4 +1,4 @@
-import { Compression } from "../../lib/stages/compression.js";
+import { CompressionLayer } from "../../lib/stages/compression.js";
 import { CorsLayer } from "../../lib/stages/cors/cors.js";
 import { ProxyAction, ProxyLayer } from "../../lib/stages/proxy.js";
 import { SecurityHeaders } from "../../lib/stages/security-headers/security-headers.js";
@@ -23,7 +23,9 @@ describe("The layers of the edge obey the contract of layers:", () => {
 
   for (const coding of ["br", "gzip", "identity"]) {
     it(`Compression for ${coding}`, () =>
-      obeysLayerContract(new Compression({ threshold: 0 }), { request: { headers: { "accept-encoding": coding } } }));
+      obeysLayerContract(new CompressionLayer({ threshold: 0 }), {
+        request: { headers: { "accept-encoding": coding } },
+      }));
   }
 
   it("ProxyLayer", () =>

@@ -66,12 +66,12 @@ describe("Maintenance", () => {
     ["/a/*/b", 'allow("/a") lets everything below it'],
     ["*", 'allow("/") lets everything through'],
   ];
-  for (const [path, cure] of patterns) {
+  for (const [path, fix] of patterns) {
     it(`takes no patterns, ${JSON.stringify(path)}, and says what does it`, () => {
       const error = errorOf(() => new Maintenance().allow(path));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_MAINTENANCE_PATH");
-      expect(error.message).to.contain(JSON.stringify(path)).and.to.contain(cure);
+      expect(error.message).to.contain(JSON.stringify(path)).and.to.contain(fix);
     });
   }
 

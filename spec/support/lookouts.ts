@@ -2,7 +2,7 @@
  * Somebody in each gap between two stages of a whole application, who writes down how a request looks on its way in and its answer on
  * the way out. A gap is called after the stage outside it.
  */
-import type { Assembly } from "../../lib/app/build.js";
+import type { ApplicationParts } from "../../lib/app/build.js";
 import { Application } from "../../lib/app/application.js";
 import { ApplicationBuilder } from "../../lib/app/builder.js";
 import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
@@ -124,7 +124,7 @@ export class Lookouts implements AsyncDisposable {
 }
 
 /** The chain is composed when serving begins: what is put into the slots until then is part of it. */
-function watched(assembly: Assembly, look: (gap: Slot) => (ctx: Context, next: Next) => unknown): Application {
+function watched(assembly: ApplicationParts, look: (gap: Slot) => (ctx: Context, next: Next) => unknown): Application {
   for (const gap of GAPS) if (assembly.pipeline.isOn(gap)) assembly.pipeline.put(gap, look(gap));
   // The constructor is private to `Application.create`, and does nothing but keep the parts.
   return Reflect.construct(Application, [assembly]) as Application;

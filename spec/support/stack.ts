@@ -6,7 +6,7 @@ import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
 import Koa from "koa";
-import { Entrance } from "../../lib/server/request-handler.js";
+import { RequestHandler } from "../../lib/server/request-handler.js";
 import { createServer } from "../../lib/server/server.js";
 import { answerWith } from "../../lib/http/returned-value.js";
 import { TrustedProxies } from "../../lib/http/client-address.js";
@@ -14,7 +14,7 @@ import { type Clock, SystemClock } from "../../lib/runtime/clock.js";
 import { compose } from "../../lib/http/compose.js";
 import type { Context } from "../../lib/http/context.js";
 import type { Middleware } from "../../lib/http/middleware.js";
-import { backstop, boundary } from "../../lib/pipeline/error-boundary.js";
+import { lastResortHandler, errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { listening } from "./listening.js";
 
 export interface Answer {
@@ -43,13 +43,13 @@ export class Stack implements AsyncDisposable {
     handler: (ctx: Context) => unknown = () => undefined,
     clock: Clock = new SystemClock(),
   ): Promise<Stack> {
-    const routed = boundary(
+    const routed = errorBoundary(
       async (ctx) => answerWith(ctx, await handler(ctx)),
       () => {},
     );
     const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
-    const entrance = new Entrance(shared);
-    entrance.lead(backstop(compose(layers, routed)));
+    const entrance = new RequestHandler(shared);
+    entrance.setHandler(lastResortHandler(compose(layers, routed)));
     const { server, port } = await listening(createServer(entrance));
     return new Stack(server, port);
   }

@@ -8,7 +8,7 @@ import {
   type TracingLayer,
   type Level,
   type LogEvent,
-  type Outcome,
+  type SpanOutcome,
   type SpanData,
 } from "../../lib/tracing/tracing.js";
 
@@ -31,7 +31,7 @@ export interface SeenSpan {
   readonly parent: string | undefined;
   readonly remoteParent: SpanData["remoteParent"];
   /** `undefined` while it is open. */
-  outcome: Outcome | undefined;
+  outcome: SpanOutcome | undefined;
 }
 
 export class Witness implements TracingLayer<SeenSpan> {
@@ -55,7 +55,7 @@ export class Witness implements TracingLayer<SeenSpan> {
     return seen;
   }
 
-  onClose(_span: SpanData, outcome: Outcome, seen: SeenSpan | undefined): void {
+  onClose(_span: SpanData, outcome: SpanOutcome, seen: SeenSpan | undefined): void {
     if (seen !== undefined) seen.outcome = outcome;
   }
 

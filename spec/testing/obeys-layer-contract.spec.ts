@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { expect } from "chai";
 import {
   CatchPanicLayer,
-  Compression,
+  CompressionLayer,
   CorsLayer,
   ErrorMapping,
   ForbiddenError,
@@ -87,7 +87,7 @@ describe("obeysLayerContract", () => {
     ["SecurityHeaders", new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'")],
     [
       "Compression",
-      new Compression({ minBytes: 1 } as object),
+      new CompressionLayer({ minBytes: 1 } as object),
       { request: { headers: { "Accept-Encoding": "gzip" } } },
     ],
     [

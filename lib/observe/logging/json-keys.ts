@@ -5,7 +5,7 @@
  * A line is put together from pieces, and every piece costs once more when the line is written out. So a prefix holds
  * all punctuation between two values, quotation marks included, and a value that comes again is one piece with it.
  */
-import { ownText } from "../copied-string.js";
+import { copiedString } from "../copied-string.js";
 import { REDACTED } from "./redaction.js";
 import { oneText, jsonText } from "./json-text.js";
 
@@ -76,7 +76,7 @@ export class Slot {
   #keep(value: unknown, before: Before, text: string): void {
     this.#disappointments++;
     if (this.#disappointments === DISAPPOINTMENTS) this.#giveUp();
-    this.#text = ownText(text);
+    this.#text = copiedString(text);
     this.#value = typeof value === "string" ? this.#text : value;
     this.#before = before;
     this.#piece = undefined;

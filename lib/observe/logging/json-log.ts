@@ -13,7 +13,7 @@ import { momentOf, timestamp, isPlainText, jsonText, oneText } from "./json-text
 import type { TracingLayer } from "../../tracing/registry.js";
 import { FieldWriter } from "./json-fields.js";
 import { SpanFields } from "./json-spans.js";
-import { Needles, isSensitive } from "./redaction.js";
+import { RedactionPatterns, isSensitive } from "./redaction.js";
 import { ObserveError } from "../errors.js";
 import type { LogSink } from "./sink.js";
 
@@ -116,7 +116,7 @@ export class JsonLog implements TracingLayer<SpanFields> {
   readonly #sink: LogSink;
   readonly #writer = new FieldWriter((name) => this.#isSensitive(name));
   readonly #end = new LineEnd();
-  #also: Needles | undefined;
+  #also: RedactionPatterns | undefined;
   #inherits = true;
 
   constructor(sink: LogSink) {
@@ -138,7 +138,7 @@ export class JsonLog implements TracingLayer<SpanFields> {
     if (needles.includes("")) {
       throw new ObserveError('"" is in every field name: name what is to be redacted', { code: "E_REDACT_NEEDLE" });
     }
-    this.#also = new Needles([...(this.#also?.needles ?? []), ...needles]);
+    this.#also = new RedactionPatterns([...(this.#also?.needles ?? []), ...needles]);
     this.#writer.shapes.forget();
     return this;
   }

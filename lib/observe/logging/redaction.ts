@@ -9,7 +9,7 @@
  * redact.apply("x-api-key", key); // "[redacted]"
  * redact.apply("note", note); // note
  */
-import { ownText } from "../copied-string.js";
+import { copiedString } from "../copied-string.js";
 
 /**
  * Finds needles in field names the way redaction asks for: `-` and `.` count as `_`, A to Z count as a to z, nothing
@@ -19,7 +19,7 @@ import { ownText } from "../copied-string.js";
 const REMEMBERED_NAMES = 2048;
 const REMEMBERED_LENGTH = 128;
 
-export class Needles {
+export class RedactionPatterns {
   readonly #pattern: RegExp;
   readonly #verdicts = new Map<string, boolean>();
 
@@ -36,7 +36,7 @@ export class Needles {
     const verdict = this.#pattern.test(name);
     if (name.length > REMEMBERED_LENGTH) return verdict;
     if (this.#verdicts.size >= REMEMBERED_NAMES) this.#verdicts.clear();
-    const kept = ownText(name);
+    const kept = copiedString(name);
     // A name that is not well-formed would be remembered as another one.
     if (kept === name) this.#verdicts.set(kept, verdict);
     return verdict;
@@ -90,7 +90,7 @@ export const DENY_LIST: readonly string[] = Object.freeze([
   "verifier",
 ]);
 
-const denied = new Needles(DENY_LIST);
+const denied = new RedactionPatterns(DENY_LIST);
 
 /**
  * Whether a field of this name is withheld: `-` and `.` become `_`, A to Z become a to z, and then any needle of

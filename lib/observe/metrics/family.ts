@@ -2,7 +2,7 @@
  * Everything under one metric name: its kind, its help, and its series, at most `maxSeries` of them.
  * Finding a known series allocates nothing; the order is made only of what was added since.
  */
-import { ownText } from "../copied-string.js";
+import { copiedString } from "../copied-string.js";
 import { type MetricKind, openMetric, checkMetricName } from "./exposition.js";
 import { LabelTree, areWellFormed, checkLabels, type Labels, labelText } from "./labels.js";
 import type { Series } from "./series.js";
@@ -66,7 +66,7 @@ export class MetricFamily<S extends Series> {
 
   private add(text: string): S | undefined {
     if (this.byText.size >= this.maxSeries) return undefined;
-    const labels = ownText(text);
+    const labels = copiedString(text);
     const series = this.make(labels);
     this.byText.set(labels, series);
     this.added.push(series);

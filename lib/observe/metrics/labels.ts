@@ -8,7 +8,7 @@
 import { toUSVString } from "node:util";
 import { escapeLabelValue } from "./exposition.js";
 import { MetricsError } from "../errors.js";
-import { ownText } from "../copied-string.js";
+import { copiedString } from "../copied-string.js";
 
 /** Numbers and booleans stand for their text: `200` and `"200"` are the same value. */
 export type LabelValue = string | number | boolean;
@@ -87,7 +87,7 @@ export class LabelTree<S> {
     let node: LabelTree<S> = this;
     for (const [name, value] of Object.entries(labels)) {
       const place = node.place(name);
-      node = place.next(value) ?? place.grow(typeof value === "string" ? ownText(value) : value);
+      node = place.next(value) ?? place.grow(typeof value === "string" ? copiedString(value) : value);
     }
     node.series = series;
   }

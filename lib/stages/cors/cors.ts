@@ -8,7 +8,7 @@
  * builder.cors({ origins: ["https://app.example"], credentials: true, maxAge: 600 });
  */
 import type { Exchange } from "../../http/exchange.js";
-import type { Head, HeadCompleter } from "../../http/head.js";
+import type { ResponseHead, HeadCompleter } from "../../http/head.js";
 import { DEFAULT_METHODS, type CorsOptions, isOrigin, checkCorsOptions, type OriginPredicate } from "./cors-options.js";
 import { isTokenList } from "../../http/field-value.js";
 import { Varying } from "../../http/vary.js";
@@ -55,13 +55,13 @@ class Granted implements HeadCompleter {
     ];
   }
 
-  complete(exchange: Exchange, head: Head): void {
+  complete(exchange: Exchange, head: ResponseHead): void {
     this.allow(exchange, head);
     head.floor(this.pairs);
     if (!this.isForEveryone) this.varying.complete(exchange, head);
   }
 
-  allow(exchange: Exchange, head: Head): void {
+  allow(exchange: Exchange, head: ResponseHead): void {
     head.set(ALLOW_ORIGIN, this.isForEveryone ? "*" : originOf(exchange));
   }
 }
@@ -93,7 +93,7 @@ class Preflight implements HeadCompleter {
     ];
   }
 
-  complete(exchange: Exchange, head: Head): void {
+  complete(exchange: Exchange, head: ResponseHead): void {
     const { headers } = exchange.incoming;
     this.granted.allow(exchange, head);
     head.floor(this.pairs);
@@ -115,7 +115,7 @@ function echoed(names: string | undefined): string {
 class Withheld implements HeadCompleter {
   private readonly varying = new Varying("Origin");
 
-  complete(exchange: Exchange, head: Head): void {
+  complete(exchange: Exchange, head: ResponseHead): void {
     const { raw } = exchange;
     for (const name of raw.getHeaderNames()) if (name.startsWith("access-control-")) raw.removeHeader(name);
     this.varying.complete(exchange, head);

@@ -7,7 +7,7 @@
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Exchange } from "../../http/exchange.js";
-import type { Head, HeadCompleter } from "../../http/head.js";
+import type { ResponseHead, HeadCompleter } from "../../http/head.js";
 
 export class Quota {
   private constructor(
@@ -74,7 +74,7 @@ export class RateLimitVerdict implements HeadCompleter {
     readonly retryAfterSeconds: number,
   ) {}
 
-  complete(_exchange: Exchange, head: Head): void {
+  complete(_exchange: Exchange, head: ResponseHead): void {
     if (head.has("RateLimit-Limit")) return;
     head.set("RateLimit-Limit", String(this.limit));
     head.set("RateLimit-Remaining", String(this.remaining));

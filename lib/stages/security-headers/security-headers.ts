@@ -9,10 +9,10 @@
  */
 import type { Exchange } from "../../http/exchange.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { Head, HeadCompleter } from "../../http/head.js";
+import type { ResponseHead, HeadCompleter } from "../../http/head.js";
 import { Layer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
-import { NonceSource } from "../../runtime/random-batch.js";
+import { RandomBatch } from "../../runtime/random-batch.js";
 
 const PLACEHOLDER = "{nonce}";
 const POLICY = "Content-Security-Policy";
@@ -70,7 +70,7 @@ export class SecurityHeaders extends Layer {
 }
 
 function withNonce(inner: Run, pairs: readonly string[], template: readonly string[]): Run {
-  const source = new NonceSource();
+  const source = new RandomBatch();
   const floor = new FloorWithNonce(pairs, template);
   return (ctx) => {
     CspNonce.set(ctx, source.next());
@@ -85,7 +85,7 @@ class FloorWithNonce implements HeadCompleter {
     private readonly template: readonly string[],
   ) {}
 
-  complete(exchange: Exchange, head: Head): void {
+  complete(exchange: Exchange, head: ResponseHead): void {
     head.floor(this.pairs);
     if (!head.has(POLICY)) head.set(POLICY, this.template.join(CspNonce.of(exchange).value));
   }

@@ -7,7 +7,7 @@ import type { Section } from "./disk.js";
 import type { Coding } from "../../http/accept-encoding.js";
 import { varyBy } from "../../http/vary.js";
 import type { Context } from "../../http/context.js";
-import { WrittenHead } from "../../http/head.js";
+import { NodeHead } from "../../http/head.js";
 import { evaluateConditions, isRangeCurrent, type StaticFile } from "./file.js";
 import type { Place } from "./locator.js";
 
@@ -108,7 +108,7 @@ function describe({ raw }: Context, { cacheControl, contentType }: Place, { file
   raw.setHeader("ETag", file.etag);
   raw.setHeader("Last-Modified", file.lastModified);
   raw.setHeader("Cache-Control", cacheControl);
-  if (varies) varyBy(new WrittenHead(raw), "Accept-Encoding");
+  if (varies) varyBy(new NodeHead(raw), "Accept-Encoding");
   // Not sent with a 304, but stages further out decide by it.
   raw.setHeader("Content-Type", contentType);
 }

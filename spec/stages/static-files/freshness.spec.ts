@@ -5,7 +5,7 @@ import http from "node:http";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { Compression } from "../../../lib/stages/compression.js";
+import { CompressionLayer } from "../../../lib/stages/compression.js";
 import { CorsLayer } from "../../../lib/stages/cors/cors.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import type { Context } from "../../../lib/http/context.js";
@@ -199,7 +199,7 @@ describe("StaticFiles, over time and inside the stages", () => {
 
     for (const [title, coding, layers] of [
       ["as it is", "identity", []],
-      ["compressed", "gzip", [new Compression()]],
+      ["compressed", "gzip", [new CompressionLayer()]],
     ] as const) {
       it(`that becomes shorter while it is sent, ${title}, cuts a connection that was to be kept`, async () => {
         const shrinking = site.put("shrinking.txt", "");
@@ -267,7 +267,7 @@ describe("StaticFiles, over time and inside the stages", () => {
   describe("inside the stages", () => {
     it("is compressed by the stage for that where there is no sibling", async () => {
       site.put("a.txt", "the same again, ".repeat(1000));
-      await using stack = await site.serve({}, [new Compression()]);
+      await using stack = await site.serve({}, [new CompressionLayer()]);
 
       const answer = await stack.ask("/a.txt", { headers: { "accept-encoding": "gzip" } });
 
@@ -279,7 +279,7 @@ describe("StaticFiles, over time and inside the stages", () => {
 
     it("is compressed by the stage for that also when it is streamed", async () => {
       site.put("large.txt", "the same again, ".repeat(200_000));
-      await using stack = await site.serve({}, [new Compression()]);
+      await using stack = await site.serve({}, [new CompressionLayer()]);
 
       const answer = await stack.ask("/large.txt", { headers: { "accept-encoding": "br" } });
 
@@ -290,7 +290,7 @@ describe("StaticFiles, over time and inside the stages", () => {
     it("says of encodings in a 304 what it says in a 200, as a picture too", async () => {
       site.put("a.txt", "the same again, ".repeat(1000));
       site.put("a.png", "the same again, ".repeat(1000));
-      await using stack = await site.serve({}, [new Compression()]);
+      await using stack = await site.serve({}, [new CompressionLayer()]);
 
       for (const path of ["/a.txt", "/a.png"]) {
         const headers = { "accept-encoding": "gzip" };
@@ -305,7 +305,7 @@ describe("StaticFiles, over time and inside the stages", () => {
 
     it("says no length to HEAD that GET would not have", async () => {
       site.put("a.txt", "the same again, ".repeat(1000));
-      await using stack = await site.serve({}, [new Compression()]);
+      await using stack = await site.serve({}, [new CompressionLayer()]);
 
       const { headers } = await stack.ask("/a.txt", { method: "HEAD", headers: { "accept-encoding": "gzip" } });
 
@@ -346,7 +346,7 @@ describe("StaticFiles, over time and inside the stages", () => {
     it("is not compressed twice", async () => {
       site.put("a.txt", "plain, ".repeat(1000));
       site.put("a.txt.gz", gzipSync("plain, ".repeat(1000)));
-      await using stack = await site.serve({}, [new Compression()]);
+      await using stack = await site.serve({}, [new CompressionLayer()]);
 
       const answer = await stack.ask("/a.txt", { headers: { "accept-encoding": "gzip, br;q=0.1" } });
 
