@@ -130,6 +130,7 @@ describe("RedisCache", function () {
         await new Promise((resolve) => setImmediate(resolve));
         ({ error: failure } = await failureOf(asked));
       });
+      await cache.stop();
 
       expect(failure).to.be.instanceOf(CacheUnavailableError);
       expect(unhandled).to.deep.equal([]);
