@@ -47,7 +47,7 @@ export class Service {
     const { startup, readiness, roster, entrance } = this.parts;
     entrance.setHandler(this.parts.entry("booting"));
     if (!(await startup.start())) return false;
-    readiness.fill(roster.members);
+    readiness.startProbing(roster.members);
     this.letIn();
     return true;
   }

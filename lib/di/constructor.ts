@@ -8,14 +8,14 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Provider } from "./provider.js";
 
 /** Why a parameter's type is no token. */
-export type Blank = "type-only" | "interface" | "undefined" | "primitive" | "not a token";
+export type NoTokenReason = "type-only" | "interface" | "undefined" | "primitive" | "not a token";
 
-export interface Parameter {
+export interface ConstructorParameter {
   /** Counted from 1. */
   readonly position: number;
   readonly token: InjectionToken | undefined;
   /** Set where `token` is not. */
-  readonly blank?: Blank;
+  readonly reason?: NoTokenReason;
   /** What stood where a token belongs; for messages. */
   readonly found: unknown;
 }
@@ -23,9 +23,9 @@ export interface Parameter {
 export interface ConstructorShape {
   /** The class whose constructor it is: the one asked about, or the parent it is inherited from. */
   readonly declaredBy: object;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly ConstructorParameter[];
   /** The types are not known at all: no decorator, or one and a compiler that left nothing. */
-  readonly unreadable?: "undecorated" | "metadata dropped";
+  readonly unreadableBecause?: "undecorated" | "metadata dropped";
 }
 
 const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Symbol, Array]);
@@ -40,7 +40,11 @@ export function constructorOf(target: Class): ConstructorShape {
     named.has(index) ? injected(index, named.get(index)) : typed(index, types?.[index]),
   );
   if (types !== undefined || named.size === length) return { declaredBy, parameters: all };
-  return { declaredBy, parameters: [], unreadable: isInjectable(declaredBy) ? "metadata dropped" : "undecorated" };
+  return {
+    declaredBy,
+    parameters: [],
+    unreadableBecause: isInjectable(declaredBy) ? "metadata dropped" : "undecorated",
+  };
 }
 
 /** The nearest class, from `target` upwards, that shows a constructor of its own; `target` when none does. */
@@ -62,21 +66,21 @@ function isNative(candidate: Class): boolean {
   return Function.prototype.toString.call(candidate).endsWith("{ [native code] }");
 }
 
-function injected(index: number, token: unknown): Parameter {
+function injected(index: number, token: unknown): ConstructorParameter {
   const position = index + 1;
   if (isInjectionToken(token)) return { position, token, found: token };
-  return { position, token: undefined, blank: token === undefined ? "undefined" : "not a token", found: token };
+  return { position, token: undefined, reason: token === undefined ? "undefined" : "not a token", found: token };
 }
 
-function typed(index: number, type: unknown): Parameter {
+function typed(index: number, type: unknown): ConstructorParameter {
   const position = index + 1;
-  const blank = blankOf(type);
-  if (blank !== undefined) return { position, token: undefined, blank, found: type };
+  const reason = blankOf(type);
+  if (reason !== undefined) return { position, token: undefined, reason, found: type };
   // `blankOf` lets only functions through, and a type's run-time function is its class.
   return { position, token: type as Class, found: type };
 }
 
-function blankOf(type: unknown): Blank | undefined {
+function blankOf(type: unknown): NoTokenReason | undefined {
   if (type === undefined) return "undefined";
   if (type === Function) return "type-only";
   if (type === Object) return "interface";
@@ -98,12 +102,12 @@ export function parameterNames(target: object): readonly string[] {
 }
 
 /** The faults of constructor parameters, in words: types that name nothing at run time, and types that are not known at all. */
-export function unreadable(slot: Provider, target: object, shape: ConstructorShape): Diagnostic {
+export function unreadableConstructor(slot: Provider, target: object, shape: ConstructorShape): Diagnostic {
   const place = `constructor of ${nameOf(target)}, in ${slot.scope.name}`;
   const inherited = shape.declaredBy !== target;
   const name = nameOf(shape.declaredBy);
   const where = inherited ? `${place} (inherited from ${name})` : place;
-  return shape.unreadable === "undecorated"
+  return shape.unreadableBecause === "undecorated"
     ? {
         code: "E_INJECTABLE_MISSING",
         what: `${name} takes constructor parameters and carries no decorator, so their types are not known`,
@@ -118,7 +122,7 @@ export function unreadable(slot: Provider, target: object, shape: ConstructorSha
       };
 }
 
-const BLANKS: Readonly<Record<Blank, { readonly code: string; readonly what: string; readonly fix: string }>> = {
+const TEXTS: Readonly<Record<NoTokenReason, { readonly code: string; readonly what: string; readonly fix: string }>> = {
   "type-only": {
     code: "E_TYPE_ERASED",
     what: "its type is Function at run time: a class imported with `import type`, or a function type",
@@ -147,28 +151,28 @@ const BLANKS: Readonly<Record<Blank, { readonly code: string; readonly what: str
 };
 
 /** A parameter whose type names nothing that could be injected. */
-export function blankParameter(
+export function parameterWithoutToken(
   slot: Provider,
   target: object,
   shape: ConstructorShape,
-  parameter: Parameter,
+  parameter: ConstructorParameter,
 ): Diagnostic {
-  const { code, what, fix } = BLANKS[parameter.blank ?? "not a token"];
-  const found = parameter.blank === "undefined" ? "" : ` (${nameOf(parameter.found)})`;
+  const { code, what, fix } = TEXTS[parameter.reason ?? "not a token"];
+  const found = parameter.reason === "undefined" ? "" : ` (${nameOf(parameter.found)})`;
   return {
     code,
     what: `${nameOf(target)} cannot be given parameter ${parameter.position}${found}: ${what}`,
-    where: placeOf(slot, target, shape, parameter),
+    where: parameterPlace(slot, target, shape, parameter),
     fix,
   };
 }
 
 /** `LinksController, constructor parameter 1 (store), in ShopModule`. */
-export function placeOf(
+export function parameterPlace(
   slot: Provider,
   target: object,
   { declaredBy }: ConstructorShape,
-  { position }: Parameter,
+  { position }: ConstructorParameter,
 ): string {
   const name = parameterNames(declaredBy)[position - 1];
   const inherited = declaredBy === target ? "" : ` of ${nameOf(declaredBy)}`;

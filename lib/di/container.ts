@@ -126,7 +126,7 @@ export class Container implements Resolver {
 
   private from(scope: Scope): Resolver {
     const where = `a look-up in ${scope.name}`;
-    return { get: (token) => this.assembly.answer({ token, scope, slot: scope.reach(token), where }) };
+    return { get: (token) => this.assembly.resolve({ token, scope, provider: scope.reach(token), where }) };
   }
 
   private async end(sparing: unknown): Promise<void> {

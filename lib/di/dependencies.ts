@@ -4,30 +4,34 @@
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
-import type { Viewpoint, Provider } from "./provider.js";
+import type { VisibleProviders, Provider } from "./provider.js";
 import { nameOf, type InjectionToken } from "./token.js";
 import {
   constructorOf,
   type ConstructorShape,
-  type Parameter,
-  blankParameter,
-  placeOf,
-  unreadable,
+  type ConstructorParameter,
+  parameterWithoutToken,
+  parameterPlace,
+  unreadableConstructor,
 } from "./constructor.js";
 
 // Why a token is not to be had in a scope, told apart so that the fix is one edit: nobody provides it, somebody does and does not
 // export it, somebody does and is not imported, or two do and the application cannot choose.
 
 /** A finding without its place. */
-export type Reason = Pick<Diagnostic, "code" | "what" | "fix">;
+export type Explanation = Pick<Diagnostic, "code" | "what" | "fix">;
 
-export function explainMissing(application: ApplicationScope, scope: Viewpoint, token: InjectionToken): Reason {
+export function explainMissing(
+  application: ApplicationScope,
+  scope: VisibleProviders,
+  token: InjectionToken,
+): Explanation {
   const holders = application.holders(token);
   if (holders.length === 0) return unprovided(application, scope, token);
   return scope instanceof ModuleScope ? invisible(scope, holders, token) : ambiguous(holders, token);
 }
 
-function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: InjectionToken): Reason {
+function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: InjectionToken): Explanation {
   const exporter = holders.find(({ exports }) => exports.has(token));
   const neighbour = holders.find((holder) => scope.imports.includes(holder));
   const holder = exporter ?? neighbour ?? holders[0] ?? scope;
@@ -46,7 +50,7 @@ function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: I
   return { code: "E_PROVIDER_INVISIBLE", what: `${name} is not visible in ${scope.name}: ${holder.name} ${gap}`, fix };
 }
 
-function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Reason {
+function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Explanation {
   const names = holders.map((holder) => holder.name).join(" and ");
   return {
     code: "E_PROVIDER_AMBIGUOUS",
@@ -55,7 +59,7 @@ function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Reas
   };
 }
 
-function unprovided(application: ApplicationScope, scope: Viewpoint, token: InjectionToken): Reason {
+function unprovided(application: ApplicationScope, scope: VisibleProviders, token: InjectionToken): Explanation {
   const name = nameOf(token);
   const home = scope instanceof ModuleScope ? scope.name : (application.root?.name ?? "a module");
   const fix = `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
@@ -68,15 +72,15 @@ function unprovided(application: ApplicationScope, scope: Viewpoint, token: Inje
   );
 }
 
-function member({ modules }: ApplicationScope, token: InjectionToken, reason: Reason): Reason | undefined {
-  const home = modules.find(({ members }) => members.has(token));
+function member({ modules }: ApplicationScope, token: InjectionToken, reason: Explanation): Explanation | undefined {
+  const home = modules.find(({ notInjected }) => notInjected.has(token));
   if (home === undefined) return undefined;
   const what = `${reason.what}: it is a controller, a middleware or the module itself in ${home.name}, and those are not injected`;
   return { ...reason, what, fix: `move what is needed of ${nameOf(token)} into a provider` };
 }
 
 /** Two classes of one name: the commonest cause is a file or a package that is loaded twice. */
-function namesake({ modules }: ApplicationScope, token: InjectionToken, reason: Reason): Reason | undefined {
+function namesake({ modules }: ApplicationScope, token: InjectionToken, reason: Explanation): Explanation | undefined {
   const home = modules.find(({ own }) => [...own.keys()].some((other) => nameOf(other) === nameOf(token)));
   if (home === undefined) return undefined;
   const what = `${reason.what}: what ${home.name} provides under this name is another class or token`;
@@ -88,7 +92,7 @@ function namesake({ modules }: ApplicationScope, token: InjectionToken, reason: 
 }
 
 /** `providers: [SqlLinks]` binds SqlLinks to itself and not to the LinkStore that it is. */
-function derived({ modules }: ApplicationScope, token: InjectionToken, reason: Reason): Reason | undefined {
+function derived({ modules }: ApplicationScope, token: InjectionToken, reason: Explanation): Explanation | undefined {
   if (typeof token !== "function") return undefined;
   for (const { own, name } of modules) {
     const heir = [...own.keys()].find((other) => typeof other === "function" && other.prototype instanceof token);
@@ -100,7 +104,7 @@ function derived({ modules }: ApplicationScope, token: InjectionToken, reason: R
   return undefined;
 }
 
-export class Wiring {
+export class DependencyWiring {
   /** Slots that something was given, or asked for by name. */
   readonly asked = new Set<Provider>();
   private readonly firstUser = new Map<Provider, Provider>();
@@ -122,7 +126,7 @@ export class Wiring {
   }
 
   /** What could not be wired, in the order of the slots. */
-  findings(): readonly Diagnostic[] {
+  diagnostics(): readonly Diagnostic[] {
     return this.faults.map((fault) => fault());
   }
 
@@ -130,18 +134,24 @@ export class Wiring {
     if (slot.source.kind !== "class") return [];
     const target = slot.source.implementation;
     const shape = constructorOf(target);
-    if (shape.unreadable !== undefined) this.faults.push(() => unreadable(slot, target, shape));
+    if (shape.unreadableBecause !== undefined) this.faults.push(() => unreadableConstructor(slot, target, shape));
     return shape.parameters.flatMap((parameter) => this.given(slot, target, shape, parameter) ?? []);
   }
 
-  private given(slot: Provider, target: object, shape: ConstructorShape, parameter: Parameter): Provider | undefined {
+  private given(
+    slot: Provider,
+    target: object,
+    shape: ConstructorShape,
+    parameter: ConstructorParameter,
+  ): Provider | undefined {
     const { token } = parameter;
     if (token === undefined) {
-      this.faults.push(() => blankParameter(slot, target, shape, parameter));
+      this.faults.push(() => parameterWithoutToken(slot, target, shape, parameter));
       return undefined;
     }
     const found = slot.scope.find(token);
-    if (found === undefined) this.faults.push(() => this.missing(slot, token, placeOf(slot, target, shape, parameter)));
+    if (found === undefined)
+      this.faults.push(() => this.missing(slot, token, parameterPlace(slot, target, shape, parameter)));
     else this.note(found, slot);
     return found;
   }

@@ -2,11 +2,11 @@
  * One walk over a directed graph, depth first and without recursion, so that a chain of any length fits: it gives the order in which
  * things can be built and every cycle it meets. Deterministic: roots and edges are followed in the order given.
  */
-export interface Walk<Node> {
+export interface Traversal<Node> {
   /** Every node once, in the order of discovery. */
-  readonly found: readonly Node[];
+  readonly preorder: readonly Node[];
   /** Every node once, after everything it leads to (but along the edge that closes a cycle). */
-  readonly order: readonly Node[];
+  readonly postorder: readonly Node[];
   /** One path per closing edge; its first node is repeated at its end. */
   readonly cycles: readonly (readonly Node[])[];
 }
@@ -17,7 +17,7 @@ interface Step<Node> {
 }
 
 /** Walks from `roots` along `edges`. At least one cycle is reported for every set of nodes that lie on cycles. */
-export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => Iterable<Node>): Walk<Node> {
+export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => Iterable<Node>): Traversal<Node> {
   const finished = new Map<Node, boolean>();
   const order: Node[] = [];
   const cycles: Node[][] = [];
@@ -39,7 +39,7 @@ export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => I
     if (!finished.has(root)) enter(root);
     for (let step = path.at(-1); step !== undefined; step = path.at(-1)) advance(step);
   }
-  return { found: [...finished.keys()], order, cycles };
+  return { preorder: [...finished.keys()], postorder: order, cycles };
 }
 
 function closing<Node>(path: readonly Step<Node>[], node: Node): Node[] {

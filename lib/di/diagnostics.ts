@@ -77,7 +77,7 @@ export function buildPlace({ source, scope, token }: Provider): string {
   return `${part}, in ${scope.name}`;
 }
 
-export function promised(slot: Provider): Diagnostic {
+export function promiseFromFactory(slot: Provider): Diagnostic {
   return {
     code: "E_FACTORY_PROMISE",
     what: `the factory of ${nameOf(slot.token)} returned a promise, and nothing waits for it`,
@@ -86,7 +86,7 @@ export function promised(slot: Provider): Diagnostic {
   };
 }
 
-export function threw(slot: Provider, error: unknown): Diagnostic {
+export function providerFailed(slot: Provider, error: unknown): Diagnostic {
   return {
     code: "E_PROVIDER_FAILED",
     what: `${slot.label} could not be built: ${messageOf(error)}`,
@@ -109,9 +109,9 @@ function messageOf(error: unknown): string {
  */
 export class ResolutionError extends FrameworkError {
   constructor(
-    readonly finding: Diagnostic,
+    readonly diagnostic: Diagnostic,
     options: { readonly cause?: unknown } = {},
   ) {
-    super(`${finding.what}; at ${finding.where}; fix: ${finding.fix}`, { ...options, code: finding.code });
+    super(`${diagnostic.what}; at ${diagnostic.where}; fix: ${diagnostic.fix}`, { ...options, code: diagnostic.code });
   }
 }

@@ -8,16 +8,16 @@
  * const container = build();
  */
 import { isClass, type InjectionToken } from "./token.js";
-import type { Inspection, Inspected, ModuleDescription } from "./inspection.js";
+import type { InspectionOptions, InspectionResult, ModuleDescription } from "./inspection.js";
 import { Binding } from "./provide.js";
-import { ApplicationScope, bindingFault, walkModules, type ModuleScope, type Scope } from "./module-scope.js";
+import { ApplicationScope, checkBinding, walkModules, type ModuleScope, type Scope } from "./module-scope.js";
 import { Provider } from "./provider.js";
 import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 import { InstanceBuilder } from "./instances.js";
 import { Container } from "./container.js";
 import { depthFirst } from "./depth-first.js";
 import { dependencyCycle, unusedOverride } from "./diagnostics.js";
-import { explainMissing, Wiring } from "./dependencies.js";
+import { explainMissing, DependencyWiring } from "./dependencies.js";
 
 // A test double for something nothing injects would pass a test that proves nothing: it is refused. What only a factory resolves is seen
 // when the factory runs, so that the last word falls after the build.
@@ -25,19 +25,19 @@ import { explainMissing, Wiring } from "./dependencies.js";
 /** The slots of doubles that neither a constructor nor the framework asks for. */
 export function unusedOverrides(
   application: ApplicationScope,
-  { doubles = [], collects = () => false }: Inspection,
+  { overrides = [], isCollected = () => false }: InspectionOptions,
   asked: ReadonlySet<Provider>,
 ): readonly Provider[] {
-  const tokens = new Set(doubles.filter((double) => double instanceof Binding).map(({ token }) => token));
+  const tokens = new Set(overrides.filter((double) => double instanceof Binding).map(({ token }) => token));
   const slots = [...application.bindings.values()].filter(({ token }) => tokens.has(token));
-  return slots.filter((slot) => !asked.has(slot) && !isForFramework(slot, application, collects));
+  return slots.filter((slot) => !asked.has(slot) && !isForFramework(slot, application, isCollected));
 }
 
 /** The framework asks by itself for its defaults and for the classes it collects; a class behind a token counts like the token. */
 function isForFramework(
   { token }: Provider,
   application: ApplicationScope,
-  collects: NonNullable<Inspection["collects"]>,
+  collects: NonNullable<InspectionOptions["isCollected"]>,
 ): boolean {
   if (application.defaults.has(token)) return true;
   const replaced = application.holders(token).map(({ own }) => own.get(token)?.source);
@@ -77,35 +77,35 @@ interface Plan {
 }
 
 /** Checks a graph; builds nothing of it. */
-export function inspect(input: Inspection): Inspected {
+export function inspect(input: InspectionOptions): InspectionResult {
   const findings: Diagnostic[] = [];
   const application = new ApplicationScope();
   bindAll(application, input, findings);
   const modules = input.root === undefined ? [] : walkModules(input.root, application, findings);
-  const wiring = new Wiring(application);
+  const wiring = new DependencyWiring(application);
   const live = liveSlots(application, modules, input, wiring.asked);
   wiring.wire([...live, ...application.defaults.values()]);
-  const { order: all, cycles } = depthFirst(live, ({ dependencies }) => dependencies);
+  const { postorder: all, cycles } = depthFirst(live, ({ dependencies }) => dependencies);
   const order = unite(application, all);
   askFor(application, input, wiring.asked, findings);
-  findings.push(...wiring.findings(), ...cycles.map(dependencyCycle));
+  findings.push(...wiring.diagnostics(), ...cycles.map(dependencyCycle));
   const idle = unusedOverrides(application, input, wiring.asked);
   if (!order.some(({ source }) => source.kind === "factory")) findings.push(...idle.map(unusedOverride));
   const build = (): Container => buildAll({ application, order, idle }, findings);
-  return { findings, modules: application.modules.map(describe), build };
+  return { diagnostics: findings, modules: application.modules.map(describe), build };
 }
 
 /** Fills the application's own tables; the doubles come last and so win. */
-function bindAll(application: ApplicationScope, input: Inspection, findings: Diagnostic[]): void {
+function bindAll(application: ApplicationScope, input: InspectionOptions, findings: Diagnostic[]): void {
   const put = (table: Map<InjectionToken, Provider>, list: readonly Binding[] = [], what: string): void => {
     for (const [index, binding] of list.entries()) {
-      const fault = bindingFault(binding, `${what} ${index + 1} of the application`);
+      const fault = checkBinding(binding, `${what} ${index + 1} of the application`);
       if (fault === undefined) table.set(binding.token, new Provider(binding.token, binding.source, application));
       else findings.push(fault);
     }
   };
   put(application.bindings, input.bindings, "binding");
-  put(application.bindings, input.doubles, "double");
+  put(application.bindings, input.overrides, "double");
   put(application.defaults, input.defaults, "default");
 }
 
@@ -113,13 +113,13 @@ function bindAll(application: ApplicationScope, input: Inspection, findings: Dia
 function liveSlots(
   application: ApplicationScope,
   modules: readonly ModuleScope[],
-  { extras = () => [] }: Inspection,
+  { extras = () => [] }: InspectionOptions,
   asked: Set<Provider>,
 ): readonly Provider[] {
   const live = new Set(application.bindings.values());
   const addMembers = (scope: Scope, members: readonly unknown[]): void => {
     for (const member of members.filter(isClass)) {
-      const slot = scope.member(member);
+      const slot = scope.providerOf(member);
       asked.add(slot);
       live.add(slot);
     }
@@ -142,14 +142,14 @@ function unite(application: ApplicationScope, order: readonly Provider[]): reado
 
 function askFor(
   application: ApplicationScope,
-  { wanted = [] }: Inspection,
+  { requiredTokens = [] }: InspectionOptions,
   asked: Set<Provider>,
   findings: Diagnostic[],
 ): void {
-  for (const { token, by, optional = false } of wanted) {
+  for (const { token, requiredBy, optional = false } of requiredTokens) {
     const slot = application.reach(token);
     if (slot !== undefined) asked.add(slot);
-    else if (!optional) findings.push({ ...explainMissing(application, application, token), where: by });
+    else if (!optional) findings.push({ ...explainMissing(application, application, token), where: requiredBy });
   }
 }
 
@@ -169,7 +169,7 @@ function buildAll({ application, order, idle }: Plan, findings: readonly Diagnos
   if (failures.length + unused.length === 0) return container;
   // What was built is let go in the background: the news is why the start failed.
   container.dispose().catch(() => undefined);
-  throw failedStart([...failures.map(({ finding }) => finding), ...unused.map(unusedOverride)], failures);
+  throw failedStart([...failures.map(({ diagnostic }) => diagnostic), ...unused.map(unusedOverride)], failures);
 }
 
 function failedStart(findings: readonly Diagnostic[], failures: readonly { readonly cause?: unknown }[]): StartupError {

@@ -4,12 +4,12 @@
  */
 import { dropTslibGlobals } from "./tslib-globals.js";
 import { container as registry, type DependencyContainer } from "tsyringe";
-import type { Provider, Viewpoint } from "./provider.js";
+import type { Provider, VisibleProviders } from "./provider.js";
 import { construct } from "./injectable.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
 import { depthFirst } from "./depth-first.js";
-import { buildPlace, dependencyCycle, promised, threw, ResolutionError } from "./diagnostics.js";
+import { buildPlace, dependencyCycle, promiseFromFactory, providerFailed, ResolutionError } from "./diagnostics.js";
 import { explainMissing } from "./dependencies.js";
 import type { Resolve } from "./provide.js";
 import type { ApplicationScope } from "./module-scope.js";
@@ -23,7 +23,7 @@ import { nameOf, type InjectionToken } from "./token.js";
 dropTslibGlobals();
 
 /** tsyringe takes `null` and `undefined` for "nothing there"; inside this they are values. */
-interface Held {
+interface Box {
   readonly value: unknown;
 }
 
@@ -37,11 +37,11 @@ export class InstanceStore {
 
   /** Only for slots the store has. */
   get({ key }: Provider): unknown {
-    return this.container.resolve<Held>(key).value;
+    return this.container.resolve<Box>(key).value;
   }
 
   put(slot: Provider, value: unknown): void {
-    this.container.registerInstance<Held>(slot.key, { value });
+    this.container.registerInstance<Box>(slot.key, { value });
     this.made.push([slot, value]);
   }
 
@@ -56,11 +56,11 @@ export class InstanceStore {
 }
 
 /** A look-up that is about to be answered. */
-export interface Demand<T> {
+export interface Lookup<T> {
   readonly token: InjectionToken<T>;
-  readonly scope: Viewpoint;
+  readonly scope: VisibleProviders;
   /** What the scope sees under the token. */
-  readonly slot: Provider | undefined;
+  readonly provider: Provider | undefined;
   /** Who asks; for the message. */
   readonly where: string;
 }
@@ -92,13 +92,13 @@ export class InstanceBuilder {
    * @throws ResolutionError
    * @throws FrameworkError `E_CONTAINER_DISPOSED` after `close`.
    */
-  answer<T>({ token, scope, slot, where }: Demand<T>): T {
+  resolve<T>({ token, scope, provider, where }: Lookup<T>): T {
     if (this.closed) throw disposed(token);
-    if (slot === undefined) throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
-    this.asked.add(slot);
-    if (!this.store.has(slot)) for (const needed of this.unmade(slot)) this.make(needed);
+    if (provider === undefined) throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
+    this.asked.add(provider);
+    if (!this.store.has(provider)) for (const needed of this.unmade(provider)) this.make(needed);
     // A slot is only ever filled from a binding of its own token, whose type was checked against it by `provide`.
-    return this.store.get(slot) as T;
+    return this.store.get(provider) as T;
   }
 
   /** What was made so far, in order. */
@@ -118,10 +118,10 @@ export class InstanceBuilder {
    */
   private unmade(slot: Provider): readonly Provider[] {
     const isDone = (from: Provider): boolean => this.store.has(from) || this.running.includes(from);
-    const { order } = depthFirst([slot], (from) => (isDone(from) ? [] : from.dependencies));
-    const waiting = order.find((needed) => this.running.includes(needed));
+    const { postorder } = depthFirst([slot], (from) => (isDone(from) ? [] : from.dependencies));
+    const waiting = postorder.find((needed) => this.running.includes(needed));
     if (waiting !== undefined) throw new ResolutionError(dependencyCycle(this.cycleThrough(waiting, slot)));
-    return order;
+    return postorder;
   }
 
   /** From `waiting` along what is running, on to `slot` which the innermost asks for, and back. */
@@ -171,14 +171,14 @@ export class InstanceBuilder {
 
   private fail(slot: Provider, error: unknown): ResolutionError {
     const failure =
-      error instanceof ResolutionError ? error : new ResolutionError(threw(slot, error), { cause: error });
+      error instanceof ResolutionError ? error : new ResolutionError(providerFailed(slot, error), { cause: error });
     this.failed.set(slot, failure);
     return failure;
   }
 
   private resolverOf(slot: Provider): Resolve {
     const { scope } = slot;
-    return (token) => this.answer({ token, scope, slot: scope.find(token), where: buildPlace(slot) });
+    return (token) => this.resolve({ token, scope, provider: scope.find(token), where: buildPlace(slot) });
   }
 }
 
@@ -186,7 +186,7 @@ function refusePromise(slot: Provider, value: unknown): void {
   if (!isPromise(value)) return;
   // Nobody will ever wait for it; its failure must not end the process before the finding is read.
   value.then(undefined, () => undefined);
-  throw new ResolutionError(promised(slot));
+  throw new ResolutionError(promiseFromFactory(slot));
 }
 
 function disposed(token: unknown): FrameworkError {

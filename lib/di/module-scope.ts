@@ -5,36 +5,36 @@
 import { type Class, nameOf, type InjectionToken, isClass, isInjectionToken } from "./token.js";
 import { type ModuleDefinition, moduleOf } from "./module.js";
 import { Binding } from "./provide.js";
-import { Provider, type Viewpoint } from "./provider.js";
+import { Provider, type VisibleProviders } from "./provider.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { depthFirst } from "./depth-first.js";
 import { moduleCycle, notAModule, notAProvider, unknownExport } from "./diagnostics.js";
 
-export abstract class Scope implements Viewpoint {
+export abstract class Scope implements VisibleProviders {
   /** For messages. */
   abstract readonly name: string;
   /** Built here and not injected: controllers, middleware, the module itself. */
-  readonly members = new Map<InjectionToken, Provider>();
+  readonly notInjected = new Map<InjectionToken, Provider>();
 
   /** What a constructor parameter or a factory of this scope is given for the token. */
   abstract find(token: InjectionToken): Provider | undefined;
 
   /** What `find` gives, or a member. */
   reach(token: InjectionToken): Provider | undefined {
-    return this.find(token) ?? this.members.get(token);
+    return this.find(token) ?? this.notInjected.get(token);
   }
 
   /** Puts other slots in the place of some. */
   replace(substitutes: ReadonlyMap<Provider, Provider>): void {
-    replaceIn(this.members, substitutes);
+    replaceIn(this.notInjected, substitutes);
   }
 
   /** A slot of `target` in this scope: the one its token stands for already, else a new member. */
-  member(target: Class): Provider {
-    const known = this.find(target) ?? this.members.get(target);
+  providerOf(target: Class): Provider {
+    const known = this.find(target) ?? this.notInjected.get(target);
     if (known !== undefined) return known;
     const slot = new Provider(target, { kind: "class", implementation: target }, this);
-    this.members.set(target, slot);
+    this.notInjected.set(target, slot);
     return slot;
   }
 }
@@ -118,7 +118,7 @@ export class ApplicationScope extends Scope {
   }
 
   override reach(token: InjectionToken): Provider | undefined {
-    return super.reach(token) ?? this.only(({ members }) => members.get(token));
+    return super.reach(token) ?? this.only(({ notInjected }) => notInjected.get(token));
   }
 
   /** The modules that provide the token. */
@@ -156,10 +156,10 @@ export function walkModules(
   const walk = depthFirst([top], (scope) => importsOf(scope, enter));
   for (const path of walk.cycles) findings.push(moduleCycle(path));
   application.root = top;
-  application.modules = walk.found;
-  for (const scope of walk.found) fill(scope, findings);
-  for (const scope of walk.found) checkExports(scope, findings);
-  return walk.order;
+  application.modules = walk.preorder;
+  for (const scope of walk.preorder) fill(scope, findings);
+  for (const scope of walk.preorder) checkExports(scope, findings);
+  return walk.postorder;
 }
 
 function open(value: unknown, application: ApplicationScope): ModuleScope | undefined {
@@ -181,7 +181,7 @@ function importsOf(
 function fill(scope: ModuleScope, findings: Diagnostic[]): void {
   for (const [index, entry] of scope.definition.providers.entries()) {
     const binding = isClass(entry) ? new Binding(entry, { kind: "class", implementation: entry }) : entry;
-    const fault = bindingFault(binding, `provider ${index + 1} of ${scope.name}`);
+    const fault = checkBinding(binding, `provider ${index + 1} of ${scope.name}`);
     if (fault === undefined) scope.provide(binding);
     else findings.push(fault);
   }
@@ -191,7 +191,7 @@ function fill(scope: ModuleScope, findings: Diagnostic[]): void {
 }
 
 /** What is wrong with a binding as it came from JavaScript, where types do not hold. */
-export function bindingFault(binding: unknown, where: string): Diagnostic | undefined {
+export function checkBinding(binding: unknown, where: string): Diagnostic | undefined {
   if (!(binding instanceof Binding)) return notAProvider(binding, where);
   const { token, source } = binding;
   if (!isInjectionToken(token)) return notAProvider(token, where);

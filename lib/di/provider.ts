@@ -6,7 +6,7 @@ import type { Source } from "./provide.js";
 import { nameOf, type InjectionToken } from "./token.js";
 
 /** Where a slot stands: what it may be given, and how messages call the place. */
-export interface Viewpoint {
+export interface VisibleProviders {
   readonly name: string;
   find(token: InjectionToken): Provider | undefined;
 }
@@ -20,7 +20,7 @@ export class Provider {
   constructor(
     readonly token: InjectionToken,
     readonly source: Source,
-    readonly scope: Viewpoint,
+    readonly scope: VisibleProviders,
   ) {
     this.key = Symbol(nameOf(token));
   }

@@ -11,7 +11,7 @@ import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { type Profile, profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
-import type { Member } from "./subsystem-registry.js";
+import type { RegisteredSubsystem } from "./subsystem-registry.js";
 import { causeText } from "../errors/thrown-value.js";
 import type { Lifecycle, LifecycleState } from "./state.js";
 
@@ -36,11 +36,11 @@ export interface ProbesOptions {
 const UP: Check = { status: "up" };
 
 export class Probes {
-  private readonly probed: readonly Member[];
+  private readonly probed: readonly RegisteredSubsystem[];
   private running: Promise<Checks> | undefined;
 
   constructor(
-    members: readonly Member[],
+    members: readonly RegisteredSubsystem[],
     private readonly options: ProbesOptions,
   ) {
     this.probed = members
@@ -66,7 +66,7 @@ export class Probes {
     }
   }
 
-  private async check(member: Member): Promise<Check> {
+  private async check(member: RegisteredSubsystem): Promise<Check> {
     const { clock, timeoutMs } = this.options;
     const abort = new AbortController();
     try {
@@ -77,14 +77,14 @@ export class Probes {
     }
   }
 
-  private down({ name }: Member, error: unknown, publicReason: string): Check {
+  private down({ name }: RegisteredSubsystem, error: unknown, publicReason: string): Check {
     if (this.options.profile === "debug") return { status: "down", reason: causeText(error) };
     log.warn("probe failed", { check: name, error });
     return { status: "down", reason: publicReason };
   }
 }
 
-async function ask({ subsystem }: Member, signal: AbortSignal): Promise<void> {
+async function ask({ subsystem }: RegisteredSubsystem, signal: AbortSignal): Promise<void> {
   await subsystem.probe?.(signal);
 }
 
@@ -133,7 +133,7 @@ export class Readiness {
   }
 
   /** @internal What has been started and may be probed from now on. */
-  fill(members: readonly Member[]): void {
+  startProbing(members: readonly RegisteredSubsystem[]): void {
     const { clock, probeTimeoutMs = 1_000, profile: chosen = profile } = this.options;
     this.probes = new Probes(members, { clock, timeoutMs: probeTimeoutMs, profile: chosen });
   }

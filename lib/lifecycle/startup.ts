@@ -10,7 +10,7 @@
 import { type Clock, OVERDUE, within, type Timer } from "../runtime/clock.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { tracing } from "../tracing/tracing.js";
-import type { Member } from "./subsystem-registry.js";
+import type { RegisteredSubsystem } from "./subsystem-registry.js";
 import { causeText } from "../errors/thrown-value.js";
 import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 
@@ -23,10 +23,10 @@ export async function attempt(work: () => unknown): Promise<unknown> {
  * Stops subsystems in the reverse of the order in which they came up, each within its time. One that fails, or takes too long, is an
  * ERROR event, and the next one is stopped all the same (details, section L).
  */
-const logOfTeardown = tracing.target("framework::lifecycle");
+const teardownLog = tracing.target("framework::lifecycle");
 
 export class Teardown {
-  private readonly up: Member[] = [];
+  private readonly up: RegisteredSubsystem[] = [];
 
   constructor(
     private readonly clock: Clock,
@@ -34,7 +34,7 @@ export class Teardown {
   ) {}
 
   /** This one is up, and is to be stopped before all those added earlier. */
-  add(member: Member): void {
+  add(member: RegisteredSubsystem): void {
     this.up.push(member);
   }
 
@@ -48,16 +48,16 @@ export class Teardown {
     return failures;
   }
 
-  private async stop({ name, subsystem }: Member): Promise<FrameworkError | undefined> {
+  private async stop({ name, subsystem }: RegisteredSubsystem): Promise<FrameworkError | undefined> {
     const began = this.clock.monotonic();
     try {
       const stopping = attempt(() => subsystem.stop());
       if ((await within(this.clock, this.limitMs, stopping)) === OVERDUE) throw overdue(this.limitMs);
     } catch (cause) {
-      logOfTeardown.error("subsystem failed to stop", { subsystem: name, error: cause });
+      teardownLog.error("subsystem failed to stop", { subsystem: name, error: cause });
       return new FrameworkError(`${name} failed to stop: ${causeText(cause)}`, { code: "E_SUBSYSTEM_STOP", cause });
     }
-    logOfTeardown.debug("subsystem stopped", {
+    teardownLog.debug("subsystem stopped", {
       subsystem: name,
       duration_ms: Math.trunc(this.clock.monotonic() - began),
     });
@@ -85,7 +85,7 @@ export class Startup {
    * @param stopTimeoutMs what each `stop()` may take, and what a running `start()` still may when a stop is asked for
    */
   constructor(
-    private readonly members: readonly Member[],
+    private readonly members: readonly RegisteredSubsystem[],
     private readonly clock: Clock,
     private readonly stopTimeoutMs = 5_000,
   ) {
@@ -132,7 +132,7 @@ export class Startup {
     return !this.interruption.signal.aborted;
   }
 
-  private async startOne(member: Member): Promise<void> {
+  private async startOne(member: RegisteredSubsystem): Promise<void> {
     const began = this.clock.monotonic();
     const warning = this.warnWhileSlow(member, began);
     const running = attempt(() => member.subsystem.start());
@@ -146,7 +146,7 @@ export class Startup {
     }
   }
 
-  private warnWhileSlow({ name }: Member, began: number): Timer {
+  private warnWhileSlow({ name }: RegisteredSubsystem, began: number): Timer {
     const warn = () => {
       log.warn("subsystem is slow to start", { subsystem: name, waited_ms: this.since(began) });
       timer = this.clock.setTimeout(warn, SLOW_START_MS);
@@ -156,7 +156,7 @@ export class Startup {
   }
 
   /** Nobody waits for this start any more; should it succeed after all, it is stopped at once. */
-  private abandon(member: Member, running: Promise<unknown>): void {
+  private abandon(member: RegisteredSubsystem, running: Promise<unknown>): void {
     log.error("subsystem did not start before the stop", { subsystem: member.name, limit_ms: this.stopTimeoutMs });
     const late = async () => {
       this.teardown.add(member);
@@ -165,7 +165,7 @@ export class Startup {
     running.then(late, (error: unknown) => log.warn("late failure", { subsystem: member.name, error }));
   }
 
-  private async undo(member: Member, cause: unknown): Promise<StartupError> {
+  private async undo(member: RegisteredSubsystem, cause: unknown): Promise<StartupError> {
     log.error("subsystem failed to start", { subsystem: member.name, error: cause });
     const later = await this.teardown.run();
     return new StartupError([failedStart(member, cause), ...later.map(failedUndoing)], { cause });
@@ -176,7 +176,7 @@ export class Startup {
   }
 }
 
-function failedStart({ name, subsystem }: Member, cause: unknown): Diagnostic {
+function failedStart({ name, subsystem }: RegisteredSubsystem, cause: unknown): Diagnostic {
   return {
     code: "E_SUBSYSTEM_START",
     what: `${name} failed to start: ${causeText(cause)}`,

@@ -5,14 +5,14 @@
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { SUBSYSTEM_KINDS, type Subsystem } from "./subsystem.js";
 
-export interface Member {
+export interface RegisteredSubsystem {
   readonly name: string;
   readonly subsystem: Subsystem;
 }
 
 export class SubsystemRegistry {
   /** In start order: by kind, and within a kind as registered. */
-  readonly members: readonly Member[];
+  readonly members: readonly RegisteredSubsystem[];
 
   constructor(registered: readonly Subsystem[] = []) {
     const kinds = registered.map(({ kind }) => kind);
@@ -48,7 +48,7 @@ function ownName({ name, constructor }: Subsystem): string {
   return constructor.name === "" ? "anonymous" : constructor.name;
 }
 
-function unknownKind({ subsystem }: Member): Diagnostic[] {
+function unknownKind({ subsystem }: RegisteredSubsystem): Diagnostic[] {
   if (SUBSYSTEM_KINDS.includes(subsystem.kind)) return [];
   return [
     {

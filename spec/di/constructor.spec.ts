@@ -69,7 +69,7 @@ class Misnamed {
 }
 
 function tokens(target: Class): readonly unknown[] {
-  return constructorOf(target).parameters.map(({ token: named, blank }) => named ?? blank);
+  return constructorOf(target).parameters.map(({ token: named, reason }) => named ?? reason);
 }
 
 describe("constructorOf", () => {
@@ -106,7 +106,7 @@ describe("constructorOf", () => {
   it("tells a missing decorator from metadata that a tool dropped", () => {
     const states = [Undecorated, HeirOfUndecorated, Dropped].map(constructorOf);
 
-    expect(states.map(({ unreadable }) => unreadable)).to.deep.equal([
+    expect(states.map(({ unreadableBecause }) => unreadableBecause)).to.deep.equal([
       "undecorated",
       "undecorated",
       "metadata dropped",

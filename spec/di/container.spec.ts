@@ -3,7 +3,7 @@ import { type Class, token } from "../../lib/di/token.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
-import type { Inspection } from "../../lib/di/inspection.js";
+import type { InspectionOptions } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
 import { provide, type Binding, type Resolve } from "../../lib/di/provide.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
@@ -26,7 +26,7 @@ class Controller {
   ) {}
 }
 
-function build(input: Inspection | Class): Container {
+function build(input: InspectionOptions | Class): Container {
   return inspect(typeof input === "function" ? { root: input } : input).build();
 }
 
@@ -319,11 +319,11 @@ describe("Container", () => {
     @Module({ providers: [Service] })
     class Root {}
 
-    const { findings } = inspect({ root: Root });
+    const { diagnostics } = inspect({ root: Root });
     globalContainer.reset();
     build({ root: Root, bindings: [provide(Store).useClass(Store)] });
 
-    expect(findings.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_MISSING"]);
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_MISSING"]);
     expect(globalContainer.isRegistered(Store)).to.equal(false);
     expect(globalContainer.isRegistered(Service)).to.equal(false);
   });
@@ -344,11 +344,11 @@ describe("Container#provides", () => {
   @Module({ imports: [One] })
   class Root {}
 
-  const rows: readonly (readonly [title: string, inspection: Inspection, provided: boolean])[] = [
+  const rows: readonly (readonly [title: string, inspection: InspectionOptions, provided: boolean])[] = [
     ["nothing at all", {}, false],
     ["a default", { defaults }, false],
     ["a binding of the application", { defaults, bindings: [provide(Store).useClass(Store)] }, true],
-    ["a binding of a test", { defaults, doubles: [provide(Store).useClass(Store)] }, true],
+    ["a binding of a test", { defaults, overrides: [provide(Store).useClass(Store)] }, true],
     ["the root module", { defaults, root: One }, true],
     ["one module somewhere, exported or not", { defaults, root: Root }, true],
     ["two modules, of which the root is one", { defaults, root: Two }, true],

@@ -5,8 +5,8 @@ import { depthFirst } from "../../lib/di/depth-first.js";
 type Edges = Readonly<Record<string, string>>;
 
 function walk(roots: string, edges: Edges) {
-  const { found, order, cycles } = depthFirst(roots, (node) => edges[node] ?? "");
-  return { found: found.join(""), order: order.join(""), cycles: cycles.map((path) => path.join("")) };
+  const { preorder, postorder, cycles } = depthFirst(roots, (node) => edges[node] ?? "");
+  return { found: preorder.join(""), order: postorder.join(""), cycles: cycles.map((path) => path.join("")) };
 }
 
 describe("depthFirst", () => {
@@ -36,20 +36,20 @@ describe("depthFirst", () => {
       fc.property(graphs, (lists) => {
         const edges = (node: number) => (lists[node] ?? []).filter((next) => next < node);
 
-        const { order, cycles } = depthFirst(lists.keys(), edges);
+        const { postorder, cycles } = depthFirst(lists.keys(), edges);
 
         expect(cycles).to.deep.equal([]);
-        expect(order.length).to.equal(new Set(order).size);
-        for (const node of order) {
-          for (const next of edges(node)) expect(order.indexOf(next)).to.be.below(order.indexOf(node));
+        expect(postorder.length).to.equal(new Set(postorder).size);
+        for (const node of postorder) {
+          for (const next of edges(node)) expect(postorder.indexOf(next)).to.be.below(postorder.indexOf(node));
         }
       }),
     );
   });
 
   it("follows a chain of 100,000 nodes without recursion", () => {
-    const { order } = depthFirst([0], (node) => (node < 100_000 ? [node + 1] : []));
+    const { postorder } = depthFirst([0], (node) => (node < 100_000 ? [node + 1] : []));
 
-    expect(order.at(0)).to.equal(100_000);
+    expect(postorder.at(0)).to.equal(100_000);
   });
 });

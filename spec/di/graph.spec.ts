@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Diagnostic, StartupError } from "../../lib/errors/diagnostic.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
-import type { Inspection } from "../../lib/di/inspection.js";
+import type { InspectionOptions } from "../../lib/di/inspection.js";
 import { Module, moduleOf } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
 import { token, type Class } from "../../lib/di/token.js";
@@ -30,12 +30,12 @@ class LinksController {
 
 function guard(): void {}
 
-function findingsOf(input: Inspection): readonly Diagnostic[] {
-  return inspect(input).findings;
+function findingsOf(input: InspectionOptions): readonly Diagnostic[] {
+  return inspect(input).diagnostics;
 }
 
 /** The only finding, or a failing assertion that shows them all. */
-function onlyFinding(input: Inspection): Diagnostic {
+function onlyFinding(input: InspectionOptions): Diagnostic {
   const findings = findingsOf(input);
   expect(findings, JSON.stringify(findings, null, 2)).to.have.lengthOf(1);
   return findings[0] ?? expect.fail("no finding");
@@ -46,9 +46,9 @@ describe("inspect", () => {
     @Module({ controllers: [LinksController], providers: [LinkService, provide(LinkStore).useClass(MemoryLinks)] })
     class ShopModule {}
 
-    const { findings, modules } = inspect({ root: ShopModule });
+    const { diagnostics, modules } = inspect({ root: ShopModule });
 
-    expect(findings).to.deep.equal([]);
+    expect(diagnostics).to.deep.equal([]);
     expect(modules.map(({ name }) => name)).to.deep.equal(["ShopModule"]);
   });
 
@@ -80,16 +80,16 @@ describe("inspect", () => {
     @Module({ imports: [Stray], providers: [LinkService, Chicken, Newsletter, Subject], exports: [LinkStore] })
     class Root {}
 
-    const { findings, build } = inspect({ root: Root });
+    const { diagnostics, build } = inspect({ root: Root });
 
-    expect(findings.map(({ code }) => code)).to.deep.equal([
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal([
       "E_NOT_A_MODULE",
       "E_EXPORT_UNKNOWN",
       "E_PROVIDER_MISSING",
       "E_PROVIDER_MISSING",
       "E_TYPE_ERASED",
     ]);
-    expect(build).to.throw(StartupError, "5 faults").with.property("diagnostics", findings);
+    expect(build).to.throw(StartupError, "5 faults").with.property("diagnostics", diagnostics);
   });
 
   it("describes modules from the root down, each once, in declared order", () => {
@@ -403,9 +403,9 @@ describe("inspect, parameters", () => {
     const missing = token("missing");
 
     const finding = onlyFinding({
-      wanted: [
-        { token: missing, by: ".maintenance()" },
-        { token: token("spare"), by: "nobody", optional: true },
+      requiredTokens: [
+        { token: missing, requiredBy: ".maintenance()" },
+        { token: token("spare"), requiredBy: "nobody", optional: true },
       ],
     });
 

@@ -4,7 +4,7 @@ import { type Class, token } from "../../lib/di/token.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
-import type { Inspection } from "../../lib/di/inspection.js";
+import type { InspectionOptions } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
 
@@ -33,12 +33,12 @@ function pick<T>(list: readonly T[], indices: readonly number[]): T[] {
   return indices.flatMap((index) => list[index] ?? []);
 }
 
-function build(input: Inspection | Class): Container {
+function build(input: InspectionOptions | Class): Container {
   return inspect(typeof input === "function" ? { root: input } : input).build();
 }
 
 function whatOf(root: Class): readonly string[] {
-  return inspect({ root }).findings.map(({ code, what, fix }) => `${code} ${what} | ${fix}`);
+  return inspect({ root }).diagnostics.map(({ code, what, fix }) => `${code} ${what} | ${fix}`);
 }
 
 describe("module boundaries", () => {
@@ -369,7 +369,7 @@ describe("application-wide bindings", () => {
   it("lose to doubles", () => {
     const container = build({
       bindings: [provide(Greeting).useValue("real")],
-      doubles: [provide(Greeting).useValue("double")],
+      overrides: [provide(Greeting).useValue("double")],
       extras: () => [Greeter],
     });
 
@@ -451,9 +451,9 @@ describe("the application's view", () => {
     @Module({ imports: [Shop, Admin] })
     class Root {}
 
-    const { findings, build: make } = inspect({ root: Root });
+    const { diagnostics, build: make } = inspect({ root: Root });
 
-    expect(findings).to.deep.equal([]);
+    expect(diagnostics).to.deep.equal([]);
     expect(() => make().get(Greeting))
       .to.throw("Shop and Admin each provide greeting")
       .with.property("code", "E_PROVIDER_AMBIGUOUS");
@@ -512,8 +512,10 @@ describe("extras", () => {
     @Module()
     class Root {}
 
-    const { findings } = inspect({ root: Root, extras: (module) => (module === Root ? [Greeter] : []) });
+    const { diagnostics } = inspect({ root: Root, extras: (module) => (module === Root ? [Greeter] : []) });
 
-    expect(findings.map(({ where }) => where)).to.deep.equal(["Greeter, constructor parameter 1 (greeting), in Root"]);
+    expect(diagnostics.map(({ where }) => where)).to.deep.equal([
+      "Greeter, constructor parameter 1 (greeting), in Root",
+    ]);
   });
 });
