@@ -4,13 +4,13 @@ import { depthFirst } from "../../lib/di/depth-first.js";
 
 type Edges = Readonly<Record<string, string>>;
 
-function walk(roots: string, edges: Edges) {
+function traverse(roots: string, edges: Edges) {
   const { preorder, postorder, cycles } = depthFirst(roots, (node) => edges[node] ?? "");
   return { found: preorder.join(""), order: postorder.join(""), cycles: cycles.map((path) => path.join("")) };
 }
 
 describe("depthFirst", () => {
-  const rows: readonly [string, string, Edges, ReturnType<typeof walk>][] = [
+  const rows: readonly [string, string, Edges, ReturnType<typeof traverse>][] = [
     ["nothing", "", {}, { found: "", order: "", cycles: [] }],
     ["a chain", "a", { a: "b", b: "c" }, { found: "abc", order: "cba", cycles: [] }],
     ["a diamond", "a", { a: "bc", b: "d", c: "d" }, { found: "abdc", order: "dbca", cycles: [] }],
@@ -22,14 +22,14 @@ describe("depthFirst", () => {
   ];
 
   for (const [title, roots, edges, expected] of rows) {
-    it(`walks ${title}`, () => {
-      const actual = walk(roots, edges);
+    it(`traverses ${title}`, () => {
+      const actual = traverse(roots, edges);
 
       expect(actual).to.deep.equal(expected);
     });
   }
 
-  it("puts every node after what it leads to, for any graph without cycles", () => {
+  it("puts every node after the nodes it leads to, for any graph without cycles", () => {
     const graphs = fc.array(fc.array(fc.nat(30), { maxLength: 5 }), { maxLength: 30 });
 
     fc.assert(
