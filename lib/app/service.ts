@@ -102,7 +102,7 @@ export class Service {
   /** Last of all: until here there was something to write. */
   private async closeLog(): Promise<void> {
     // A log that cannot be closed has nobody to tell it to.
-    await this.parts.container.disposeOfSpared().catch(() => undefined);
+    await this.parts.container.disposeOfExcepted().catch(() => undefined);
   }
 
   private async shutDownLast(): Promise<void> {

@@ -30,19 +30,19 @@ class LinksController {
 
 function guard(): void {}
 
-function findingsOf(input: InspectionOptions): readonly Diagnostic[] {
+function diagnosticsOf(input: InspectionOptions): readonly Diagnostic[] {
   return inspect(input).diagnostics;
 }
 
-/** The only finding, or a failing assertion that shows them all. */
-function onlyFinding(input: InspectionOptions): Diagnostic {
-  const findings = findingsOf(input);
-  expect(findings, JSON.stringify(findings, null, 2)).to.have.lengthOf(1);
-  return findings[0] ?? expect.fail("no finding");
+/** The only diagnostic, or a failing assertion that shows them all. */
+function onlyDiagnostic(input: InspectionOptions): Diagnostic {
+  const diagnostics = diagnosticsOf(input);
+  expect(diagnostics, JSON.stringify(diagnostics, null, 2)).to.have.lengthOf(1);
+  return diagnostics[0] ?? expect.fail("no diagnostic");
 }
 
 describe("inspect", () => {
-  it("finds nothing wrong in a graph that is whole", () => {
+  it("has no diagnostics for a complete graph", () => {
     @Module({ controllers: [LinksController], providers: [LinkService, provide(LinkStore).useClass(MemoryLinks)] })
     class ShopModule {}
 
@@ -52,11 +52,11 @@ describe("inspect", () => {
     expect(modules.map(({ name }) => name)).to.deep.equal(["ShopModule"]);
   });
 
-  it("finds nothing wrong where there is nothing", () => {
-    expect(findingsOf({})).to.deep.equal([]);
+  it("has no diagnostics without any module", () => {
+    expect(diagnosticsOf({})).to.deep.equal([]);
   });
 
-  it("builds nothing while it looks", () => {
+  it("builds nothing", () => {
     let built = 0;
     class Counted {
       constructor() {
@@ -71,13 +71,13 @@ describe("inspect", () => {
     expect(built).to.equal(0);
   });
 
-  it("lists every fault at once, and build() throws them all", () => {
+  it("lists every diagnostic at once, and build() throws them all", () => {
     class Stray {}
     @Injectable()
-    class Chicken {
-      constructor(@Inject(token("egg")) readonly egg: unknown) {}
+    class Incomplete {
+      constructor(@Inject(token("missing")) readonly missing: unknown) {}
     }
-    @Module({ imports: [Stray], providers: [LinkService, Chicken, Newsletter, Subject], exports: [LinkStore] })
+    @Module({ imports: [Stray], providers: [LinkService, Incomplete, Newsletter, Subject], exports: [LinkStore] })
     class Root {}
 
     const { diagnostics, build } = inspect({ root: Root });
@@ -120,12 +120,12 @@ describe("inspect", () => {
 });
 
 describe("inspect, modules", () => {
-  it("refuses a root that is no module", () => {
+  it("refuses a root that is not a module", () => {
     class Plain {}
 
-    const finding = onlyFinding({ root: Plain });
+    const diagnostic = onlyDiagnostic({ root: Plain });
 
-    expect(finding).to.deep.equal({
+    expect(diagnostic).to.deep.equal({
       code: "E_NOT_A_MODULE",
       what: "Plain is not a module",
       where: "the root of the application",
@@ -138,21 +138,21 @@ describe("inspect, modules", () => {
     class Parent {}
     class Child extends Parent {}
 
-    expect(onlyFinding({ root: Child }).code).to.equal("E_NOT_A_MODULE");
+    expect(onlyDiagnostic({ root: Child }).code).to.equal("E_NOT_A_MODULE");
     expect(moduleOf(Child)).to.equal(undefined);
   });
 
-  it("names the place of an import that is not there yet", () => {
+  it("names the place of an import that is not loaded yet", () => {
     @Module({ imports: [undefined as unknown as Class] })
     class Root {}
 
-    const finding = onlyFinding({ root: Root });
+    const diagnostic = onlyDiagnostic({ root: Root });
 
-    expect(finding).to.include({ code: "E_NOT_A_MODULE", where: "import 1 of Root" });
-    expect(finding.what).to.include("the files import each other");
+    expect(diagnostic).to.include({ code: "E_NOT_A_MODULE", where: "import 1 of Root" });
+    expect(diagnostic.what).to.include("two files import each other");
   });
 
-  it("shows the path of modules that import each other, and looks on", () => {
+  it("shows the path of modules that import each other, and goes on checking", () => {
     const imports: Class[] = [];
     @Module({ imports })
     class A {}
@@ -162,7 +162,7 @@ describe("inspect, modules", () => {
     class B {}
     imports.push(B);
 
-    const [cycle, missing] = findingsOf({ root: A });
+    const [cycle, missing] = diagnosticsOf({ root: A });
 
     expect(cycle).to.include({ code: "E_MODULE_CYCLE", what: "modules import each other: A -> B -> C -> A" });
     expect(missing).to.include({ code: "E_PROVIDER_MISSING" });
@@ -174,7 +174,7 @@ describe("inspect, modules", () => {
     class A {}
     imports.push(A);
 
-    expect(onlyFinding({ root: A }).what).to.equal("modules import each other: A -> A");
+    expect(onlyDiagnostic({ root: A }).what).to.equal("modules import each other: A -> A");
   });
 
   it("refuses entries that are neither class nor binding", () => {
@@ -184,9 +184,9 @@ describe("inspect, modules", () => {
     @Module({ providers: bad, controllers: [undefined as unknown as Class] })
     class Root {}
 
-    const findings = findingsOf({ root: Root });
+    const diagnostics = diagnosticsOf({ root: Root });
 
-    expect(findings.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
+    expect(diagnostics.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
       "E_PROVIDER_INVALID provider 1 of Root",
       "E_PROVIDER_INVALID provider 2 of Root",
       "E_PROVIDER_INVALID provider 3 of Root",
@@ -194,20 +194,22 @@ describe("inspect, modules", () => {
       "E_PROVIDER_INVALID provider 5 of Root",
       "E_PROVIDER_INVALID controller 1 of Root",
     ]);
-    expect(findings[4]?.what).to.equal("Other is a module: it belongs under imports");
+    expect(diagnostics[4]?.what).to.equal("Other is a module: it belongs under imports");
   });
 
-  it("refuses bindings of and to classes that are not there yet", () => {
+  it("refuses bindings of and to classes that are not loaded yet", () => {
     const gone = undefined as unknown as typeof MemoryLinks;
     @Module({ providers: [provide(gone).useValue(new MemoryLinks()), provide(LinkStore).useClass(gone)] })
     class Root {}
 
-    const codes = findingsOf({ root: Root, bindings: [provide(gone).useClass(MemoryLinks)] }).map(({ where }) => where);
+    const codes = diagnosticsOf({ root: Root, bindings: [provide(gone).useClass(MemoryLinks)] }).map(
+      ({ where }) => where,
+    );
 
     expect(codes).to.deep.equal(["binding 1 of the application", "provider 1 of Root", "provider 2 of Root"]);
   });
 
-  it("refuses exports of what is neither provided nor imported", () => {
+  it("refuses exports that are neither provided nor imported", () => {
     @Module({ providers: [provide(LinkStore).useClass(MemoryLinks)] })
     class Private {}
     @Module()
@@ -215,24 +217,24 @@ describe("inspect, modules", () => {
     @Module({ imports: [Private], exports: [LinkStore, Elsewhere, Private] })
     class Root {}
 
-    const findings = findingsOf({ root: Root });
+    const diagnostics = diagnosticsOf({ root: Root });
 
-    expect(findings.map(({ what }) => what)).to.deep.equal([
+    expect(diagnostics.map(({ what }) => what)).to.deep.equal([
       "Root exports LinkStore, which it neither provides nor imports",
       "Root exports Elsewhere, which it neither provides nor imports",
     ]);
-    expect(findings[1]?.fix).to.include("add Elsewhere to the imports of Root");
+    expect(diagnostics[1]?.fix).to.include("add Elsewhere to the imports of Root");
   });
 });
 
 describe("inspect, parameters", () => {
-  it("names class, parameter, position, chain and fix of a provider that nobody has", () => {
+  it("names class, parameter, position, chain and fix of a missing provider", () => {
     @Module({ controllers: [LinksController], providers: [LinkService] })
     class ShopModule {}
 
-    const finding = onlyFinding({ root: ShopModule });
+    const diagnostic = onlyDiagnostic({ root: ShopModule });
 
-    expect(finding).to.deep.equal({
+    expect(diagnostic).to.deep.equal({
       code: "E_PROVIDER_MISSING",
       what: "nothing provides LinkStore (LinksController -> LinkService -> LinkStore)",
       where: "LinkService, constructor parameter 1 (store), in ShopModule",
@@ -240,37 +242,37 @@ describe("inspect, parameters", () => {
     });
   });
 
-  it("says so when a class is provided that would do, and only has to be bound", () => {
+  it("proposes a binding where a subclass is provided under its own name", () => {
     @Module({ providers: [LinkService, MemoryLinks] })
     class ShopModule {}
 
-    expect(onlyFinding({ root: ShopModule }).fix).to.equal(
+    expect(onlyDiagnostic({ root: ShopModule }).fix).to.equal(
       "bind it in ShopModule: provide(LinkStore).useClass(MemoryLinks)",
     );
   });
 
-  it("says so when another class of the same name is provided", () => {
-    const twin = { LinkStore: class extends Array {} }.LinkStore;
-    @Module({ providers: [LinkService, twin] })
+  it("says that another class of the same name is provided", () => {
+    const namesake = { LinkStore: class extends Array {} }.LinkStore;
+    @Module({ providers: [LinkService, namesake] })
     class ShopModule {}
 
-    expect(onlyFinding({ root: ShopModule }).what).to.include(
-      "what ShopModule provides under this name is another class",
+    expect(onlyDiagnostic({ root: ShopModule }).what).to.include(
+      "ShopModule provides another class or token of the same name",
     );
   });
 
   it("does not inject controllers", () => {
     @Injectable()
-    class Nosy {
+    class Intrusive {
       constructor(readonly links: LinksController) {}
     }
     @Module({
       controllers: [LinksController],
-      providers: [LinkService, provide(LinkStore).useClass(MemoryLinks), Nosy],
+      providers: [LinkService, provide(LinkStore).useClass(MemoryLinks), Intrusive],
     })
     class ShopModule {}
 
-    expect(onlyFinding({ root: ShopModule }).what).to.include("it is a controller");
+    expect(onlyDiagnostic({ root: ShopModule }).what).to.include("it is a controller");
   });
 
   it("shows the whole path of providers that need each other", () => {
@@ -292,9 +294,9 @@ describe("inspect, parameters", () => {
     })
     class Root {}
 
-    const finding = onlyFinding({ root: Root });
+    const diagnostic = onlyDiagnostic({ root: Root });
 
-    expect(finding).to.include({
+    expect(diagnostic).to.include({
       code: "E_PROVIDER_CYCLE",
       what: "providers need each other: first (First) -> second (Second) -> third (Third) -> first (First)",
       where: "constructor of Third, in Root",
@@ -304,23 +306,23 @@ describe("inspect, parameters", () => {
   it("refuses a provider that needs itself", () => {
     const self = token("self");
     @Injectable()
-    class Narcissus {
+    class SelfReferring {
       constructor(@Inject(self) readonly image: unknown) {}
     }
-    @Module({ providers: [provide(self).useClass(Narcissus)] })
+    @Module({ providers: [provide(self).useClass(SelfReferring)] })
     class Root {}
 
-    expect(onlyFinding({ root: Root }).what).to.equal(
-      "providers need each other: self (Narcissus) -> self (Narcissus)",
+    expect(onlyDiagnostic({ root: Root }).what).to.equal(
+      "providers need each other: self (SelfReferring) -> self (SelfReferring)",
     );
   });
 
-  it("refuses types that name nothing, each with its own fix", () => {
+  it("refuses types that are no tokens, each with its own fix", () => {
     interface Shape {
       readonly area: number;
     }
     @Injectable()
-    class Blank {
+    class WithoutTokens {
       constructor(
         readonly shape: Shape,
         readonly nothing: undefined,
@@ -328,32 +330,32 @@ describe("inspect, parameters", () => {
         readonly call: () => void,
       ) {}
     }
-    @Module({ providers: [Blank] })
+    @Module({ providers: [WithoutTokens] })
     class Root {}
 
-    const findings = findingsOf({ root: Root });
+    const diagnostics = diagnosticsOf({ root: Root });
 
-    expect(findings.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
-      "E_TYPE_ERASED Blank, constructor parameter 1 (shape), in Root",
-      "E_TYPE_UNDEFINED Blank, constructor parameter 2 (nothing), in Root",
-      "E_TYPE_PRIMITIVE Blank, constructor parameter 3 (text), in Root",
-      "E_TYPE_ERASED Blank, constructor parameter 4 (call), in Root",
+    expect(diagnostics.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
+      "E_TYPE_ERASED WithoutTokens, constructor parameter 1 (shape), in Root",
+      "E_TYPE_UNDEFINED WithoutTokens, constructor parameter 2 (nothing), in Root",
+      "E_TYPE_PRIMITIVE WithoutTokens, constructor parameter 3 (text), in Root",
+      "E_TYPE_ERASED WithoutTokens, constructor parameter 4 (call), in Root",
     ]);
-    expect(findings[0]?.fix).to.include("import the class, not its type");
-    expect(findings[3]?.what).to.include("(Function)").and.to.include("`import type`");
+    expect(diagnostics[0]?.fix).to.include("import the class, not its type");
+    expect(diagnostics[3]?.what).to.include("its type is Function").and.to.include("`import type`");
   });
 
-  it("refuses a class imported as a type only, even where it is provided", () => {
+  it("refuses a class imported as a type only", () => {
     @Module({ providers: [Newsletter, Subject] })
     class Root {}
 
-    expect(onlyFinding({ root: Root })).to.include({
+    expect(onlyDiagnostic({ root: Root })).to.include({
       code: "E_TYPE_ERASED",
       where: "Newsletter, constructor parameter 2 (mailer), in Root",
     });
   });
 
-  it("never takes a binding of a primitive's class for a parameter's type", () => {
+  it("does not inject a binding of String into a string parameter", () => {
     @Injectable()
     class Text {
       constructor(readonly text: string) {}
@@ -361,7 +363,7 @@ describe("inspect, parameters", () => {
     @Module({ providers: [Text, provide(String).useValue("surprise")] })
     class Root {}
 
-    expect(onlyFinding({ root: Root }).code).to.equal("E_TYPE_PRIMITIVE");
+    expect(onlyDiagnostic({ root: Root }).code).to.equal("E_TYPE_PRIMITIVE");
   });
 
   it("tells a missing decorator from a tool that drops metadata", () => {
@@ -377,39 +379,36 @@ describe("inspect, parameters", () => {
     @Module({ providers: [Bare, Dropped, Heir] })
     class Root {}
 
-    const findings = findingsOf({ root: Root });
+    const diagnostics = diagnosticsOf({ root: Root });
 
-    expect(findings.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
+    expect(diagnostics.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
       "E_INJECTABLE_MISSING constructor of Bare, in Root",
       "E_METADATA_DROPPED constructor of Dropped, in Root",
       "E_INJECTABLE_MISSING constructor of Heir, in Root (inherited from Bare)",
     ]);
-    expect(findings[1]?.fix).to.include("esbuild");
+    expect(diagnostics[1]?.fix).to.include("esbuild");
   });
 
-  it("does not look at what an application-wide binding replaces", () => {
+  it("does not check a provider that a binding of the application overrides", () => {
     @Module({ providers: [LinkService] })
     class Root {}
 
-    const findings = findingsOf({
+    const diagnostics = diagnosticsOf({
       root: Root,
       bindings: [provide(LinkService).useValue(new LinkService(new MemoryLinks()))],
     });
 
-    expect(findings).to.deep.equal([]);
+    expect(diagnostics).to.deep.equal([]);
   });
 
-  it("names who wants a token from outside the modules", () => {
+  it("names the call that requires a missing token", () => {
     const missing = token("missing");
 
-    const finding = onlyFinding({
-      requiredTokens: [
-        { token: missing, requiredBy: ".maintenance()" },
-        { token: token("spare"), requiredBy: "nobody", optional: true },
-      ],
+    const diagnostic = onlyDiagnostic({
+      requiredTokens: [{ token: missing, requiredBy: ".maintenance()" }],
     });
 
-    expect(finding).to.include({
+    expect(diagnostic).to.include({
       code: "E_PROVIDER_MISSING",
       what: "nothing provides missing",
       where: ".maintenance()",
