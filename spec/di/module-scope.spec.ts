@@ -369,11 +369,11 @@ describe("application-wide bindings", () => {
   it("are overridden by test overrides", () => {
     const container = build({
       bindings: [provide(Greeting).useValue("real")],
-      overrides: [provide(Greeting).useValue("double")],
+      overrides: [provide(Greeting).useValue("override")],
       extras: () => [Greeter],
     });
 
-    expect(container.get(Greeter).greeting).to.equal("double");
+    expect(container.get(Greeter).greeting).to.equal("override");
   });
 });
 
