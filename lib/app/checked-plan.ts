@@ -17,7 +17,7 @@ import { AppConfig } from "./config.js";
 import type { Plan, Ask, StagePlan } from "./plan.js";
 import { type Class, nameOf } from "../di/token.js";
 import { inspect } from "../di/graph.js";
-import type { Inspected } from "../di/inspection.js";
+import type { InspectionResult } from "../di/inspection.js";
 import type { TrustedProxies } from "../http/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
@@ -55,7 +55,7 @@ export function defaultsOf(
 
 export interface CheckedPlan {
   readonly proxies: TrustedProxies;
-  readonly inspected: Inspected;
+  readonly inspected: InspectionResult;
   readonly reading: RouteCollection;
   readonly limits: RateLimits;
   readonly made: readonly MadeStage[];
@@ -73,7 +73,7 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
   const limits = RateLimits.of(made, plan.layers, reading.all);
   const all = [
     ...settings.findings,
-    ...inspected.findings,
+    ...inspected.diagnostics,
     ...reading.findings(settings.healthPaths),
     ...findings,
     ...limits.findings(),
@@ -82,12 +82,12 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
   return { proxies: settings.proxies, inspected, reading, limits, made, asking };
 }
 
-function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteCollection): Inspected {
+function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteCollection): InspectionResult {
   const configured = plan.config === undefined ? [] : [provide(AppConfig).useValue(plan.config)];
   return inspect({
     root: plan.root,
     bindings: [...configured, ...plan.handles, ...plan.bindings],
-    doubles: plan.doubles,
+    overrides: plan.doubles,
     defaults: defaultsOf(plan, lifecycle, reading.all),
     extras: (module) => {
       const classes = reading.classesOf(module);
@@ -95,8 +95,8 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, reading: RouteCollecti
         ? [...classes, ...plan.layers.filter(isMiddlewareClass).map((each) => each as Class)]
         : classes;
     },
-    wanted: plan.stages.flatMap(({ call, asks }) => asks.map((token) => ({ token, by: call }))),
-    collects: (candidate) => candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast,
+    requiredTokens: plan.stages.flatMap(({ call, asks }) => asks.map((token) => ({ token, requiredBy: call }))),
+    isCollected: (candidate) => candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast,
   });
 }
 

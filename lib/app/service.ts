@@ -47,7 +47,7 @@ export class Service {
     const { startup, readiness, roster, entrance } = this.parts;
     entrance.setHandler(this.parts.entry("booting"));
     if (!(await startup.start())) return false;
-    readiness.fill(roster.members);
+    readiness.startProbing(roster.members);
     this.letIn();
     return true;
   }
@@ -102,7 +102,7 @@ export class Service {
   /** Last of all: until here there was something to write. */
   private async closeLog(): Promise<void> {
     // A log that cannot be closed has nobody to tell it to.
-    await this.parts.container.disposeOfSpared().catch(() => undefined);
+    await this.parts.container.disposeOfExcepted().catch(() => undefined);
   }
 
   private async shutDownLast(): Promise<void> {

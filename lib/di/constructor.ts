@@ -1,176 +1,97 @@
 /**
- * What a class asks for when it is built: one entry per constructor parameter, each with the token to inject or with the reason why its
- * type names none. A class without a constructor of its own asks for what its parent asks for.
+ * Reads the constructor of a class: one entry a parameter, each with the token to inject, or with the reason why the parameter's type
+ * is no token. A class without a constructor of its own has the parameters of its parent.
  */
-import { isClass, type Class, isInjectionToken, type InjectionToken, nameOf } from "./token.js";
-import { injectionsOf, isInjectable, constructorTypes } from "./injectable.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
-import type { Provider } from "./provider.js";
+import { constructorTypes, injectionsOf, isInjectable } from "./injectable.js";
+import { isClass, isInjectionToken, type Class, type InjectionToken } from "./token.js";
 
-/** Why a parameter's type is no token. */
-export type Blank = "type-only" | "interface" | "undefined" | "primitive" | "not a token";
+/** Why a parameter has no token. */
+export type NoTokenReason = "type-only" | "interface" | "undefined" | "primitive" | "not a token";
 
-export interface Parameter {
+export interface ConstructorParameter {
   /** Counted from 1. */
   readonly position: number;
   readonly token: InjectionToken | undefined;
   /** Set where `token` is not. */
-  readonly blank?: Blank;
-  /** What stood where a token belongs; for messages. */
+  readonly reason?: NoTokenReason;
+  /** The type at run time, or the value under `@Inject`; for messages. */
   readonly found: unknown;
 }
 
 export interface ConstructorShape {
-  /** The class whose constructor it is: the one asked about, or the parent it is inherited from. */
+  /** The class that was asked about, or the parent that declares its constructor. */
   readonly declaredBy: object;
-  readonly parameters: readonly Parameter[];
-  /** The types are not known at all: no decorator, or one and a compiler that left nothing. */
-  readonly unreadable?: "undecorated" | "metadata dropped";
+  readonly parameters: readonly ConstructorParameter[];
+  /** Set where no type is known: the class has no decorator, or the compiler left no metadata. */
+  readonly unreadableBecause?: "undecorated" | "metadata dropped";
 }
 
 const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Symbol, Array]);
 
-/** Reads the constructor of `target`. Never throws: what cannot be read is part of the answer. */
+/** Never throws: a constructor that cannot be read is one of the answers. */
 export function constructorOf(target: Class): ConstructorShape {
-  const declaredBy = declaring(target);
+  const declaredBy = declaringClass(target);
   const types = constructorTypes(declaredBy);
-  const named = injectionsOf(declaredBy);
-  const length = Math.max(types?.length ?? 0, declaredBy.length, ...[...named.keys()].map((index) => index + 1));
-  const all = Array.from({ length }, (_, index) =>
-    named.has(index) ? injected(index, named.get(index)) : typed(index, types?.[index]),
+  const injections = injectionsOf(declaredBy);
+  const length = Math.max(types?.length ?? 0, declaredBy.length, ...[...injections.keys()].map((index) => index + 1));
+  const parameters = Array.from({ length }, (_, index) =>
+    injections.has(index) ? injectedParameter(index, injections.get(index)) : typedParameter(index, types?.[index]),
   );
-  if (types !== undefined || named.size === length) return { declaredBy, parameters: all };
-  return { declaredBy, parameters: [], unreadable: isInjectable(declaredBy) ? "metadata dropped" : "undecorated" };
+  if (types !== undefined || injections.size === length) return { declaredBy, parameters };
+  const unreadableBecause = isInjectable(declaredBy) ? "metadata dropped" : "undecorated";
+  return { declaredBy, parameters: [], unreadableBecause };
 }
 
-/** The nearest class, from `target` upwards, that shows a constructor of its own; `target` when none does. */
-function declaring(target: Class): Class {
+/** The nearest class, from `target` upwards, with a constructor of its own; `target` when there is none. */
+function declaringClass(target: Class): Class {
   let candidate: unknown = target;
   while (isClass(candidate) && !isNative(candidate)) {
-    if (showsConstructor(candidate)) return candidate;
+    if (hasConstructor(candidate)) return candidate;
     candidate = Object.getPrototypeOf(candidate);
   }
   return target;
 }
 
-function showsConstructor(candidate: Class): boolean {
+function hasConstructor(candidate: Class): boolean {
   return candidate.length > 0 || constructorTypes(candidate) !== undefined || injectionsOf(candidate).size > 0;
 }
 
-/** `class Failure extends Error {}`: the language's own constructors ask for nothing that could be injected. */
+/** For `class Failure extends Error {}`: the parameters of the language's own constructors cannot be injected. */
 function isNative(candidate: Class): boolean {
   return Function.prototype.toString.call(candidate).endsWith("{ [native code] }");
 }
 
-function injected(index: number, token: unknown): Parameter {
+function injectedParameter(index: number, token: unknown): ConstructorParameter {
   const position = index + 1;
   if (isInjectionToken(token)) return { position, token, found: token };
-  return { position, token: undefined, blank: token === undefined ? "undefined" : "not a token", found: token };
+  return { position, token: undefined, reason: token === undefined ? "undefined" : "not a token", found: token };
 }
 
-function typed(index: number, type: unknown): Parameter {
+function typedParameter(index: number, type: unknown): ConstructorParameter {
   const position = index + 1;
-  const blank = blankOf(type);
-  if (blank !== undefined) return { position, token: undefined, blank, found: type };
-  // `blankOf` lets only functions through, and a type's run-time function is its class.
+  const reason = noTokenReason(type);
+  if (reason !== undefined) return { position, token: undefined, reason, found: type };
+  // Without a reason the type is a function, and the function that stands for a type at run time is its class.
   return { position, token: type as Class, found: type };
 }
 
-function blankOf(type: unknown): Blank | undefined {
+function noTokenReason(type: unknown): NoTokenReason | undefined {
   if (type === undefined) return "undefined";
   if (type === Function) return "type-only";
   if (type === Object) return "interface";
   if (PRIMITIVES.has(type)) return "primitive";
-  return isClass(type) || typeof type === "function" ? undefined : "not a token";
+  return typeof type === "function" ? undefined : "not a token";
 }
 
-/**
- * The names of a constructor's parameters as its source has them. For messages only: a minifier changes them, and the list ends at the
- * first parameter that is more than a name.
- */
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
+/**
+ * The parameter names of a constructor, read from its source. For messages only: a minifier changes them. The list ends at the first
+ * parameter with a default value or a pattern.
+ */
 export function parameterNames(target: object): readonly string[] {
   const [, list = ""] = Function.prototype.toString.call(target).split("constructor(", 2);
   const parts = (list.split(")", 1)[0] ?? "").split(",").map((part) => part.trim());
   const end = parts.findIndex((part) => !IDENTIFIER.test(part));
   return end === -1 ? parts : parts.slice(0, end);
-}
-
-/** The faults of constructor parameters, in words: types that name nothing at run time, and types that are not known at all. */
-export function unreadable(slot: Provider, target: object, shape: ConstructorShape): Diagnostic {
-  const place = `constructor of ${nameOf(target)}, in ${slot.scope.name}`;
-  const inherited = shape.declaredBy !== target;
-  const name = nameOf(shape.declaredBy);
-  const where = inherited ? `${place} (inherited from ${name})` : place;
-  return shape.unreadable === "undecorated"
-    ? {
-        code: "E_INJECTABLE_MISSING",
-        what: `${name} takes constructor parameters and carries no decorator, so their types are not known`,
-        where,
-        fix: `decorate ${name} with @Injectable()${inherited ? `, or give ${nameOf(target)} a constructor of its own` : ""}`,
-      }
-    : {
-        code: "E_METADATA_DROPPED",
-        what: `${name} is decorated, and still the types of its constructor parameters are not known: the tool that compiled it drops decorator metadata`,
-        where,
-        fix: 'compile with tsc and "emitDecoratorMetadata": true (esbuild, tsx and vitest drop it), or put @Inject on every parameter',
-      };
-}
-
-const BLANKS: Readonly<Record<Blank, { readonly code: string; readonly what: string; readonly fix: string }>> = {
-  "type-only": {
-    code: "E_TYPE_ERASED",
-    what: "its type is Function at run time: a class imported with `import type`, or a function type",
-    fix: "import the class, not its type; for a function use @Inject(token<…>(…))",
-  },
-  interface: {
-    code: "E_TYPE_ERASED",
-    what: "its type is Object at run time: an interface, a union, unknown, or a class that was not loaded yet",
-    fix: "import the class, not its type: inject an abstract class instead of an interface, or use @Inject(token<…>(…))",
-  },
-  undefined: {
-    code: "E_TYPE_UNDEFINED",
-    what: "its type is undefined at run time: the class is used before it is defined (the files import each other, or it stands further down)",
-    fix: "define the class first, or take one of the two file imports away",
-  },
-  primitive: {
-    code: "E_TYPE_PRIMITIVE",
-    what: "its type says nothing about which value is meant",
-    fix: "use @Inject(token<…>(…)), or inject a class that carries the value",
-  },
-  "not a token": {
-    code: "E_TOKEN_INVALID",
-    what: "what stands there is neither a class nor a token",
-    fix: "inject a class or what token<…>(…) returns",
-  },
-};
-
-/** A parameter whose type names nothing that could be injected. */
-export function blankParameter(
-  slot: Provider,
-  target: object,
-  shape: ConstructorShape,
-  parameter: Parameter,
-): Diagnostic {
-  const { code, what, fix } = BLANKS[parameter.blank ?? "not a token"];
-  const found = parameter.blank === "undefined" ? "" : ` (${nameOf(parameter.found)})`;
-  return {
-    code,
-    what: `${nameOf(target)} cannot be given parameter ${parameter.position}${found}: ${what}`,
-    where: placeOf(slot, target, shape, parameter),
-    fix,
-  };
-}
-
-/** `LinksController, constructor parameter 1 (store), in ShopModule`. */
-export function placeOf(
-  slot: Provider,
-  target: object,
-  { declaredBy }: ConstructorShape,
-  { position }: Parameter,
-): string {
-  const name = parameterNames(declaredBy)[position - 1];
-  const inherited = declaredBy === target ? "" : ` of ${nameOf(declaredBy)}`;
-  return `${nameOf(target)}, constructor parameter ${position}${name === undefined ? "" : ` (${name})`}${inherited}, in ${slot.scope.name}`;
 }

@@ -1,19 +1,19 @@
 /**
- * The faults of modules, bindings and running providers, in words: a code, what, where, and the fix. Kept together so that they speak
- * alike and the guide can be compared with them. Those of constructor parameters: `parameter-findings.ts`; of missing providers:
- * `missing.ts`.
+ * The diagnostics of modules, bindings and running providers: a code, what, where, and the fix. Those of constructor parameters are in
+ * `constructor-diagnostics.ts`, those of missing providers in `missing-provider.ts`.
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { Provider } from "./provider.js";
 import { nameOf } from "./token.js";
-import { FrameworkError } from "../errors/framework-error.js";
 
-const LOADING = "the file that defines it was not loaded yet: the files import each other";
+const NOT_LOADED = "the file that defines it is not loaded yet, because two files import each other";
+const REMOVE_IMPORT = "remove one of the two imports";
 
 export function notAModule(value: unknown, where: string): Diagnostic {
   const [reason, fix] =
     value === undefined
-      ? [`: ${LOADING}`, "take one of the two file imports away"]
+      ? [`: ${NOT_LOADED}`, REMOVE_IMPORT]
       : ["", "decorate the class with @Module({ … }); a provider belongs under providers"];
   return { code: "E_NOT_A_MODULE", what: `${nameOf(value)} is not a module${reason}`, where, fix };
 }
@@ -23,16 +23,16 @@ export function moduleCycle(path: readonly { readonly name: string }[]): Diagnos
     code: "E_MODULE_CYCLE",
     what: `modules import each other: ${path.map(({ name }) => name).join(" -> ")}`,
     where: `imports of ${path.at(-2)?.name ?? ""}`,
-    fix: "move what both need into a module of its own and import that one from both",
+    fix: "move the shared providers into a third module, and import that module from both",
   };
 }
 
 export function notAProvider(value: unknown, where: string, reason?: string): Diagnostic {
   const [what, fix] =
     value === undefined
-      ? [`undefined where a class belongs: ${LOADING}`, "take one of the two file imports away"]
+      ? [`undefined stands in the place of a class: ${NOT_LOADED}`, REMOVE_IMPORT]
       : [
-          reason ?? `${nameOf(value)} is no class and no binding`,
+          reason ?? `${nameOf(value)} is neither a class nor a binding`,
           "list a class, or provide(Token).useClass, .useValue or .useFactory",
         ];
   return { code: "E_PROVIDER_INVALID", what, where, fix };
@@ -42,12 +42,12 @@ export function unknownExport(value: unknown, module: string, isModule: boolean)
   const name = nameOf(value);
   const fix = isModule
     ? `add ${name} to the imports of ${module}`
-    : `add ${name} to the providers of ${module} or import a module that exports it`;
+    : `add ${name} to the providers of ${module}, import a module that exports it`;
   return {
     code: "E_EXPORT_UNKNOWN",
     what: `${module} exports ${name}, which it neither provides nor imports`,
     where: `exports of ${module}`,
-    fix: `${fix}; or take it out of exports`,
+    fix: `${fix}, or remove it from the exports`,
   };
 }
 
@@ -57,45 +57,45 @@ export function dependencyCycle(path: readonly Provider[]): Diagnostic {
     code: "E_PROVIDER_CYCLE",
     what: `providers need each other: ${path.map(({ label }) => label).join(" -> ")}`,
     where: last === undefined ? "" : buildPlace(last),
-    fix: "move what both need into a class of its own and inject that one into both",
+    fix: "move the shared part into another class, and inject that class into both",
   };
 }
 
-export function unusedOverride(slot: Provider): Diagnostic {
+export function unusedOverride({ token }: Provider): Diagnostic {
   return {
     code: "E_DOUBLE_UNUSED",
-    what: `nothing injects ${nameOf(slot.token)}, so its double would do nothing`,
-    where: `the double of ${nameOf(slot.token)}`,
-    fix: "bind the double to the token that is injected, or leave it out",
+    what: `nothing injects ${nameOf(token)}, so its test double has no effect`,
+    where: `the test double of ${nameOf(token)}`,
+    fix: "bind the double to the token that is injected, or remove it",
   };
 }
 
-/** How messages about a running constructor or factory call the place. */
+export function promiseFromFactory(provider: Provider): Diagnostic {
+  return {
+    code: "E_FACTORY_PROMISE",
+    what: `the factory of ${nameOf(provider.token)} returned a promise, and the container does not wait for promises`,
+    where: buildPlace(provider),
+    fix: "return the object at once, and do the asynchronous work in Subsystem.start()",
+  };
+}
+
+export function providerFailed(provider: Provider, error: unknown): Diagnostic {
+  return {
+    code: "E_PROVIDER_FAILED",
+    what: `${provider.label} could not be built: ${textOf(error)}`,
+    where: buildPlace(provider),
+    fix: "see the cause; open files and connections in Subsystem.start(), not in a constructor or a factory",
+  };
+}
+
+/** The place of a running constructor or factory. */
 export function buildPlace({ source, scope, token }: Provider): string {
   const part =
     source.kind === "class" ? `constructor of ${nameOf(source.implementation)}` : `factory of ${nameOf(token)}`;
   return `${part}, in ${scope.name}`;
 }
 
-export function promised(slot: Provider): Diagnostic {
-  return {
-    code: "E_FACTORY_PROMISE",
-    what: `the factory of ${nameOf(slot.token)} returned a promise, and nothing waits for it`,
-    where: buildPlace(slot),
-    fix: "return the object at once and do what has to be waited for in Subsystem.start()",
-  };
-}
-
-export function threw(slot: Provider, error: unknown): Diagnostic {
-  return {
-    code: "E_PROVIDER_FAILED",
-    what: `${slot.label} could not be built: ${messageOf(error)}`,
-    where: buildPlace(slot),
-    fix: "see the cause; what opens files or connections belongs in Subsystem.start()",
-  };
-}
-
-function messageOf(error: unknown): string {
+function textOf(error: unknown): string {
   try {
     return String(error);
   } catch {
@@ -104,14 +104,14 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Thrown by a container that cannot give what it was asked for, or whose provider threw: the same finding that a start would list.
- * Its message says what and where; the provider's own error is the `cause`.
+ * A look-up that failed, with the diagnostic that a start would list. Its message says what, where and the fix; the error of the
+ * provider itself is the `cause`.
  */
 export class ResolutionError extends FrameworkError {
   constructor(
-    readonly finding: Diagnostic,
+    readonly diagnostic: Diagnostic,
     options: { readonly cause?: unknown } = {},
   ) {
-    super(`${finding.what}; at ${finding.where}; fix: ${finding.fix}`, { ...options, code: finding.code });
+    super(`${diagnostic.what}; at ${diagnostic.where}; fix: ${diagnostic.fix}`, { ...options, code: diagnostic.code });
   }
 }

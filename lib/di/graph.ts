@@ -1,156 +1,159 @@
 /**
- * From the root module to a checked graph: walks the modules, ties every constructor parameter to a provider, and collects everything
- * that is wrong before anything is built. The application room asks once, adds its own findings, and builds.
+ * From the root module to a checked graph: collects the modules, ties every constructor parameter to a provider, and collects every
+ * diagnostic before anything is built. Two kinds of provider need a rule of their own: a class that several modules list alike is one
+ * shared instance, and a test override must be used.
  *
  * @example
- * const { findings, modules, build } = inspect({ root: ShopModule, bindings, defaults });
- * if (findings.length > 0) throw new StartupError(findings);
+ * const { diagnostics, modules, build } = inspect({ root: ShopModule, bindings, defaults });
+ * if (diagnostics.length > 0) throw new StartupError(diagnostics);
  * const container = build();
  */
-import { isClass, type InjectionToken } from "./token.js";
-import type { Inspection, Inspected, ModuleDescription } from "./inspection.js";
-import { Binding } from "./provide.js";
-import { ApplicationScope, bindingFault, walkModules, type ModuleScope, type Scope } from "./module-scope.js";
-import { Provider } from "./provider.js";
 import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
-import { InstanceBuilder } from "./instances.js";
 import { Container } from "./container.js";
+import { DependencyWiring } from "./dependencies.js";
 import { depthFirst } from "./depth-first.js";
 import { dependencyCycle, unusedOverride } from "./diagnostics.js";
-import { explainMissing, Wiring } from "./dependencies.js";
+import type { InspectionOptions, InspectionResult, ModuleDescription } from "./inspection.js";
+import { InstanceBuilder } from "./instances.js";
+import { explainMissing } from "./missing-provider.js";
+import { checkBinding, collectModules } from "./module-collection.js";
+import { ApplicationScope, type ModuleScope, type Scope } from "./module-scope.js";
+import { Binding } from "./provide.js";
+import { Provider } from "./provider.js";
+import { isClass, type InjectionToken } from "./token.js";
 
-// A test double for something nothing injects would pass a test that proves nothing: it is refused. What only a factory resolves is seen
-// when the factory runs, so that the last word falls after the build.
-
-/** The slots of doubles that neither a constructor nor the framework asks for. */
-export function unusedOverrides(
-  application: ApplicationScope,
-  { doubles = [], collects = () => false }: Inspection,
-  asked: ReadonlySet<Provider>,
-): readonly Provider[] {
-  const tokens = new Set(doubles.filter((double) => double instanceof Binding).map(({ token }) => token));
-  const slots = [...application.bindings.values()].filter(({ token }) => tokens.has(token));
-  return slots.filter((slot) => !asked.has(slot) && !isForFramework(slot, application, collects));
-}
-
-/** The framework asks by itself for its defaults and for the classes it collects; a class behind a token counts like the token. */
-function isForFramework(
-  { token }: Provider,
-  application: ApplicationScope,
-  collects: NonNullable<Inspection["collects"]>,
-): boolean {
-  if (application.defaults.has(token)) return true;
-  const replaced = application.holders(token).map(({ own }) => own.get(token)?.source);
-  const classes = replaced.flatMap((source) => (source?.kind === "class" ? source.implementation : []));
-  return [token, ...classes].some((candidate) => isClass(candidate) && collects(candidate));
-}
-
-// Twins: one class under one token, listed by several modules, to be given the very same things. They are one instance, so that what is
-// provided exists once in an application, whoever lists it. Where the modules' own bindings give them different things, they stay two.
-
-/** Which slots another one stands for, from a list of wired slots that has dependencies first; ties what depends on them anew. */
-export function sharedInstancesIn(order: readonly Provider[]): ReadonlyMap<Provider, Provider> {
-  const twins = new Map<Provider, Provider>();
-  const firsts = new Map<unknown, Provider[]>();
-  for (const slot of order) {
-    slot.dependencies = slot.dependencies.map((dependency) => twins.get(dependency) ?? dependency);
-    if (slot.source.kind !== "class") continue;
-    const others = firsts.get(slot.source.implementation) ?? [];
-    const twin = others.find((other) => isTwin(other, slot));
-    if (twin === undefined) firsts.set(slot.source.implementation, [...others, slot]);
-    else twins.set(slot, twin);
-  }
-  return twins;
-}
-
-/** Of two slots of one class. */
-function isTwin(one: Provider, other: Provider): boolean {
-  return one.token === other.token && one.dependencies.every((dependency, at) => dependency === other.dependencies[at]);
-}
-
-/** A graph without faults, as far as that can be known before anything runs. */
-interface Plan {
+/** A graph without faults, as far as that is known before constructors and factories run. */
+interface BuildPlan {
   readonly application: ApplicationScope;
   readonly order: readonly Provider[];
-  /** Doubles that only a factory may still ask for. */
-  readonly idle: readonly Provider[];
+  /** Test overrides that only a factory can still look up. */
+  readonly unusedOverrides: readonly Provider[];
 }
 
 /** Checks a graph; builds nothing of it. */
-export function inspect(input: Inspection): Inspected {
-  const findings: Diagnostic[] = [];
+export function inspect(options: InspectionOptions): InspectionResult {
+  const diagnostics: Diagnostic[] = [];
   const application = new ApplicationScope();
-  bindAll(application, input, findings);
-  const modules = input.root === undefined ? [] : walkModules(input.root, application, findings);
-  const wiring = new Wiring(application);
-  const live = liveSlots(application, modules, input, wiring.asked);
-  wiring.wire([...live, ...application.defaults.values()]);
-  const { order: all, cycles } = depthFirst(live, ({ dependencies }) => dependencies);
-  const order = unite(application, all);
-  askFor(application, input, wiring.asked, findings);
-  findings.push(...wiring.findings(), ...cycles.map(dependencyCycle));
-  const idle = unusedOverrides(application, input, wiring.asked);
-  if (!order.some(({ source }) => source.kind === "factory")) findings.push(...idle.map(unusedOverride));
-  const build = (): Container => buildAll({ application, order, idle }, findings);
-  return { findings, modules: application.modules.map(describe), build };
+  bindAll(application, options, diagnostics);
+  const modules = options.root === undefined ? [] : collectModules(options.root, application, diagnostics);
+  const wiring = new DependencyWiring(application);
+  const roots = providersToBuild(application, modules, options, wiring.used);
+  wiring.wire([...roots, ...application.defaults.values()]);
+  const { postorder, cycles } = depthFirst(roots, ({ dependencies }) => dependencies);
+  const order = shareInstances(application, postorder);
+  lookUpRequired(application, options, wiring.used, diagnostics);
+  diagnostics.push(...wiring.diagnostics(), ...cycles.map(dependencyCycle));
+  const unused = unusedOverrides(application, options, wiring.used);
+  // A factory may look an override up, which shows only when the factory runs.
+  if (!order.some(({ source }) => source.kind === "factory")) diagnostics.push(...unused.map(unusedOverride));
+  const build = (): Container => buildAll({ application, order, unusedOverrides: unused }, diagnostics);
+  return { diagnostics, modules: application.modules.map(describe), build };
 }
 
-/** Fills the application's own tables; the doubles come last and so win. */
-function bindAll(application: ApplicationScope, input: Inspection, findings: Diagnostic[]): void {
+/** Fills the application's own tables. The test overrides come last, so they override the bindings. */
+function bindAll(application: ApplicationScope, options: InspectionOptions, diagnostics: Diagnostic[]): void {
   const put = (table: Map<InjectionToken, Provider>, list: readonly Binding[] = [], what: string): void => {
     for (const [index, binding] of list.entries()) {
-      const fault = bindingFault(binding, `${what} ${index + 1} of the application`);
+      const fault = checkBinding(binding, `${what} ${index + 1} of the application`);
       if (fault === undefined) table.set(binding.token, new Provider(binding.token, binding.source, application));
-      else findings.push(fault);
+      else diagnostics.push(fault);
     }
   };
-  put(application.bindings, input.bindings, "binding");
-  put(application.bindings, input.doubles, "double");
-  put(application.defaults, input.defaults, "default");
+  put(application.bindings, options.bindings, "binding");
+  put(application.bindings, options.overrides, "test double");
+  put(application.defaults, options.defaults, "default");
 }
 
-/** Everything that is built whether or not something injects it, in the order to begin with. */
-function liveSlots(
+/** The providers that are built whether or not something injects them, in the order to begin with. */
+function providersToBuild(
   application: ApplicationScope,
   modules: readonly ModuleScope[],
-  { extras = () => [] }: Inspection,
-  asked: Set<Provider>,
+  { extras = () => [] }: InspectionOptions,
+  used: Set<Provider>,
 ): readonly Provider[] {
-  const live = new Set(application.bindings.values());
-  const addMembers = (scope: Scope, members: readonly unknown[]): void => {
-    for (const member of members.filter(isClass)) {
-      const slot = scope.member(member);
-      asked.add(slot);
-      live.add(slot);
+  const roots = new Set(application.bindings.values());
+  const addClasses = (scope: Scope, entries: readonly unknown[]): void => {
+    for (const entry of entries.filter(isClass)) {
+      const provider = scope.providerOf(entry);
+      used.add(provider);
+      roots.add(provider);
     }
   };
   for (const scope of modules) {
     const { controllers, middleware } = scope.definition;
-    for (const [token, slot] of scope.own) if (!application.bindings.has(token)) live.add(slot);
-    addMembers(scope, [...controllers, ...middleware, ...extras(scope.module), scope.module]);
+    for (const [token, provider] of scope.own) if (!application.bindings.has(token)) roots.add(provider);
+    addClasses(scope, [...controllers, ...middleware, ...extras(scope.module), scope.module]);
   }
-  addMembers(application, extras(undefined));
-  return [...live];
+  addClasses(application, extras(undefined));
+  return [...roots];
 }
 
-/** Lets one slot stand for all of its twins; the order of those that are left. */
-function unite(application: ApplicationScope, order: readonly Provider[]): readonly Provider[] {
-  const twins = sharedInstancesIn([...new Set([...order, ...application.defaults.values()])]);
-  for (const scope of [application, ...application.modules]) scope.replace(twins);
-  return order.filter((slot) => !twins.has(slot));
+/** Puts the first of several equal providers in the place of the others. Returns the order of the remaining providers. */
+function shareInstances(application: ApplicationScope, order: readonly Provider[]): readonly Provider[] {
+  const shared = sharedInstancesIn([...new Set([...order, ...application.defaults.values()])]);
+  for (const scope of [application, ...application.modules]) scope.replace(shared);
+  return order.filter((provider) => !shared.has(provider));
 }
 
-function askFor(
+/**
+ * Maps each provider to an earlier, equal one: several modules list one class under one token, and its dependencies are the same in each
+ * of them. Where the bindings of the modules give it different dependencies, each module keeps its own instance.
+ *
+ * @param order Wired providers, dependencies first. Their dependencies are replaced on the way.
+ */
+function sharedInstancesIn(order: readonly Provider[]): ReadonlyMap<Provider, Provider> {
+  const shared = new Map<Provider, Provider>();
+  const distinctByClass = new Map<unknown, Provider[]>();
+  for (const provider of order) {
+    provider.dependencies = provider.dependencies.map((dependency) => shared.get(dependency) ?? dependency);
+    if (provider.source.kind !== "class") continue;
+    const others = distinctByClass.get(provider.source.implementation) ?? [];
+    const equal = others.find((other) => isEqual(other, provider));
+    if (equal === undefined) distinctByClass.set(provider.source.implementation, [...others, provider]);
+    else shared.set(provider, equal);
+  }
+  return shared;
+}
+
+/** For two providers of one class. */
+function isEqual(one: Provider, other: Provider): boolean {
+  return one.token === other.token && one.dependencies.every((dependency, at) => dependency === other.dependencies[at]);
+}
+
+function lookUpRequired(
   application: ApplicationScope,
-  { wanted = [] }: Inspection,
-  asked: Set<Provider>,
-  findings: Diagnostic[],
+  { requiredTokens = [] }: InspectionOptions,
+  used: Set<Provider>,
+  diagnostics: Diagnostic[],
 ): void {
-  for (const { token, by, optional = false } of wanted) {
-    const slot = application.reach(token);
-    if (slot !== undefined) asked.add(slot);
-    else if (!optional) findings.push({ ...explainMissing(application, application, token), where: by });
+  for (const { token, requiredBy } of requiredTokens) {
+    const provider = application.reach(token);
+    if (provider !== undefined) used.add(provider);
+    else diagnostics.push({ ...explainMissing(application, application, token), where: requiredBy });
   }
+}
+
+/** The test overrides that neither a constructor nor the framework looks up. A test with such an override proves nothing. */
+function unusedOverrides(
+  application: ApplicationScope,
+  { overrides = [], isCollected = () => false }: InspectionOptions,
+  used: ReadonlySet<Provider>,
+): readonly Provider[] {
+  const tokens = new Set(overrides.filter((override) => override instanceof Binding).map(({ token }) => token));
+  const providers = [...application.bindings.values()].filter(({ token }) => tokens.has(token));
+  return providers.filter((provider) => !used.has(provider) && !isForFramework(provider, application, isCollected));
+}
+
+/** The framework looks up its defaults and the classes that it collects; a class that is bound to a token counts like the token. */
+function isForFramework(
+  { token }: Provider,
+  application: ApplicationScope,
+  isCollected: NonNullable<InspectionOptions["isCollected"]>,
+): boolean {
+  if (application.defaults.has(token)) return true;
+  const overridden = application.holders(token).map(({ own }) => own.get(token)?.source);
+  const classes = overridden.flatMap((source) => (source?.kind === "class" ? source.implementation : []));
+  return [token, ...classes].some((candidate) => isClass(candidate) && isCollected(candidate));
 }
 
 function describe({ module, name, definition, own, imports }: ModuleScope): ModuleDescription {
@@ -159,21 +162,24 @@ function describe({ module, name, definition, own, imports }: ModuleScope): Modu
   return { module, name, imports: imported, exports, controllers, providers: [...own.keys()], middleware };
 }
 
-function buildAll({ application, order, idle }: Plan, findings: readonly Diagnostic[]): Container {
-  if (findings.length > 0) throw new StartupError(findings);
-  const assembly = new InstanceBuilder(application);
-  const container = new Container(application, assembly);
-  const failures = assembly.build(order);
-  // A factory that failed may have been about to ask for the double.
-  const unused = failures.length > 0 ? [] : idle.filter((slot) => !assembly.asked.has(slot));
+function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Container {
+  if (diagnostics.length > 0) throw new StartupError(diagnostics);
+  const builder = new InstanceBuilder(plan.application);
+  const container = new Container(plan.application, builder);
+  const failures = builder.build(plan.order);
+  // After a failure an override may be unused only because a factory did not finish.
+  const unused = failures.length > 0 ? [] : plan.unusedOverrides.filter((provider) => !builder.lookedUp.has(provider));
   if (failures.length + unused.length === 0) return container;
-  // What was built is let go in the background: the news is why the start failed.
+  // Disposed of in the background: the error to report is the failed start.
   container.dispose().catch(() => undefined);
-  throw failedStart([...failures.map(({ finding }) => finding), ...unused.map(unusedOverride)], failures);
+  throw failedBuild([...failures.map(({ diagnostic }) => diagnostic), ...unused.map(unusedOverride)], failures);
 }
 
-function failedStart(findings: readonly Diagnostic[], failures: readonly { readonly cause?: unknown }[]): StartupError {
+function failedBuild(
+  diagnostics: readonly Diagnostic[],
+  failures: readonly { readonly cause?: unknown }[],
+): StartupError {
   const causes = failures.flatMap((failure) => ("cause" in failure ? [failure.cause] : []));
-  if (causes.length === 0) return new StartupError(findings);
-  return new StartupError(findings, { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) });
+  if (causes.length === 0) return new StartupError(diagnostics);
+  return new StartupError(diagnostics, { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) });
 }

@@ -1,35 +1,36 @@
-/** What the application room hands to `inspect`, and what it gets back. */
+/** The input of `inspect` and its result. */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import type { Class, InjectionToken } from "./token.js";
 import type { Container } from "./container.js";
 import type { Binding } from "./provide.js";
+import type { Class, InjectionToken } from "./token.js";
 
-/** A token the framework itself will ask the container for. */
-export interface Wanted {
+/** A token that the framework itself looks up. */
+export interface RequiredToken {
   readonly token: InjectionToken;
-  /** Who asks, for the message: `.maintenance()`. */
-  readonly by: string;
-  /** Asked for only if it is there: nothing is reported when it is not. */
-  readonly optional?: boolean;
+  /** The call that needs it, for the message: `.maintenance()`. */
+  readonly requiredBy: string;
 }
 
-/** What is to be checked. Everything may be left out. */
-export interface Inspection {
+/** Everything may be left out. */
+export interface InspectionOptions {
   readonly root?: Class | undefined;
-  /** Application-wide: they override every module's binding of the same token, and are visible everywhere. Built with the rest. */
+  /** Visible in the whole application. They override every module's binding of the same token, and are always built. */
   readonly bindings?: readonly Binding[];
-  /** Test doubles: as `bindings`, override them too, and are refused where nothing injects the token. */
-  readonly doubles?: readonly Binding[];
-  /** The framework's own: visible everywhere, overridden by any other visible binding, built when first needed. */
+  /** Test overrides: like `bindings`, but they override these too, and one that nothing injects is refused. */
+  readonly overrides?: readonly Binding[];
+  /** The framework's own: visible everywhere, overridden by every other visible binding, built when first needed. */
   readonly defaults?: readonly Binding[];
-  /** Further classes to build inside a module (`undefined`: in the application's scope), unless provided there. Asked once for each. */
+  /**
+   * Further classes to build inside a module, unless they are provided there. Called once for each module, and once with `undefined` for
+   * the application's scope.
+   */
   readonly extras?: (module: Class | undefined) => readonly Class[];
-  readonly wanted?: readonly Wanted[];
-  /** Classes the framework looks for among the instances (subsystems): a double of one of these is used even if nothing injects it. */
-  readonly collects?: (candidate: Class) => boolean;
+  readonly requiredTokens?: readonly RequiredToken[];
+  /** Whether the framework finds instances of the class by itself (subsystems). An override of such a class needs no injection. */
+  readonly isCollected?: (candidate: Class) => boolean;
 }
 
-/** One module as the application's graph shows it; everything in declared order. */
+/** One module for the application's graph; every list in declared order. */
 export interface ModuleDescription {
   readonly module: Class;
   readonly name: string;
@@ -42,15 +43,16 @@ export interface ModuleDescription {
   readonly middleware: readonly unknown[];
 }
 
-export interface Inspected {
-  readonly findings: readonly Diagnostic[];
+export interface InspectionResult {
+  /** Empty where nothing is wrong. */
+  readonly diagnostics: readonly Diagnostic[];
   /** The root first, then depth first along the imports; each module once. */
   readonly modules: readonly ModuleDescription[];
   /**
    * Builds everything provided, dependencies first. Each call makes a container of its own.
    *
-   * @throws StartupError with the findings, if there are any; else with what constructors and factories threw, and with doubles that
-   * nothing asked for. What was built until then is disposed of in the background.
+   * @throws StartupError with `diagnostics` if there are any; else with the failures of constructors and factories, and with the
+   * overrides that nothing looked up. The instances built until then are disposed of in the background.
    */
   readonly build: () => Container;
 }

@@ -1,86 +1,44 @@
 /**
- * Makes the instances of one graph: each slot once, dependencies first. Made and used by the container; what is wrong with a graph as such
- * was found before (`graph.ts`), what only shows when constructors and factories run is found here.
+ * Builds the instances of one graph: one instance a provider, dependencies first. Only the container uses it. `graph.ts` has found the
+ * faults of the graph itself before; the faults that show when constructors and factories run are found here.
  */
-import { dropTslibGlobals } from "./tslib-globals.js";
-import { container as registry, type DependencyContainer } from "tsyringe";
-import type { Provider, Viewpoint } from "./provider.js";
-import { construct } from "./injectable.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
 import { depthFirst } from "./depth-first.js";
-import { buildPlace, dependencyCycle, promised, threw, ResolutionError } from "./diagnostics.js";
-import { explainMissing } from "./dependencies.js";
-import type { Resolve } from "./provide.js";
+import { buildPlace, dependencyCycle, promiseFromFactory, providerFailed, ResolutionError } from "./diagnostics.js";
+import { InstanceStore } from "./instance-store.js";
+import { explainMissing } from "./missing-provider.js";
 import type { ApplicationScope } from "./module-scope.js";
+import type { Resolve } from "./provide.js";
+import type { Provider, VisibleProviders } from "./provider.js";
 import { nameOf, type InjectionToken } from "./token.js";
 
-/**
- * Keeps the instances of one application, in a tsyringe child container of their own: nothing is shared between two applications of a
- * process, and nothing that somebody registered globally is ever found. The only file that knows tsyringe, which needs `reflect.ts`
- * loaded before it.
- */
-dropTslibGlobals();
-
-/** tsyringe takes `null` and `undefined` for "nothing there"; inside this they are values. */
-interface Held {
-  readonly value: unknown;
-}
-
-export class InstanceStore {
-  private readonly container: DependencyContainer = registry.createChildContainer();
-  private readonly made: (readonly [Provider, unknown])[] = [];
-
-  has({ key }: Provider): boolean {
-    return this.container.isRegistered(key);
-  }
-
-  /** Only for slots the store has. */
-  get({ key }: Provider): unknown {
-    return this.container.resolve<Held>(key).value;
-  }
-
-  put(slot: Provider, value: unknown): void {
-    this.container.registerInstance<Held>(slot.key, { value });
-    this.made.push([slot, value]);
-  }
-
-  /** What was put, in order; there to be read after the end, too. */
-  entries(): readonly (readonly [Provider, unknown])[] {
-    return this.made;
-  }
-
-  async close(): Promise<void> {
-    await this.container.dispose();
-  }
-}
-
-/** A look-up that is about to be answered. */
-export interface Demand<T> {
+/** A look-up by a factory or through the container. */
+export interface Lookup<T> {
   readonly token: InjectionToken<T>;
-  readonly scope: Viewpoint;
-  /** What the scope sees under the token. */
-  readonly slot: Provider | undefined;
-  /** Who asks; for the message. */
+  readonly scope: VisibleProviders;
+  /** The provider that the scope sees under the token. */
+  readonly provider: Provider | undefined;
+  /** The place of the look-up, for the message. */
   readonly where: string;
 }
 
 export class InstanceBuilder {
-  /** Slots that were looked up by hand: by a factory, or through the container. */
-  readonly asked = new Set<Provider>();
+  /** Providers that a factory or the container looked up. */
+  readonly lookedUp = new Set<Provider>();
   private readonly store = new InstanceStore();
-  /** Slots whose constructor or factory is running, outermost first. */
+  /** Providers whose constructor or factory is running, outermost first. */
   private readonly running: Provider[] = [];
-  private closed = false;
   private readonly failed = new Map<Provider, ResolutionError>();
+  private closed = false;
 
   constructor(private readonly application: ApplicationScope) {}
 
-  /** Builds the slots, which come dependencies first; returns what failed, each failure once. */
+  /** Builds the providers, which are listed dependencies first. Returns each failure once. */
   build(order: readonly Provider[]): readonly ResolutionError[] {
-    for (const slot of order) {
+    for (const provider of order) {
       try {
-        this.make(slot);
+        this.make(provider);
       } catch (error) {
         if (!(error instanceof ResolutionError)) throw error;
       }
@@ -89,64 +47,66 @@ export class InstanceBuilder {
   }
 
   /**
-   * @throws ResolutionError
+   * The instance for a look-up, built now if it was not before.
+   *
+   * @throws ResolutionError when there is no provider, or a constructor or factory throws.
    * @throws FrameworkError `E_CONTAINER_DISPOSED` after `close`.
    */
-  answer<T>({ token, scope, slot, where }: Demand<T>): T {
+  resolve<T>({ token, scope, provider, where }: Lookup<T>): T {
     if (this.closed) throw disposed(token);
-    if (slot === undefined) throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
-    this.asked.add(slot);
-    if (!this.store.has(slot)) for (const needed of this.unmade(slot)) this.make(needed);
-    // A slot is only ever filled from a binding of its own token, whose type was checked against it by `provide`.
-    return this.store.get(slot) as T;
+    if (provider === undefined) throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
+    this.lookedUp.add(provider);
+    if (!this.store.has(provider)) for (const needed of this.unmade(provider)) this.make(needed);
+    // A provider is only ever made from a binding of its own token; `provide` checked the type of the one against the other.
+    return this.store.get(provider) as T;
   }
 
-  /** What was made so far, in order. */
+  /** Each provider with its instance, in the order of construction. */
   entries(): readonly (readonly [Provider, unknown])[] {
     return this.store.entries();
   }
 
-  /** Nothing can be looked up any more. */
+  /** Ends all look-ups. */
   async close(): Promise<void> {
     this.closed = true;
     await this.store.close();
   }
 
   /**
-   * What has to be made for `slot`, itself last. Found without recursion: only factories that resolve each other nest. Refuses to wait
-   * for what is itself waiting.
+   * The providers to make for `provider`, itself last. No recursion: only factories that resolve each other nest. A provider that is
+   * already running closes a cycle and is refused.
    */
-  private unmade(slot: Provider): readonly Provider[] {
-    const isDone = (from: Provider): boolean => this.store.has(from) || this.running.includes(from);
-    const { order } = depthFirst([slot], (from) => (isDone(from) ? [] : from.dependencies));
-    const waiting = order.find((needed) => this.running.includes(needed));
-    if (waiting !== undefined) throw new ResolutionError(dependencyCycle(this.cycleThrough(waiting, slot)));
-    return order;
+  private unmade(provider: Provider): readonly Provider[] {
+    const isBegun = (from: Provider): boolean => this.store.has(from) || this.running.includes(from);
+    const { postorder } = depthFirst([provider], (from) => (isBegun(from) ? [] : from.dependencies));
+    const waiting = postorder.find((needed) => this.running.includes(needed));
+    if (waiting !== undefined) throw new ResolutionError(dependencyCycle(this.cycleThrough(waiting, provider)));
+    return postorder;
   }
 
-  /** From `waiting` along what is running, on to `slot` which the innermost asks for, and back. */
-  private cycleThrough(waiting: Provider, slot: Provider): readonly Provider[] {
+  /** From `waiting` through the running providers to `provider`, which the innermost of them looked up, and back to `waiting`. */
+  private cycleThrough(waiting: Provider, provider: Provider): readonly Provider[] {
     const steps = this.running.slice(this.running.indexOf(waiting));
     const next = (from: Provider): readonly Provider[] => {
       const depth = steps.indexOf(from);
-      return depth === -1 ? from.dependencies : [steps[depth + 1] ?? slot];
+      return depth === -1 ? from.dependencies : [steps[depth + 1] ?? provider];
     };
     return depthFirst([waiting], next).cycles[0] ?? [];
   }
 
-  /** Runs a constructor or factory whose dependencies are made, unless that was done before. */
-  private make(slot: Provider): void {
-    if (this.store.has(slot)) return;
-    this.refuseFailed(slot);
-    this.running.push(slot);
+  /** Runs a constructor or factory whose dependencies are made, unless it ran before. */
+  private make(provider: Provider): void {
+    if (this.store.has(provider)) return;
+    this.refuseFailed(provider);
+    this.running.push(provider);
     try {
-      const { source } = slot;
-      // Called from here and not one function further in: factories that resolve each other nest as deep as the stack allows.
-      const value = source.kind === "factory" ? source.factory(this.resolverOf(slot)) : this.create(slot);
-      if (source.kind === "factory") refusePromise(slot, value);
-      this.store.put(slot, value);
+      const { source } = provider;
+      // The factory is called here, without one more function between: factories that resolve each other nest as deep as the stack allows.
+      const value = source.kind === "factory" ? source.factory(this.resolverOf(provider)) : this.create(provider);
+      if (source.kind === "factory") refusePromise(provider, value);
+      this.store.put(provider, value);
     } catch (error) {
-      throw this.fail(slot, error);
+      throw this.fail(provider, error);
     } finally {
       this.running.pop();
     }
@@ -154,43 +114,44 @@ export class InstanceBuilder {
 
   private create({ source, dependencies }: Provider): unknown {
     if (source.kind !== "class") return source.kind === "value" ? source.value : undefined;
-    return construct(
+    return Reflect.construct(
       source.implementation,
       dependencies.map((dependency) => this.store.get(dependency)),
     );
   }
 
-  /** One failure is reported once, however many wait for it. */
-  private refuseFailed(slot: Provider): void {
-    const cause = [slot, ...slot.dependencies].find((needed) => this.failed.has(needed));
+  /** One failure is reported once, however many providers depend on the failed one. */
+  private refuseFailed(provider: Provider): void {
+    const cause = [provider, ...provider.dependencies].find((needed) => this.failed.has(needed));
     const failure = cause === undefined ? undefined : this.failed.get(cause);
     if (failure === undefined) return;
-    this.failed.set(slot, failure);
+    this.failed.set(provider, failure);
     throw failure;
   }
 
-  private fail(slot: Provider, error: unknown): ResolutionError {
+  private fail(provider: Provider, error: unknown): ResolutionError {
     const failure =
-      error instanceof ResolutionError ? error : new ResolutionError(threw(slot, error), { cause: error });
-    this.failed.set(slot, failure);
+      error instanceof ResolutionError ? error : new ResolutionError(providerFailed(provider, error), { cause: error });
+    this.failed.set(provider, failure);
     return failure;
   }
 
-  private resolverOf(slot: Provider): Resolve {
-    const { scope } = slot;
-    return (token) => this.answer({ token, scope, slot: scope.find(token), where: buildPlace(slot) });
+  private resolverOf(provider: Provider): Resolve {
+    const { scope } = provider;
+    return (token) => this.resolve({ token, scope, provider: scope.find(token), where: buildPlace(provider) });
   }
 }
 
-function refusePromise(slot: Provider, value: unknown): void {
+function refusePromise(provider: Provider, value: unknown): void {
   if (!isPromise(value)) return;
-  // Nobody will ever wait for it; its failure must not end the process before the finding is read.
+  // The promise is not used. Its rejection must not end the process before the diagnostic is read.
   value.then(undefined, () => undefined);
-  throw new ResolutionError(promised(slot));
+  throw new ResolutionError(promiseFromFactory(provider));
 }
 
 function disposed(token: unknown): FrameworkError {
-  return new FrameworkError(`${nameOf(token)} was asked for after the container was disposed of`, {
-    code: "E_CONTAINER_DISPOSED",
-  });
+  return new FrameworkError(
+    `${nameOf(token)} cannot be resolved: the container is disposed of; resolve before the application stops`,
+    { code: "E_CONTAINER_DISPOSED" },
+  );
 }

@@ -1,50 +1,48 @@
 /**
- * Who sees what. A module sees the application's bindings, its own providers, what its imports export, and the framework's defaults, in
- * this order; a provider that is none of these does not exist for it. The application's own view is wider: see `ApplicationScope`.
+ * The visibility of providers. A module sees the application's bindings, its own providers, the exports of its imports, and the
+ * framework's defaults, in this order, and no other provider. The application itself sees more: see `ApplicationScope`.
  */
-import { type Class, nameOf, type InjectionToken, isClass, isInjectionToken } from "./token.js";
-import { type ModuleDefinition, moduleOf } from "./module.js";
-import { Binding } from "./provide.js";
-import { Provider, type Viewpoint } from "./provider.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
-import { depthFirst } from "./depth-first.js";
-import { moduleCycle, notAModule, notAProvider, unknownExport } from "./diagnostics.js";
+import type { ModuleDefinition } from "./module.js";
+import type { Binding } from "./provide.js";
+import { Provider, type VisibleProviders } from "./provider.js";
+import { nameOf, type Class, type InjectionToken } from "./token.js";
 
-export abstract class Scope implements Viewpoint {
+export abstract class Scope implements VisibleProviders {
   /** For messages. */
   abstract readonly name: string;
-  /** Built here and not injected: controllers, middleware, the module itself. */
-  readonly members = new Map<InjectionToken, Provider>();
+  /** Built in this scope, but never injected: controllers, middleware, the module class. */
+  readonly notInjected = new Map<InjectionToken, Provider>();
 
-  /** What a constructor parameter or a factory of this scope is given for the token. */
+  /** The provider that a constructor parameter or a factory of this scope gets for the token. */
   abstract find(token: InjectionToken): Provider | undefined;
 
-  /** What `find` gives, or a member. */
+  /** As `find`, and also a provider that is not injected. */
   reach(token: InjectionToken): Provider | undefined {
-    return this.find(token) ?? this.members.get(token);
+    return this.find(token) ?? this.notInjected.get(token);
   }
 
-  /** Puts other slots in the place of some. */
+  /** Replaces each provider that is a key of `substitutes`. */
   replace(substitutes: ReadonlyMap<Provider, Provider>): void {
-    replaceIn(this.members, substitutes);
+    replaceIn(this.notInjected, substitutes);
   }
 
-  /** A slot of `target` in this scope: the one its token stands for already, else a new member. */
-  member(target: Class): Provider {
-    const known = this.find(target) ?? this.members.get(target);
+  /** The provider of a class that this scope builds: the visible one, else a new one that is not injected. */
+  providerOf(target: Class): Provider {
+    const known = this.find(target) ?? this.notInjected.get(target);
     if (known !== undefined) return known;
-    const slot = new Provider(target, { kind: "class", implementation: target }, this);
-    this.members.set(target, slot);
-    return slot;
+    const provider = new Provider(target, { kind: "class", implementation: target }, this);
+    this.notInjected.set(target, provider);
+    return provider;
   }
 }
 
 /** The view from inside one module. */
 export class ModuleScope extends Scope {
   readonly name: string;
+  /** The providers of this module by token. */
   readonly own = new Map<InjectionToken, Provider>();
   readonly exports: ReadonlySet<unknown>;
-  /** Filled by the walk, in the order of `imports`. */
+  /** In declared order; filled by `collectModules`. */
   readonly imports: ModuleScope[] = [];
 
   constructor(
@@ -72,43 +70,44 @@ export class ModuleScope extends Scope {
     return bindings.get(token) ?? this.local(token) ?? defaults.get(token);
   }
 
-  /** Provided here or by an import. */
+  /** Provided here or exported by an import. */
   local(token: InjectionToken): Provider | undefined {
     return this.own.get(token) ?? this.imported(token, new Set([this]));
   }
 
-  /** The last import that exports the token wins. `asked` ends the search where modules import each other. */
-  private imported(token: InjectionToken, asked: Set<ModuleScope>): Provider | undefined {
+  /** The last import that exports the token wins. `visited` ends the search where modules import each other. */
+  private imported(token: InjectionToken, visited: Set<ModuleScope>): Provider | undefined {
     for (const scope of this.imports.toReversed()) {
-      const slot = scope.exported(token, asked);
-      if (slot !== undefined) return slot;
+      const provider = scope.exported(token, visited);
+      if (provider !== undefined) return provider;
     }
     return undefined;
   }
 
-  private exported(token: InjectionToken, asked: Set<ModuleScope>): Provider | undefined {
-    if (asked.has(this)) return undefined;
-    asked.add(this);
-    if (this.exports.has(token)) return this.own.get(token) ?? this.imported(token, asked);
+  private exported(token: InjectionToken, visited: Set<ModuleScope>): Provider | undefined {
+    if (visited.has(this)) return undefined;
+    visited.add(this);
+    if (this.exports.has(token)) return this.own.get(token) ?? this.imported(token, visited);
     for (const scope of this.imports.toReversed()) {
-      const slot = this.exports.has(scope.module) ? scope.exported(token, asked) : undefined;
-      if (slot !== undefined) return slot;
+      const provider = this.exports.has(scope.module) ? scope.exported(token, visited) : undefined;
+      if (provider !== undefined) return provider;
     }
     return undefined;
   }
 }
 
 /**
- * The view from outside all modules, for the framework itself, for `Application.resolve` and for application-wide bindings: those
- * bindings first, then what the root module sees, then a token that modules provide as one slot (exported or not), then the defaults.
+ * The view from outside all modules: for the framework, for `Application.resolve` and for the bindings of the application. It sees
+ * these bindings first, then what the root module sees, then a token that the modules provide with one and the same provider (exported
+ * or not), then the defaults.
  */
 export class ApplicationScope extends Scope {
   readonly name = "the application";
-  /** Override every module's binding of the same token and are visible everywhere. */
+  /** Visible everywhere; they override every module's binding of the same token. */
   readonly bindings = new Map<InjectionToken, Provider>();
-  /** Visible everywhere, and overridden by every other binding that is. */
+  /** Visible everywhere; every other visible binding overrides them. */
   readonly defaults = new Map<InjectionToken, Provider>();
-  /** Filled by the walk: the root first, each module once. */
+  /** The root first, each module once; filled by `collectModules`. */
   modules: readonly ModuleScope[] = [];
   root: ModuleScope | undefined;
 
@@ -118,7 +117,7 @@ export class ApplicationScope extends Scope {
   }
 
   override reach(token: InjectionToken): Provider | undefined {
-    return super.reach(token) ?? this.only(({ members }) => members.get(token));
+    return super.reach(token) ?? this.only(({ notInjected }) => notInjected.get(token));
   }
 
   /** The modules that provide the token. */
@@ -126,89 +125,13 @@ export class ApplicationScope extends Scope {
     return this.modules.filter(({ own }) => own.has(token));
   }
 
+  /** The provider that all modules with one agree on. */
   private only(pick: (scope: ModuleScope) => Provider | undefined): Provider | undefined {
-    const slots = new Set(this.modules.map(pick).filter((slot) => slot !== undefined));
-    return slots.size === 1 ? [...slots][0] : undefined;
+    const providers = new Set(this.modules.map(pick).filter((provider) => provider !== undefined));
+    return providers.size === 1 ? [...providers][0] : undefined;
   }
 }
 
-function replaceIn(slots: Map<InjectionToken, Provider>, substitutes: ReadonlyMap<Provider, Provider>): void {
-  for (const [token, slot] of slots) slots.set(token, substitutes.get(slot) ?? slot);
-}
-
-// From the root module to every module that is reached from it, each once; checks what the modules list, and fills the scopes.
-
-/** The modules in the order in which their providers are built: what is imported comes first. Puts the scopes into `application`. */
-export function walkModules(
-  root: Class,
-  application: ApplicationScope,
-  findings: Diagnostic[],
-): readonly ModuleScope[] {
-  const scopes = new Map<unknown, ModuleScope>();
-  const enter = (value: unknown, where: string): ModuleScope | undefined => {
-    const scope = scopes.get(value) ?? open(value, application);
-    if (scope === undefined) findings.push(notAModule(value, where));
-    else scopes.set(value, scope);
-    return scope;
-  };
-  const top = enter(root, "the root of the application");
-  if (top === undefined) return [];
-  const walk = depthFirst([top], (scope) => importsOf(scope, enter));
-  for (const path of walk.cycles) findings.push(moduleCycle(path));
-  application.root = top;
-  application.modules = walk.found;
-  for (const scope of walk.found) fill(scope, findings);
-  for (const scope of walk.found) checkExports(scope, findings);
-  return walk.order;
-}
-
-function open(value: unknown, application: ApplicationScope): ModuleScope | undefined {
-  const definition = moduleOf(value);
-  return definition === undefined || !isClass(value) ? undefined : new ModuleScope(value, definition, application);
-}
-
-function importsOf(
-  scope: ModuleScope,
-  enter: (value: unknown, where: string) => ModuleScope | undefined,
-): readonly ModuleScope[] {
-  for (const [index, value] of scope.definition.imports.entries()) {
-    const imported = enter(value, `import ${index + 1} of ${scope.name}`);
-    if (imported !== undefined) scope.imports.push(imported);
-  }
-  return scope.imports;
-}
-
-function fill(scope: ModuleScope, findings: Diagnostic[]): void {
-  for (const [index, entry] of scope.definition.providers.entries()) {
-    const binding = isClass(entry) ? new Binding(entry, { kind: "class", implementation: entry }) : entry;
-    const fault = bindingFault(binding, `provider ${index + 1} of ${scope.name}`);
-    if (fault === undefined) scope.provide(binding);
-    else findings.push(fault);
-  }
-  for (const [index, entry] of scope.definition.controllers.entries()) {
-    if (!isClass(entry)) findings.push(notAProvider(entry, `controller ${index + 1} of ${scope.name}`));
-  }
-}
-
-/** What is wrong with a binding as it came from JavaScript, where types do not hold. */
-export function bindingFault(binding: unknown, where: string): Diagnostic | undefined {
-  if (!(binding instanceof Binding)) return notAProvider(binding, where);
-  const { token, source } = binding;
-  if (!isInjectionToken(token)) return notAProvider(token, where);
-  if (moduleOf(token) !== undefined)
-    return notAProvider(token, where, `${nameOf(token)} is a module: it belongs under imports`);
-  if (source.kind === "class" && !isClass(source.implementation)) return notAProvider(source.implementation, where);
-  if (source.kind === "factory" && typeof source.factory !== "function") return notAProvider(source.factory, where);
-  return undefined;
-}
-
-function checkExports(scope: ModuleScope, findings: Diagnostic[]): void {
-  for (const entry of scope.definition.exports) {
-    const known = isInjectionToken(entry) && (isImported(scope, entry) || scope.local(entry) !== undefined);
-    if (!known) findings.push(unknownExport(entry, scope.name, moduleOf(entry) !== undefined));
-  }
-}
-
-function isImported({ imports }: ModuleScope, entry: unknown): boolean {
-  return imports.some(({ module }) => module === entry);
+function replaceIn(providers: Map<InjectionToken, Provider>, substitutes: ReadonlyMap<Provider, Provider>): void {
+  for (const [token, provider] of providers) providers.set(token, substitutes.get(provider) ?? provider);
 }

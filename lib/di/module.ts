@@ -1,6 +1,6 @@
 /**
- * A module: a part of an application with a boundary. Its providers are visible inside it, and where a module that exports them is
- * imported; nowhere else. Importing a module in several places shares its one set of instances.
+ * A module: a part of an application that hides its providers. They are visible inside the module, and in modules that import a module
+ * that exports them. A module that is imported in several places still has one set of instances.
  *
  * @example
  * ```ts
@@ -18,26 +18,26 @@ import { Annotation, Injectable } from "./injectable.js";
 import type { AbstractClass, Class, InjectionToken } from "./token.js";
 import type { Binding } from "./provide.js";
 
-/** What `@Module` is given. Every list may be left out. */
+/** Every list may be left out. */
 export interface ModuleOptions {
-  /** Modules whose exports are visible here. Where two export the same token, the last one listed wins. */
+  /** Modules whose exports are visible here. Where two of them export the same token, the last one listed wins. */
   readonly imports?: readonly Class[];
-  /** Built inside this module; they answer requests and are not injected anywhere. */
+  /** Built inside this module. They answer requests and are never injected. */
   readonly controllers?: readonly Class[];
-  /** A class stands for itself: `SqlLinks` is `provide(SqlLinks).useClass(SqlLinks)`. The last binding of a token wins. */
+  /** A class is short for a binding: `SqlLinks` is `provide(SqlLinks).useClass(SqlLinks)`. The last binding of a token wins. */
   readonly providers?: readonly (Class | Binding)[];
-  /** Tokens provided here or visible through an import, or an imported module: then everything it exports. */
+  /** Tokens provided here or visible through an import. An imported module stands for everything that it exports. */
   readonly exports?: readonly InjectionToken[];
-  /** Around every route of the module; classes are built inside it. */
+  /** Runs around every route of the module. Classes are built inside the module. */
   readonly middleware?: readonly (Class<Middleware> | Middleware | KoaMiddleware)[];
 }
 
-/** The same with every list present. */
+/** The options with every list present. */
 export type ModuleDefinition = Required<ModuleOptions>;
 
 const definitions = new Annotation<ModuleDefinition>();
 
-/** Declares a module. The class is built once per application and may inject like any other. */
+/** Declares a module. Its class is built once for each application, and its constructor is injected like any other. */
 export function Module(options: ModuleOptions = {}): (target: AbstractClass) => void {
   const definition: ModuleDefinition = {
     imports: listOf(options.imports),
@@ -52,12 +52,12 @@ export function Module(options: ModuleOptions = {}): (target: AbstractClass) => 
   };
 }
 
-/** From JavaScript may come what is no list: its one member then, which `build()` finds where it is none either. */
+/** Untyped code may pass a single entry instead of a list. `build()` reports it if it is no valid entry. */
 function listOf<T>(given: readonly T[] = []): readonly T[] {
   return Array.isArray(given) ? given : [given as T];
 }
 
-/** What this very class was declared with; `undefined` for anything that is not a module. */
+/** The options of this class, not of its parents; `undefined` for anything that is not a module. */
 export function moduleOf(target: unknown): ModuleDefinition | undefined {
   return typeof target === "function" ? definitions.of(target) : undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * Binds a token to what stands behind it. The same word provides in a module, for the whole application and in a test; where one list
- * binds a token twice, the last binding wins. Each binding makes one instance per application.
+ * `provide(Token)` binds a token to a class, a value or a factory: in a module, for the whole application, and in a test. Where one list
+ * binds a token twice, the last binding wins. Each binding makes one instance for each application.
  *
- * Values are the caller's: what is given with `useValue` is never disposed of by the container; what a class or a factory makes is.
+ * The container disposes of the instances of classes and factories. A value given with `useValue` belongs to the caller.
  *
  * @example
  * provide(LinkStore).useClass(SqlLinks)                         // SqlLinks must be a LinkStore, or it does not compile
@@ -13,20 +13,20 @@
 import type { Class, InjectionToken } from "./token.js";
 
 /**
- * Looks up a token where the binding stands, with the same visibility as a constructor parameter. It may be kept and asked later, until
- * the container is disposed of.
+ * Looks up a token with the visibility of a constructor parameter in the same module. A factory may keep it and call it later, until the
+ * container is disposed of.
  *
  * @throws ResolutionError when the token is missing, invisible or part of a cycle.
  */
 export type Resolve = <T>(token: InjectionToken<T>) => T;
 
-/** Where an instance comes from. */
+/** The origin of an instance. */
 export type Source<T = unknown> =
   | { readonly kind: "class"; readonly implementation: Class<T> }
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "factory"; readonly factory: (resolve: Resolve) => T };
 
-/** A token and what stands behind it; made by `provide`. */
+/** A token and the origin of its instance; made by `provide`. */
 export class Binding<T = unknown> {
   constructor(
     readonly token: InjectionToken<T>,
@@ -38,23 +38,23 @@ export class Binding<T = unknown> {
 export class Provision<T> {
   constructor(private readonly token: InjectionToken<T>) {}
 
-  /** Built by the container, once, with its own dependencies injected. */
+  /** The container builds the class once and injects its dependencies. */
   useClass(implementation: Class<T>): Binding<T> {
     return new Binding(this.token, { kind: "class", implementation });
   }
 
-  /** This very value; `null` and `undefined` are values like any other. Not disposed of. */
+  /** The value itself; `null` and `undefined` are allowed. The container never disposes of it. */
   useValue(value: T): Binding<T> {
     return new Binding(this.token, { kind: "value", value });
   }
 
-  /** Called once, when the application is built. It must not return a promise: what has to be waited for belongs in `Subsystem.start`. */
+  /** Called once, when the application is built. It must not return a promise: asynchronous work belongs in `Subsystem.start`. */
   useFactory(factory: (resolve: Resolve) => T): Binding<T> {
     return new Binding(this.token, { kind: "factory", factory });
   }
 }
 
-/** Begins a binding; the rest of the sentence is checked against the token's type. */
+/** Begins a binding. The compiler checks the class, value or factory against the token's type. */
 export function provide<T>(token: InjectionToken<T>): Provision<T> {
   return new Provision(token);
 }

@@ -1,31 +1,31 @@
 /**
- * One place in the graph that becomes one instance: what it is bound to, the scope that its dependencies are looked up in, and, once
- * wired, the slots it needs. Holds no instance itself; that is the container's.
+ * One node of the graph, which becomes one instance: the token, the source of the instance, the scope that its dependencies are looked
+ * up in, and, once wired, these dependencies. The instance itself is kept by the container.
  */
 import type { Source } from "./provide.js";
 import { nameOf, type InjectionToken } from "./token.js";
 
-/** Where a slot stands: what it may be given, and how messages call the place. */
-export interface Viewpoint {
+/** The providers that are visible from one scope, and the name of that scope for messages. */
+export interface VisibleProviders {
   readonly name: string;
   find(token: InjectionToken): Provider | undefined;
 }
 
 export class Provider {
-  /** Under which the container keeps the instance. */
+  /** The container keeps the instance under this key. */
   readonly key: symbol;
-  /** By constructor parameter; what a factory resolves is not known before it runs. */
+  /** In the order of the constructor parameters. A factory has none: its look-ups are not known before it runs. */
   dependencies: readonly Provider[] = [];
 
   constructor(
     readonly token: InjectionToken,
     readonly source: Source,
-    readonly scope: Viewpoint,
+    readonly scope: VisibleProviders,
   ) {
     this.key = Symbol(nameOf(token));
   }
 
-  /** `LinkStore`, or `LinkStore (SqlLinks)` where a class stands behind another name. */
+  /** `LinkStore`, or `LinkStore (SqlLinks)` where the token is bound to another class. */
   get label(): string {
     const { token, source } = this;
     if (source.kind !== "class" || source.implementation === token) return nameOf(token);

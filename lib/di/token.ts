@@ -1,6 +1,6 @@
 /**
- * The names under which things are injected: a class, abstract or not, or a `token` for what has no class at run time
- * (an interface, a string, a function). Prefer an abstract class: it needs no `@Inject` where it is asked for.
+ * The tokens of injection: a class, abstract or not, or a `token` for a type without a class at run time (an interface, a string, a
+ * function). Prefer an abstract class: it needs no `@Inject`.
  *
  * @example
  * const Greeting = token<string>("greeting");
@@ -8,23 +8,20 @@
  * constructor(@Inject(Greeting) private readonly greeting: string) {}
  */
 
-// What the room means by a class: something that can be built, or only named.
-// A plain function is not one, so that a list may hold both classes and functions.
-
 /** A class that can be built with `new`. */
 export type Class<T = unknown> = new (...parameters: never[]) => T;
 
-/** A class that can be named: abstract or not. One with a private constructor does not fit. */
+/** A class, abstract or not. A class with a private constructor does not fit. */
 export type AbstractClass<T = unknown> = abstract new (...parameters: never[]) => T;
 
-/** Whether the value was written as a `class` (or is one of the language's own). Asks the language, not the name. */
+/** Whether the value is a `class`, the language's own included. A plain function is none, so that a list may hold both. */
 export function isClass(value: unknown): value is Class {
   return typeof value === "function" && Object.getOwnPropertyDescriptor(value, "prototype")?.writable === false;
 }
 
-/** A name for a value of type T. Two tokens are never the same, whatever they are called. */
+/** A name for a value of type T. Two tokens of the same name are still two tokens. */
 export class Token<T> {
-  /** Only for the compiler: there is no such property at run time. */
+  /** Only for the compiler: the property does not exist at run time. */
   declare protected readonly type: T;
 
   constructor(readonly name: string) {}
@@ -34,10 +31,10 @@ export class Token<T> {
   }
 }
 
-/** Whatever a provider can be bound to and asked for by. */
+/** The key of a binding and of a look-up. */
 export type InjectionToken<T = unknown> = Token<T> | AbstractClass<T>;
 
-/** Makes a token; `name` is for messages only and need not be unique. */
+/** Makes a token. `name` is for messages only and need not be unique. */
 export function token<T>(name: string): Token<T> {
   return new Token<T>(name);
 }
@@ -46,11 +43,11 @@ export function isInjectionToken(value: unknown): value is InjectionToken {
   return value instanceof Token || isClass(value);
 }
 
-/** What messages and graphs call a token, and anything that stands where one belongs. */
+/** The name of a token in messages and graphs. Takes any value, so that a message can name what stands in a token's place. */
 export function nameOf(value: unknown): string {
   if (value instanceof Token) return value.name;
   if (typeof value !== "function") return describe(value);
-  // A static member may hide the name a class was given.
+  // A static member may hide the name of the class.
   return typeof value.name === "string" && value.name !== "" ? value.name : "(anonymous class)";
 }
 

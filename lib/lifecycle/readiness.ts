@@ -1,110 +1,38 @@
 /**
- * Whether the application should receive traffic: its lifecycle, and the probes of its subsystems. Inject it where the answer matters
- * beyond the health endpoints, for example to leave a queue alone while draining. It can be read and not set: an application
- * that wants no traffic gives one of its subsystems a probe that says so.
+ * Tells whether the application should receive traffic: by its lifecycle, and by the probes of its subsystems. Inject it where code
+ * besides the health endpoints depends on the answer, for example to stop reading from a queue during a drain. It is read-only: an
+ * application that must refuse traffic gives one of its subsystems a probe that fails.
  *
  * @example
  * constructor(private readonly readiness: Readiness) {}
  * poll() { if (this.readiness.isReady) return this.queue.take(); }
  */
-import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { FrameworkError } from "../errors/framework-error.js";
+import { causeText } from "../errors/thrown-value.js";
+import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { type Profile, profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
-import type { Member } from "./subsystem-registry.js";
-import { causeText } from "../errors/thrown-value.js";
 import type { Lifecycle, LifecycleState } from "./state.js";
+import type { RegisteredSubsystem } from "./subsystem-registry.js";
 
-/**
- * Asks every subsystem that can be asked whether it works, all at once, each with a deadline. Rounds that are asked for while one is
- * running share it; nothing is kept after it (details, 4.1).
- */
 const log = tracing.target("framework::lifecycle");
 
 export type Check = { readonly status: "up" } | { readonly status: "down"; readonly reason: string };
 
-/** By the subsystem's name, in name order. */
+/** By the subsystem's name, sorted by name. */
 export type Checks = Readonly<Record<string, Check>>;
 
-export interface ProbesOptions {
-  readonly clock: Clock;
-  readonly timeoutMs: number;
-  /** In release a reason does not tell what the error said; an event does. */
-  readonly profile: Profile;
-}
-
-const UP: Check = { status: "up" };
-
-export class Probes {
-  private readonly probed: readonly Member[];
-  private running: Promise<Checks> | undefined;
-
-  constructor(
-    members: readonly Member[],
-    private readonly options: ProbesOptions,
-  ) {
-    this.probed = members
-      .filter(({ subsystem }) => subsystem.probe !== undefined)
-      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  }
-
-  get isEmpty(): boolean {
-    return this.probed.length === 0;
-  }
-
-  /** Never rejects. */
-  run(): Promise<Checks> {
-    return (this.running ??= this.round());
-  }
-
-  private async round(): Promise<Checks> {
-    const entries = this.probed.map(async (member) => [member.name, await this.check(member)] as const);
-    try {
-      return Object.fromEntries(await Promise.all(entries));
-    } finally {
-      this.running = undefined;
-    }
-  }
-
-  private async check(member: Member): Promise<Check> {
-    const { clock, timeoutMs } = this.options;
-    const abort = new AbortController();
-    try {
-      const outcome = await within(clock, timeoutMs, ask(member, abort.signal));
-      return outcome === OVERDUE ? this.down(member, timedOut(timeoutMs, abort), "timed out") : UP;
-    } catch (error) {
-      return this.down(member, error, "failed");
-    }
-  }
-
-  private down({ name }: Member, error: unknown, publicReason: string): Check {
-    if (this.options.profile === "debug") return { status: "down", reason: causeText(error) };
-    log.warn("probe failed", { check: name, error });
-    return { status: "down", reason: publicReason };
-  }
-}
-
-async function ask({ subsystem }: Member, signal: AbortSignal): Promise<void> {
-  await subsystem.probe?.(signal);
-}
-
-function timedOut(timeoutMs: number, abort: AbortController): FrameworkError {
-  const error = new FrameworkError(`timed out after ${timeoutMs} ms`, { code: "E_PROBE_TIMEOUT", status: 503 });
-  abort.abort(error);
-  return error;
-}
-
-/** What `/up/ready` says. */
+/** The content of `/up/ready`. */
 export interface ReadinessReport {
   readonly state: LifecycleState;
   readonly ready: boolean;
-  /** Left out where nothing was probed. */
+  /** Left out where no subsystem was probed. */
   readonly checks?: Checks;
 }
 
 export interface ReadinessOptions {
   readonly clock: Clock;
-  /** What each probe may take; 1 s unless given. */
+  /** The limit of each probe; 1 000 unless given. */
   readonly probeTimeoutMs?: number;
   readonly profile?: Profile;
 }
@@ -121,30 +49,103 @@ export class Readiness {
     return this.lifecycle.state;
   }
 
-  /** By the lifecycle alone; no probe is asked. */
+  /** By the lifecycle alone, without probes. */
   get isReady(): boolean {
     return this.lifecycle.state === "ready";
   }
 
-  /** The whole answer; a promise only where a probe has to be asked. Probes run in the state `ready` alone. Never rejects. */
+  /** A promise only where a probe has to run. Probes run in the state `ready` only. Never rejects. */
   report(): ReadinessReport | Promise<ReadinessReport> {
-    if (!this.isReady || this.probes === undefined || this.probes.isEmpty) return this.unprobed();
-    return this.probes.run().then((checks) => this.probed(checks));
+    if (!this.isReady || this.probes === undefined || this.probes.isEmpty) return this.withoutChecks();
+    return this.probes.run().then((checks) => this.withChecks(checks));
   }
 
-  /** @internal What has been started and may be probed from now on. */
-  fill(members: readonly Member[]): void {
+  /** @internal Probes these subsystems, which have started, from now on. */
+  startProbing(members: readonly RegisteredSubsystem[]): void {
     const { clock, probeTimeoutMs = 1_000, profile: chosen = profile } = this.options;
     this.probes = new Probes(members, { clock, timeoutMs: probeTimeoutMs, profile: chosen });
   }
 
-  private unprobed(): ReadinessReport {
+  private withoutChecks(): ReadinessReport {
     return { state: this.state, ready: this.isReady };
   }
 
-  private probed(checks: Checks): ReadinessReport {
+  private withChecks(checks: Checks): ReadinessReport {
     // A drain may have begun while the probes ran.
-    if (!this.isReady) return this.unprobed();
+    if (!this.isReady) return this.withoutChecks();
     return { state: this.state, ready: Object.values(checks).every(({ status }) => status === "up"), checks };
   }
+}
+
+const UP: Check = { status: "up" };
+
+export interface ProbesOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** In release the reason hides the text of the error, and an event has it. */
+  readonly profile: Profile;
+}
+
+/**
+ * Probes every subsystem that has a probe, all at once, each with a time limit. Calls during a run share that run; no result is cached
+ * after it.
+ */
+export class Probes {
+  private readonly probed: readonly RegisteredSubsystem[];
+  private running: Promise<Checks> | undefined;
+
+  constructor(
+    members: readonly RegisteredSubsystem[],
+    private readonly options: ProbesOptions,
+  ) {
+    this.probed = members
+      .filter(({ subsystem }) => subsystem.probe !== undefined)
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  get isEmpty(): boolean {
+    return this.probed.length === 0;
+  }
+
+  /** Never rejects. */
+  run(): Promise<Checks> {
+    return (this.running ??= this.probeAll());
+  }
+
+  private async probeAll(): Promise<Checks> {
+    const entries = this.probed.map(async (member) => [member.name, await this.check(member)] as const);
+    try {
+      return Object.fromEntries(await Promise.all(entries));
+    } finally {
+      this.running = undefined;
+    }
+  }
+
+  private async check(member: RegisteredSubsystem): Promise<Check> {
+    const { clock, timeoutMs } = this.options;
+    const abort = new AbortController();
+    try {
+      const outcome = await within(clock, timeoutMs, probe(member, abort.signal));
+      return outcome === OVERDUE ? this.down(member, timedOut(timeoutMs, abort), "timed out") : UP;
+    } catch (error) {
+      return this.down(member, error, "failed");
+    }
+  }
+
+  private down({ name }: RegisteredSubsystem, error: unknown, publicReason: string): Check {
+    if (this.options.profile === "debug") return { status: "down", reason: causeText(error) };
+    log.warn("probe failed", { check: name, error });
+    return { status: "down", reason: publicReason };
+  }
+}
+
+/** Async, so that what a probe throws at once becomes a rejection. */
+async function probe({ subsystem }: RegisteredSubsystem, signal: AbortSignal): Promise<void> {
+  await subsystem.probe?.(signal);
+}
+
+function timedOut(timeoutMs: number, abort: AbortController): FrameworkError {
+  const error = new FrameworkError(`timed out after ${timeoutMs} ms`, { code: "E_PROBE_TIMEOUT", status: 503 });
+  abort.abort(error);
+  return error;
 }

@@ -1,77 +1,22 @@
 /**
- * Brings the subsystems up, one after the other in their order, and down again in reverse. What was started is undone when a later
- * start fails. It knows nothing of listeners and requests: those are the door's (room `app`).
+ * Starts the subsystems one after the other, and stops them in reverse. When one start fails, the subsystems that are up are stopped
+ * again. The listener and the requests belong to the room `server`.
  *
  * @example
- * const startup = new Startup(new Roster(subsystems).members, clock);
- * if (await startup.start()) await serveUntilTold();
+ * const startup = new Startup(new SubsystemRegistry(subsystems).members, clock);
+ * if (await startup.start()) await serveUntilStopped();
  * const failures = await startup.stop();
  */
-import { type Clock, OVERDUE, within, type Timer } from "../runtime/clock.js";
-import { FrameworkError } from "../errors/framework-error.js";
-import { tracing } from "../tracing/tracing.js";
-import type { Member } from "./subsystem-registry.js";
-import { causeText } from "../errors/thrown-value.js";
 import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
-
-/** Calls foreign code that may or may not be async: what it throws at once becomes a rejection too. */
-export async function attempt(work: () => unknown): Promise<unknown> {
-  return work();
-}
-
-/**
- * Stops subsystems in the reverse of the order in which they came up, each within its time. One that fails, or takes too long, is an
- * ERROR event, and the next one is stopped all the same (details, section L).
- */
-const logOfTeardown = tracing.target("framework::lifecycle");
-
-export class Teardown {
-  private readonly up: Member[] = [];
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly limitMs: number,
-  ) {}
-
-  /** This one is up, and is to be stopped before all those added earlier. */
-  add(member: Member): void {
-    this.up.push(member);
-  }
-
-  /** Stops all that were added and not yet stopped; never rejects. One `E_SUBSYSTEM_STOP` for each failure, in the order they came. */
-  async run(): Promise<readonly FrameworkError[]> {
-    const failures: FrameworkError[] = [];
-    for (let member = this.up.pop(); member !== undefined; member = this.up.pop()) {
-      const failure = await this.stop(member);
-      if (failure !== undefined) failures.push(failure);
-    }
-    return failures;
-  }
-
-  private async stop({ name, subsystem }: Member): Promise<FrameworkError | undefined> {
-    const began = this.clock.monotonic();
-    try {
-      const stopping = attempt(() => subsystem.stop());
-      if ((await within(this.clock, this.limitMs, stopping)) === OVERDUE) throw overdue(this.limitMs);
-    } catch (cause) {
-      logOfTeardown.error("subsystem failed to stop", { subsystem: name, error: cause });
-      return new FrameworkError(`${name} failed to stop: ${causeText(cause)}`, { code: "E_SUBSYSTEM_STOP", cause });
-    }
-    logOfTeardown.debug("subsystem stopped", {
-      subsystem: name,
-      duration_ms: Math.trunc(this.clock.monotonic() - began),
-    });
-    return undefined;
-  }
-}
-
-function overdue(limitMs: number): Error {
-  return new Error(`stop() took longer than ${limitMs} ms`);
-}
+import { FrameworkError } from "../errors/framework-error.js";
+import { causeText } from "../errors/thrown-value.js";
+import { type Clock, OVERDUE, within, type Timer } from "../runtime/clock.js";
+import { tracing } from "../tracing/tracing.js";
+import type { RegisteredSubsystem } from "./subsystem-registry.js";
 
 const log = tracing.target("framework::lifecycle");
 
-/** A start that takes this long is worth a warning, and another one each time it has passed again. */
+/** A start that takes this long is a WARN event, which is repeated at this interval. */
 const SLOW_START_MS = 10_000;
 
 export class Startup {
@@ -81,11 +26,11 @@ export class Startup {
   private stopping: Promise<readonly FrameworkError[]> | undefined;
 
   /**
-   * @param members in start order, as a `Roster` has them
-   * @param stopTimeoutMs what each `stop()` may take, and what a running `start()` still may when a stop is asked for
+   * @param members in start order, as a `SubsystemRegistry` has them
+   * @param stopTimeoutMs the limit of each `stop()`, and of a `start()` that still runs when `stop` is called
    */
   constructor(
-    private readonly members: readonly Member[],
+    private readonly members: readonly RegisteredSubsystem[],
     private readonly clock: Clock,
     private readonly stopTimeoutMs = 5_000,
   ) {
@@ -93,21 +38,21 @@ export class Startup {
   }
 
   /**
-   * Starts everything, once; a second call gives the first one's result.
+   * Starts all subsystems. A second call returns the promise of the first.
    *
    * @returns false where `stop()` was called before the end.
-   * @throws StartupError with one `E_SUBSYSTEM_START`, and the first failure as its cause; what had been started is stopped by then,
-   * and each failure of that is one more finding, `E_SUBSYSTEM_STOP`.
+   * @throws StartupError with the diagnostic `E_SUBSYSTEM_START` and the failure as its cause. The subsystems that were up are stopped
+   * by then; each of them that failed to stop adds one `E_SUBSYSTEM_STOP`.
    */
   start(): Promise<boolean> {
     return (this.starting ??= this.startAll());
   }
 
   /**
-   * Stops in reverse whatever is up; idempotent, never rejects. While starting: no further `start()` is called, and the running one
-   * is waited for.
+   * Stops all subsystems that are up, in reverse. Never rejects; a second call returns the promise of the first. During the start no
+   * further `start()` is called, and the running one is awaited.
    *
-   * @returns one `E_SUBSYSTEM_STOP` for every subsystem that failed to stop, or not in time.
+   * @returns one `E_SUBSYSTEM_STOP` for every subsystem that failed to stop, or did not stop in time.
    */
   stop(): Promise<readonly FrameworkError[]> {
     return (this.stopping ??= this.stopAll());
@@ -115,7 +60,7 @@ export class Startup {
 
   private async stopAll(): Promise<readonly FrameworkError[]> {
     this.interruption.abort();
-    // Its failure is told to whoever called `start`.
+    // The caller of `start` gets its failure.
     await this.starting?.catch(() => false);
     return this.teardown.run();
   }
@@ -126,13 +71,13 @@ export class Startup {
       try {
         await this.startOne(member);
       } catch (error) {
-        throw await this.undo(member, error);
+        throw await this.stopAfterFailure(member, error);
       }
     }
     return !this.interruption.signal.aborted;
   }
 
-  private async startOne(member: Member): Promise<void> {
+  private async startOne(member: RegisteredSubsystem): Promise<void> {
     const began = this.clock.monotonic();
     const warning = this.warnWhileSlow(member, began);
     const running = attempt(() => member.subsystem.start());
@@ -140,56 +85,105 @@ export class Startup {
       const outcome = await within(this.clock, this.stopTimeoutMs, running, this.interruption.signal);
       if (outcome === OVERDUE) return this.abandon(member, running);
       this.teardown.add(member);
-      log.debug("subsystem started", { subsystem: member.name, duration_ms: this.since(began) });
+      log.debug("subsystem started", { subsystem: member.name, duration_ms: elapsed(this.clock, began) });
     } finally {
       warning.cancel();
     }
   }
 
-  private warnWhileSlow({ name }: Member, began: number): Timer {
+  private warnWhileSlow({ name }: RegisteredSubsystem, began: number): Timer {
     const warn = () => {
-      log.warn("subsystem is slow to start", { subsystem: name, waited_ms: this.since(began) });
+      log.warn("subsystem is slow to start", { subsystem: name, waited_ms: elapsed(this.clock, began) });
       timer = this.clock.setTimeout(warn, SLOW_START_MS);
     };
     let timer = this.clock.setTimeout(warn, SLOW_START_MS);
     return { cancel: () => timer.cancel() };
   }
 
-  /** Nobody waits for this start any more; should it succeed after all, it is stopped at once. */
-  private abandon(member: Member, running: Promise<unknown>): void {
+  /** This start is awaited no longer. If it still succeeds, the subsystem is stopped at once. */
+  private abandon(member: RegisteredSubsystem, running: Promise<unknown>): void {
     log.error("subsystem did not start before the stop", { subsystem: member.name, limit_ms: this.stopTimeoutMs });
-    const late = async () => {
+    const stopAtOnce = async () => {
       this.teardown.add(member);
       await this.teardown.run();
     };
-    running.then(late, (error: unknown) => log.warn("late failure", { subsystem: member.name, error }));
+    running.then(stopAtOnce, (error: unknown) => log.warn("late failure", { subsystem: member.name, error }));
   }
 
-  private async undo(member: Member, cause: unknown): Promise<StartupError> {
+  private async stopAfterFailure(member: RegisteredSubsystem, cause: unknown): Promise<StartupError> {
     log.error("subsystem failed to start", { subsystem: member.name, error: cause });
-    const later = await this.teardown.run();
-    return new StartupError([failedStart(member, cause), ...later.map(failedUndoing)], { cause });
-  }
-
-  private since(began: number): number {
-    return Math.trunc(this.clock.monotonic() - began);
+    const stopFailures = await this.teardown.run();
+    return new StartupError([failedStart(member, cause), ...stopFailures.map(failedStop)], { cause });
   }
 }
 
-function failedStart({ name, subsystem }: Member, cause: unknown): Diagnostic {
+/**
+ * Stops subsystems in the reverse of the order in which they were added, each within its time. A failure or an overrun is an ERROR
+ * event, and the next subsystem is stopped all the same.
+ */
+class Teardown {
+  private readonly running: RegisteredSubsystem[] = [];
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limitMs: number,
+  ) {}
+
+  add(member: RegisteredSubsystem): void {
+    this.running.push(member);
+  }
+
+  /** Stops each added subsystem once. Never rejects. Returns one `E_SUBSYSTEM_STOP` for each failure, in the order of the stops. */
+  async run(): Promise<readonly FrameworkError[]> {
+    const failures: FrameworkError[] = [];
+    for (let member = this.running.pop(); member !== undefined; member = this.running.pop()) {
+      const failure = await this.stop(member);
+      if (failure !== undefined) failures.push(failure);
+    }
+    return failures;
+  }
+
+  private async stop({ name, subsystem }: RegisteredSubsystem): Promise<FrameworkError | undefined> {
+    const began = this.clock.monotonic();
+    try {
+      const stopping = attempt(() => subsystem.stop());
+      if ((await within(this.clock, this.limitMs, stopping)) === OVERDUE) throw overdue(this.limitMs);
+    } catch (cause) {
+      log.error("subsystem failed to stop", { subsystem: name, error: cause });
+      return new FrameworkError(`${name} failed to stop: ${causeText(cause)}`, { code: "E_SUBSYSTEM_STOP", cause });
+    }
+    log.debug("subsystem stopped", { subsystem: name, duration_ms: elapsed(this.clock, began) });
+    return undefined;
+  }
+}
+
+/** Turns what the application's method throws at once into a rejection. */
+async function attempt(method: () => unknown): Promise<unknown> {
+  return method();
+}
+
+function elapsed(clock: Clock, began: number): number {
+  return Math.trunc(clock.monotonic() - began);
+}
+
+function overdue(limitMs: number): Error {
+  return new Error(`stop() took longer than ${limitMs} ms`);
+}
+
+function failedStart({ name, subsystem }: RegisteredSubsystem, cause: unknown): Diagnostic {
   return {
     code: "E_SUBSYSTEM_START",
     what: `${name} failed to start: ${causeText(cause)}`,
     where: `${subsystem.constructor.name}.start()`,
-    fix: "see the cause: what it needs must be reachable before the application starts",
+    fix: "see the cause; everything that the subsystem connects to must be reachable when the application starts",
   };
 }
 
-function failedUndoing({ code, message }: FrameworkError): Diagnostic {
+function failedStop({ code, message }: FrameworkError): Diagnostic {
   return {
     code,
     what: message,
-    where: "undoing the start",
-    fix: "fix the first failure; see the events for this one",
+    where: "the stop after the failed start",
+    fix: "mend the failed start first; the event `subsystem failed to stop` holds the error of this stop",
   };
 }

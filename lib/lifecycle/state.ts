@@ -1,10 +1,10 @@
 /**
- * The state of one process, forward only: booting → ready → draining → stopped (specification 3.1). One per application; it is the
- * source of the health answers. Application code reads it through `Readiness`, and only `run()` and `serve()` move it.
+ * The state of one application in its process: booting → ready → draining → stopped, never backwards. The health endpoints answer by
+ * it. Application code reads it through `Readiness`; only `run()` and `serve()` change it.
  *
  * @example
  * lifecycle.markReady();
- * lifecycle.beginDrain(); // a signal came: `/up/ready` is 503 from here on
+ * lifecycle.beginDrain(); // on a signal: `/up/ready` answers 503 from here on
  * lifecycle.markStopped();
  */
 import { FrameworkError } from "../errors/framework-error.js";
@@ -19,21 +19,21 @@ export class Lifecycle {
   }
 
   /**
-   * Everything has started.
+   * Call it when everything has started. After `beginDrain` it changes nothing.
    *
-   * @returns whether the application is ready now: after `beginDrain` it stays what it is.
+   * @returns whether the application is ready now.
    * @throws FrameworkError `E_LIFECYCLE_MOVE` when it was ready already.
    */
   markReady(): boolean {
-    if (this.current === "ready") throw nonsense("ready", "ready");
+    if (this.current === "ready") throw invalidMove("ready", "ready");
     if (this.current === "booting") this.current = "ready";
     return this.current === "ready";
   }
 
   /**
-   * The way down begins; idempotent, and allowed while booting.
+   * Begins the drain; idempotent, and allowed while booting.
    *
-   * @returns whether this call was the one that began it.
+   * @returns whether this call began it.
    */
   beginDrain(): boolean {
     if (this.current === "draining" || this.current === "stopped") return false;
@@ -42,19 +42,19 @@ export class Lifecycle {
   }
 
   /**
-   * Everything has stopped.
+   * Call it when everything has stopped.
    *
    * @throws FrameworkError `E_LIFECYCLE_MOVE` from any state but draining.
    */
   markStopped(): void {
-    if (this.current !== "draining") throw nonsense(this.current, "stopped");
+    if (this.current !== "draining") throw invalidMove(this.current, "stopped");
     this.current = "stopped";
   }
 }
 
-function nonsense(from: LifecycleState, to: LifecycleState): FrameworkError {
+function invalidMove(from: LifecycleState, to: LifecycleState): FrameworkError {
   return new FrameworkError(
-    `the lifecycle cannot move from ${from} to ${to}: it goes booting, ready, draining, stopped, one step at a time`,
+    `the lifecycle cannot move from ${from} to ${to}: its states are booting, ready, draining, stopped, in this order`,
     { code: "E_LIFECYCLE_MOVE" },
   );
 }

@@ -1,18 +1,18 @@
 /**
- * The subsystems of one application, in the order in which they start, each under the name by which events, errors and health checks
- * speak of it: `database`, or `database:Ledger` as soon as there is a second one of the kind (details, 4.1).
+ * The subsystems of one application in start order, each with its name for events, errors and health checks: `database`, or
+ * `database:Ledger` where there are several of the kind.
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { SUBSYSTEM_KINDS, type Subsystem } from "./subsystem.js";
 
-export interface Member {
+export interface RegisteredSubsystem {
   readonly name: string;
   readonly subsystem: Subsystem;
 }
 
 export class SubsystemRegistry {
-  /** In start order: by kind, and within a kind as registered. */
-  readonly members: readonly Member[];
+  /** In start order: by kind, and in the order of registration within a kind. */
+  readonly members: readonly RegisteredSubsystem[];
 
   constructor(registered: readonly Subsystem[] = []) {
     const kinds = registered.map(({ kind }) => kind);
@@ -21,7 +21,7 @@ export class SubsystemRegistry {
       .map((subsystem) => ({ name: nameAmong(kinds, subsystem), subsystem }));
   }
 
-  /** What keeps these subsystems from being started; empty where nothing does. */
+  /** One diagnostic for each unknown kind and each repeated name. */
   check(): readonly Diagnostic[] {
     return [...this.members.flatMap(unknownKind), ...this.repeatedNames()];
   }
@@ -31,16 +31,17 @@ export class SubsystemRegistry {
     const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
     return [...repeated].map((name) => ({
       code: "E_SUBSYSTEM_NAME",
-      what: `two subsystems are called ${name}`,
+      what: `more than one subsystem has the name ${name}`,
       where: `providers of kind ${name.slice(0, name.indexOf(":"))}`,
-      fix: "give each of them a `name` of its own",
+      fix: "give each of them a different `name`",
     }));
   }
 }
 
 function nameAmong(kinds: readonly string[], subsystem: Subsystem): string {
   const { kind } = subsystem;
-  return kinds.indexOf(kind) === kinds.lastIndexOf(kind) ? kind : `${kind}:${ownName(subsystem)}`;
+  const isOnly = kinds.indexOf(kind) === kinds.lastIndexOf(kind);
+  return isOnly ? kind : `${kind}:${ownName(subsystem)}`;
 }
 
 function ownName({ name, constructor }: Subsystem): string {
@@ -48,12 +49,12 @@ function ownName({ name, constructor }: Subsystem): string {
   return constructor.name === "" ? "anonymous" : constructor.name;
 }
 
-function unknownKind({ subsystem }: Member): Diagnostic[] {
+function unknownKind({ subsystem }: RegisteredSubsystem): Diagnostic[] {
   if (SUBSYSTEM_KINDS.includes(subsystem.kind)) return [];
   return [
     {
       code: "E_SUBSYSTEM_KIND",
-      what: `${JSON.stringify(subsystem.kind)} is no kind of subsystem`,
+      what: `${JSON.stringify(subsystem.kind)} is not a kind of subsystem`,
       where: ownName(subsystem),
       fix: `set \`kind\` to one of ${SUBSYSTEM_KINDS.join(", ")}`,
     },

@@ -1,8 +1,8 @@
 /**
- * A part of the application that has to be up before the first request and down after the last: a database, a queue of jobs, a cache,
- * a store of files, a mail transport. Provide it like anything else; `run()` starts it, probes it and stops it.
+ * A part of the application that must be up before the first request and down after the last one: a database, a job queue, a cache, a
+ * file store, a mail transport. Provide it like any other class. `run()` starts it, probes it and stops it.
  *
- * Not for what merely needs disposing: a provider with `dispose` or `Symbol.asyncDispose` is disposed without being a subsystem.
+ * Not for an object that only needs disposal: the container calls `dispose` or `Symbol.asyncDispose` of every provider.
  *
  * @example
  * class Postgres extends Subsystem {
@@ -13,7 +13,7 @@
  * }
  */
 
-/** The order in which kinds are started; they are stopped in reverse (details, section L). */
+/** In start order; the stop order is the reverse. */
 export const SUBSYSTEM_KINDS = ["database", "jobs", "cache", "storage", "mail"] as const;
 
 export type SubsystemKind = (typeof SUBSYSTEM_KINDS)[number];
@@ -21,25 +21,28 @@ export type SubsystemKind = (typeof SUBSYSTEM_KINDS)[number];
 export abstract class Subsystem {
   abstract readonly kind: SubsystemKind;
 
-  /** Tells two of a kind apart, in the health checks and in events; the class's name where it is not given. */
+  /** Distinguishes several subsystems of one kind in health checks and events. Default: the name of the class. */
   declare readonly name?: string;
 
-  /** Called once, after everything of an earlier kind has started. Throwing, or rejecting, undoes the start of the application. */
+  /** Called once, after all subsystems of an earlier kind have started. If it throws or rejects, the application does not start. */
   abstract start(): unknown;
 
-  /** Called once, and only if `start` succeeded; it has `stopTimeoutMs`. Throwing, or rejecting, does not keep others from stopping. */
+  /**
+   * Called once, and only if `start` succeeded. It may take `stopTimeoutMs`. If it throws or rejects, the other subsystems are stopped
+   * all the same.
+   */
   abstract stop(): unknown;
 
   /**
-   * Whether it works right now: returning, or resolving, says yes; throwing, or rejecting, says no. It has `probeTimeoutMs`, after
-   * which `signal` aborts. A subsystem without a probe does not appear in the health checks.
+   * Tells whether the subsystem works now: it does if the call returns or resolves, and does not if it throws or rejects. After
+   * `probeTimeoutMs` the probe has failed and `signal` aborts. The health checks leave out a subsystem without a probe.
    */
   probe?(signal: AbortSignal): unknown;
 }
 
 /**
- * For what must outlive everything else: an exporter that still has to send what the last requests left. Anything provided that
- * extends this is shut down after the last subsystem, once; its failure is a warning and no exit code.
+ * An object that outlives all subsystems, for example an exporter that still has to send the spans of the last requests. `run()` calls
+ * `shutdown` of every provided one once, after the last subsystem has stopped. A failure is a warning and leaves the exit code alone.
  */
 export abstract class ShutdownLast {
   abstract shutdown(): Promise<void>;

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { expect } from "chai";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { constructorOf } from "../../lib/di/constructor.js";
+import { constructorOf, parameterNames } from "../../lib/di/constructor.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
 import { token, type Class } from "../../lib/di/token.js";
 import { Newsletter, Subject } from "./fixtures/type-only.js";
@@ -22,10 +22,10 @@ class Plain {
 }
 
 @Injectable()
-class Heir extends Plain {}
+class Child extends Plain {}
 
 @Injectable()
-class OwnWay extends Plain {
+class WithOwnConstructor extends Plain {
   constructor(store: Store) {
     super(store, "own");
   }
@@ -36,7 +36,7 @@ class Undecorated {
 }
 
 @Injectable()
-class HeirOfUndecorated extends Undecorated {}
+class ChildOfUndecorated extends Undecorated {}
 
 class Dropped {
   constructor(
@@ -44,7 +44,7 @@ class Dropped {
     readonly greeting: string,
   ) {}
 }
-Injectable()(Dropped); // by hand: as a tool does it that keeps decorators and drops the types
+Injectable()(Dropped); // As a compiler does that keeps decorators and drops the types.
 
 class DroppedButNamed {
   constructor(readonly store: Store) {}
@@ -52,7 +52,7 @@ class DroppedButNamed {
 Inject(Store)(DroppedButNamed, undefined, 0);
 
 @Injectable()
-class Blanks {
+class WithoutTokens {
   constructor(
     readonly shape: Shape,
     readonly either: Store | Shape,
@@ -68,23 +68,50 @@ class Misnamed {
   constructor(readonly store: Store) {}
 }
 
+class Two {
+  constructor(
+    readonly store: string,
+    readonly $clock: number,
+  ) {}
+}
+class WithoutConstructor {}
+class WithoutParameters {
+  readonly made = true;
+
+  constructor() {
+    Object.freeze(this);
+  }
+}
+class WithDefault {
+  constructor(
+    readonly store: string,
+    readonly clock = Date.now(),
+    readonly last = 1,
+  ) {}
+}
+class Destructured {
+  constructor({ length }: string, last: number) {
+    String(length + last);
+  }
+}
+
 function tokens(target: Class): readonly unknown[] {
-  return constructorOf(target).parameters.map(({ token: named, blank }) => named ?? blank);
+  return constructorOf(target).parameters.map(({ token: named, reason }) => named ?? reason);
 }
 
 describe("constructorOf", () => {
   const rows: readonly [string, Class, readonly unknown[]][] = [
     ["a class and a named token", Plain, [Store, Greeting]],
-    ["the parent's, where a class has no constructor", Heir, [Store, Greeting]],
-    ["its own, where it has one", OwnWay, [Store]],
-    ["nothing of a class without a constructor", Store, []],
-    ["nothing of the language's own constructors", class extends Error {}, []],
-    ["nothing of a parent that no decorator can stand on", class extends EventEmitter {}, []],
-    ["what @Inject names, without any metadata", DroppedButNamed, [Store]],
-    ["a type that was imported as a type as erased", Newsletter, [Subject, "type-only"]],
+    ["the parent's parameters where a class has no constructor", Child, [Store, Greeting]],
+    ["its own parameters where a class has a constructor", WithOwnConstructor, [Store]],
+    ["no parameters of a class without a constructor", Store, []],
+    ["no parameters of the language's own constructors", class extends Error {}, []],
+    ["no parameters of a parent of Node's own", class extends EventEmitter {}, []],
+    ["the tokens of @Inject without any metadata", DroppedButNamed, [Store]],
+    ["a class imported as a type as erased", Newsletter, [Subject, "type-only"]],
     [
-      "types that name nothing as what they are",
-      Blanks,
+      "the reason of each type that is no token",
+      WithoutTokens,
       ["interface", "interface", "undefined", "primitive", "primitive", "type-only", Store],
     ],
   ];
@@ -103,10 +130,10 @@ describe("constructorOf", () => {
     expect(parameters.map(({ position }) => position)).to.deep.equal([1, 2]);
   });
 
-  it("tells a missing decorator from metadata that a tool dropped", () => {
-    const states = [Undecorated, HeirOfUndecorated, Dropped].map(constructorOf);
+  it("tells a missing decorator from dropped metadata", () => {
+    const states = [Undecorated, ChildOfUndecorated, Dropped].map(constructorOf);
 
-    expect(states.map(({ unreadable }) => unreadable)).to.deep.equal([
+    expect(states.map(({ unreadableBecause }) => unreadableBecause)).to.deep.equal([
       "undecorated",
       "undecorated",
       "metadata dropped",
@@ -114,12 +141,31 @@ describe("constructorOf", () => {
     expect(states[1]?.declaredBy).to.equal(Undecorated);
   });
 
-  it("refuses what is no token under @Inject", () => {
-    // Types would refuse it; JavaScript does not.
+  it("refuses a string under @Inject", () => {
+    // The compiler refuses it; untyped code can still pass it.
     Inject("store" as unknown as typeof Store)(Misnamed, undefined, 0);
 
     expect(tokens(Misnamed)).to.deep.equal(["not a token"]);
   });
+});
+
+describe("parameterNames", () => {
+  const rows: readonly [object, readonly string[]][] = [
+    [Two, ["store", "$clock"]],
+    [WithoutConstructor, []],
+    [WithoutParameters, []],
+    [WithDefault, ["store"]],
+    [Destructured, []],
+    [Map, []],
+  ];
+
+  for (const [target, names] of rows) {
+    it(`reads [${names.join(", ")}] of ${(target as Function).name}`, () => {
+      const actual = parameterNames(target);
+
+      expect(actual).to.deep.equal(names);
+    });
+  }
 });
 
 describe("@Inject", () => {

@@ -3,7 +3,7 @@ import { type Class, token } from "../../lib/di/token.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
-import type { Inspection } from "../../lib/di/inspection.js";
+import type { InspectionOptions } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
 import { provide, type Binding, type Resolve } from "../../lib/di/provide.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
@@ -26,7 +26,7 @@ class Controller {
   ) {}
 }
 
-function build(input: Inspection | Class): Container {
+function build(input: InspectionOptions | Class): Container {
   return inspect(typeof input === "function" ? { root: input } : input).build();
 }
 
@@ -61,7 +61,7 @@ function chainOfFactories(length: number): readonly Binding[] {
 }
 
 describe("Container", () => {
-  it("builds everything provided, once, dependencies first", () => {
+  it("builds every provider once, dependencies first", () => {
     @Module({ controllers: [Controller], providers: [Service, Store] })
     class Root {}
 
@@ -86,7 +86,7 @@ describe("Container", () => {
     expect(names(build(Root).instances())).to.deep.equal(["First", "Inner", "Second", "Other", "Third", "Root"]);
   });
 
-  it("builds a class that two tokens name once for each of them", () => {
+  it("builds two instances of a class that is bound to two tokens", () => {
     const alias = token<Store>("alias");
     @Module({ providers: [Store, provide(alias).useClass(Store)] })
     class Root {}
@@ -96,7 +96,7 @@ describe("Container", () => {
     expect(container.get(alias)).not.to.equal(container.get(Store));
   });
 
-  it("gives the same instance another name through a factory", () => {
+  it("gives one instance under two tokens through a factory", () => {
     const alias = token<Store>("alias");
     @Module({ providers: [provide(alias).useFactory((resolve) => resolve(Store)), Store] })
     class Root {}
@@ -126,7 +126,7 @@ describe("Container", () => {
     expect(container.get(less)).to.equal(undefined);
   });
 
-  it("runs a factory once, whatever it returns", () => {
+  it("runs a factory once, even if it returns undefined", () => {
     let runs = 0;
     const counted = token<undefined>("counted");
     @Injectable()
@@ -153,7 +153,7 @@ describe("Container", () => {
     expect(runs).to.equal(1);
   });
 
-  it("gives a factory what its module sees, and refuses the rest", () => {
+  it("gives a factory only what its module sees", () => {
     const secret = token<string>("secret");
     const made = token<string>("made");
     @Module({ providers: [provide(secret).useValue("hidden")] })
@@ -173,7 +173,7 @@ describe("Container", () => {
     ]);
   });
 
-  it("lets a factory do without what is not there", () => {
+  it("lets a factory catch a failed look-up", () => {
     const spare = token<string>("spare");
     const made = token<string>("made");
     const orElse = (resolve: Resolve) => {
@@ -189,7 +189,7 @@ describe("Container", () => {
     expect(build(Root).get(made)).to.equal("without");
   });
 
-  it("lets a factory keep resolve for later", () => {
+  it("lets a factory keep resolve for a later look-up", () => {
     const lazy = token<() => Store>("lazy");
     @Module({ providers: [provide(lazy).useFactory((resolve) => () => resolve(Store)), Store] })
     class Root {}
@@ -199,7 +199,7 @@ describe("Container", () => {
     expect(container.get(lazy)()).to.equal(container.get(Store));
   });
 
-  it("shows the path of a cycle that only runs through factories and constructors", () => {
+  it("shows the path of a cycle through a factory and constructors", () => {
     const made = token<unknown>("made");
     @Injectable()
     class Needs {
@@ -232,7 +232,7 @@ describe("Container", () => {
     expect(diagnostics.map(({ what }) => what)).to.deep.equal(["providers need each other: b -> c -> b"]);
   });
 
-  it("refuses a factory that returns a promise, and survives its rejection", async () => {
+  it("refuses a factory that returns a promise, and handles the rejection", async () => {
     const later = token<unknown>("later");
     @Module({ providers: [provide(later).useFactory(() => Promise.reject(new Error("late")))] })
     class Root {}
@@ -245,7 +245,7 @@ describe("Container", () => {
     expect(diagnostics[0]?.fix).to.include("Subsystem.start");
   });
 
-  it("lists everything that threw while it was built, with the cause, and nothing that only depended on it", () => {
+  it("lists each constructor and factory that threw, with the cause, and not their dependents", () => {
     const thrown = new Error("no such file");
     const made = token<unknown>("made");
     class Broken {
@@ -269,7 +269,7 @@ describe("Container", () => {
     expect((error.cause as AggregateError).errors[0]).to.equal(thrown);
   });
 
-  it("keeps the one cause as it is", () => {
+  it("keeps a single cause as it is", () => {
     const thrown = new Error("no such file");
     class Broken {
       constructor() {
@@ -282,7 +282,7 @@ describe("Container", () => {
     expect(error.cause).to.equal(thrown);
   });
 
-  it("lets go of what was built when a later provider fails", () => {
+  it("disposes of the built instances when a later provider fails", () => {
     const log: string[] = [];
     class Opened {
       dispose(): void {
@@ -303,7 +303,7 @@ describe("Container", () => {
     expect(log).to.deep.equal(["closed"]);
   });
 
-  it("shares nothing between two applications, nor between two builds", () => {
+  it("shares no instance between two applications or two builds", () => {
     @Module({ providers: [Store, Service] })
     class Root {}
     const { build: make } = inspect({ root: Root });
@@ -314,21 +314,21 @@ describe("Container", () => {
     expect(new Set(containers.map((container) => container.get(Service).store)).size).to.equal(3);
   });
 
-  it("neither reads nor writes the global container", () => {
+  it("does not read or write the global container", () => {
     globalContainer.registerInstance(Store, new Store());
     @Module({ providers: [Service] })
     class Root {}
 
-    const { findings } = inspect({ root: Root });
+    const { diagnostics } = inspect({ root: Root });
     globalContainer.reset();
     build({ root: Root, bindings: [provide(Store).useClass(Store)] });
 
-    expect(findings.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_MISSING"]);
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_MISSING"]);
     expect(globalContainer.isRegistered(Store)).to.equal(false);
     expect(globalContainer.isRegistered(Service)).to.equal(false);
   });
 
-  it("says what is missing when it is asked for", () => {
+  it("names the missing provider of a look-up", () => {
     expect(() => build({}).get(Store))
       .to.throw("nothing provides Store; at a look-up in the application")
       .with.property("code", "E_PROVIDER_MISSING");
@@ -344,17 +344,17 @@ describe("Container#provides", () => {
   @Module({ imports: [One] })
   class Root {}
 
-  const rows: readonly (readonly [title: string, inspection: Inspection, provided: boolean])[] = [
-    ["nothing at all", {}, false],
+  const rows: readonly (readonly [title: string, inspection: InspectionOptions, provided: boolean])[] = [
+    ["nothing", {}, false],
     ["a default", { defaults }, false],
     ["a binding of the application", { defaults, bindings: [provide(Store).useClass(Store)] }, true],
-    ["a binding of a test", { defaults, doubles: [provide(Store).useClass(Store)] }, true],
+    ["a test override", { defaults, overrides: [provide(Store).useClass(Store)] }, true],
     ["the root module", { defaults, root: One }, true],
-    ["one module somewhere, exported or not", { defaults, root: Root }, true],
+    ["one module that does not export it", { defaults, root: Root }, true],
     ["two modules, of which the root is one", { defaults, root: Two }, true],
   ];
   for (const [title, inspection, provided] of rows) {
-    it(`says ${provided ? "yes" : "no"} for what is provided by ${title}`, () => {
+    it(`is ${provided} for a token provided by ${title}`, () => {
       expect(build(inspection).provides(Store)).to.equal(provided);
     });
   }
@@ -371,7 +371,7 @@ describe("Container, long chains", () => {
     expect(instances[0]).to.be.instanceOf(Store);
   });
 
-  it("builds 1,000 classes from a factory that asks for the first", () => {
+  it("builds 1,000 classes from a factory that looks up the first", () => {
     const classes = chainOfClasses(CHAIN);
     const first = token<unknown>("first");
     const binding = provide(first).useFactory((resolve) => resolve(classes[0] ?? Store));
@@ -391,7 +391,7 @@ describe("Container, long chains", () => {
       .and.to.include(CHAIN - 1);
   });
 
-  it("shows a cycle of 1,000", () => {
+  it("shows a cycle of 1,002 providers", () => {
     const classes = chainOfClasses(CHAIN);
     const last = token<unknown>("last");
     Inject(last)(Store, undefined, 0);
@@ -425,7 +425,7 @@ describe("Container#dispose", () => {
     log.length = 0;
   });
 
-  it("lets go in reverse order of construction", async () => {
+  it("disposes in reverse order of construction", async () => {
     const container = build({ bindings: [provide(Repository).useClass(Repository), provide(Pool).useClass(Pool)] });
 
     await container.dispose();
@@ -433,7 +433,7 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal(["Repository", "Pool"]);
   });
 
-  it("lets go of what a factory made, once, however many names it has", async () => {
+  it("disposes once of an instance that a factory made and two tokens name", async () => {
     const alias = token<Pool>("alias");
     const bindings = [
       provide(alias).useFactory((resolve) => resolve(Pool)),
@@ -445,7 +445,7 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal(["Pool"]);
   });
 
-  it("leaves alone what was given with useValue, under any name", async () => {
+  it("does not dispose of a value given with useValue, under any token", async () => {
     const alias = token<Given>("alias");
     const bindings = [provide(Given).useValue(new Given()), provide(alias).useFactory((resolve) => resolve(Given))];
 
@@ -454,7 +454,7 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal([]);
   });
 
-  it("passes over a default that nobody asked for", async () => {
+  it("does not build a default to dispose of it", async () => {
     const container = build({ defaults: [provide(Pool).useClass(Pool), provide(Given).useClass(Given)] });
     container.get(Given);
 
@@ -463,7 +463,7 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal(["Given"]);
   });
 
-  it("lets go once, and then refuses to resolve", async () => {
+  it("disposes once, and refuses look-ups afterwards", async () => {
     await using container = build({ bindings: [provide(Pool).useClass(Pool)] });
 
     await Promise.all([container.dispose(), container.dispose()]);
@@ -471,32 +471,32 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal(["Pool"]);
     expect(names(container.instances())).to.deep.equal(["Pool"]);
     expect(() => container.get(Pool))
-      .to.throw("Pool was asked for after")
+      .to.throw("Pool cannot be resolved: the container is disposed of")
       .with.property("code", "E_CONTAINER_DISPOSED");
   });
 
-  it("spares what is still needed until it is told to let go of that, too", async () => {
+  it("keeps the excepted instance until disposeOfExcepted is called", async () => {
     const container = build({ bindings: [provide(Pool).useClass(Pool), provide(Repository).useClass(Repository)] });
 
     await container.dispose(container.get(Pool));
     const before = [...log];
-    await container.disposeOfSpared();
+    await container.disposeOfExcepted();
 
     expect(before).to.deep.equal(["Repository"]);
     expect(log).to.deep.equal(["Repository", "Pool"]);
   });
 
-  it("leaves alone what it has spared where that is the caller's", async () => {
+  it("does not dispose of an excepted value of the caller", async () => {
     const given = new Given();
     const container = build({ bindings: [provide(Given).useValue(given)] });
 
     await container.dispose(given);
-    await container.disposeOfSpared();
+    await container.disposeOfExcepted();
 
     expect(log).to.deep.equal([]);
   });
 
-  it("refuses a kept resolve as well", async () => {
+  it("refuses look-ups through a resolve that a factory kept", async () => {
     const lazy = token<() => Pool>("lazy");
     const bindings = [provide(lazy).useFactory((resolve) => () => resolve(Pool)), provide(Pool).useClass(Pool)];
     const container = build({ bindings });
@@ -504,6 +504,8 @@ describe("Container#dispose", () => {
 
     await container.dispose();
 
-    expect(kept).to.throw("Pool was asked for after").with.property("code", "E_CONTAINER_DISPOSED");
+    expect(kept)
+      .to.throw("Pool cannot be resolved: the container is disposed of")
+      .with.property("code", "E_CONTAINER_DISPOSED");
   });
 });

@@ -4,13 +4,13 @@ import { depthFirst } from "../../lib/di/depth-first.js";
 
 type Edges = Readonly<Record<string, string>>;
 
-function walk(roots: string, edges: Edges) {
-  const { found, order, cycles } = depthFirst(roots, (node) => edges[node] ?? "");
-  return { found: found.join(""), order: order.join(""), cycles: cycles.map((path) => path.join("")) };
+function traverse(roots: string, edges: Edges) {
+  const { preorder, postorder, cycles } = depthFirst(roots, (node) => edges[node] ?? "");
+  return { found: preorder.join(""), order: postorder.join(""), cycles: cycles.map((path) => path.join("")) };
 }
 
 describe("depthFirst", () => {
-  const rows: readonly [string, string, Edges, ReturnType<typeof walk>][] = [
+  const rows: readonly [string, string, Edges, ReturnType<typeof traverse>][] = [
     ["nothing", "", {}, { found: "", order: "", cycles: [] }],
     ["a chain", "a", { a: "b", b: "c" }, { found: "abc", order: "cba", cycles: [] }],
     ["a diamond", "a", { a: "bc", b: "d", c: "d" }, { found: "abdc", order: "dbca", cycles: [] }],
@@ -22,34 +22,34 @@ describe("depthFirst", () => {
   ];
 
   for (const [title, roots, edges, expected] of rows) {
-    it(`walks ${title}`, () => {
-      const actual = walk(roots, edges);
+    it(`traverses ${title}`, () => {
+      const actual = traverse(roots, edges);
 
       expect(actual).to.deep.equal(expected);
     });
   }
 
-  it("puts every node after what it leads to, for any graph without cycles", () => {
+  it("puts every node after the nodes it leads to, for any graph without cycles", () => {
     const graphs = fc.array(fc.array(fc.nat(30), { maxLength: 5 }), { maxLength: 30 });
 
     fc.assert(
       fc.property(graphs, (lists) => {
         const edges = (node: number) => (lists[node] ?? []).filter((next) => next < node);
 
-        const { order, cycles } = depthFirst(lists.keys(), edges);
+        const { postorder, cycles } = depthFirst(lists.keys(), edges);
 
         expect(cycles).to.deep.equal([]);
-        expect(order.length).to.equal(new Set(order).size);
-        for (const node of order) {
-          for (const next of edges(node)) expect(order.indexOf(next)).to.be.below(order.indexOf(node));
+        expect(postorder.length).to.equal(new Set(postorder).size);
+        for (const node of postorder) {
+          for (const next of edges(node)) expect(postorder.indexOf(next)).to.be.below(postorder.indexOf(node));
         }
       }),
     );
   });
 
   it("follows a chain of 100,000 nodes without recursion", () => {
-    const { order } = depthFirst([0], (node) => (node < 100_000 ? [node + 1] : []));
+    const { postorder } = depthFirst([0], (node) => (node < 100_000 ? [node + 1] : []));
 
-    expect(order.at(0)).to.equal(100_000);
+    expect(postorder.at(0)).to.equal(100_000);
   });
 });

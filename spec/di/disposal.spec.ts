@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { disposeAll } from "../../lib/di/container.js";
+import { disposeAll } from "../../lib/di/disposal.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 
 describe("disposeAll", () => {
-  it("takes the last first and waits for each", async () => {
+  it("takes the last instance first and waits for each", async () => {
     const log: string[] = [];
     const slow = {
       async dispose() {
@@ -20,7 +20,7 @@ describe("disposeAll", () => {
     expect(log).to.deep.equal(["slow", "quick", "first"]);
   });
 
-  it("calls one way only: asyncDispose, else dispose, else Symbol.dispose", async () => {
+  it("calls one method: Symbol.asyncDispose, else dispose, else Symbol.dispose", async () => {
     const log: string[] = [];
     const all = {
       [Symbol.asyncDispose]: async () => log.push("async"),
@@ -35,11 +35,11 @@ describe("disposeAll", () => {
     expect(log).to.deep.equal(["async", "plain", "sync"]);
   });
 
-  it("passes over values that have nothing to let go", async () => {
+  it("ignores values without a dispose method", async () => {
     await disposeAll([null, undefined, 1, "text", {}, { dispose: "no function" }, () => 1, Object.create(null)]);
   });
 
-  it("disposes of the rest when some fail, and names them all at the end", async () => {
+  it("disposes of the rest when some fail, and names the failed ones at the end", async () => {
     const log: string[] = [];
     class Broken {
       dispose(): void {

@@ -4,7 +4,7 @@ import { type Class, token } from "../../lib/di/token.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
-import type { Inspection } from "../../lib/di/inspection.js";
+import type { InspectionOptions } from "../../lib/di/inspection.js";
 import { Module } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
 
@@ -33,16 +33,16 @@ function pick<T>(list: readonly T[], indices: readonly number[]): T[] {
   return indices.flatMap((index) => list[index] ?? []);
 }
 
-function build(input: Inspection | Class): Container {
+function build(input: InspectionOptions | Class): Container {
   return inspect(typeof input === "function" ? { root: input } : input).build();
 }
 
 function whatOf(root: Class): readonly string[] {
-  return inspect({ root }).findings.map(({ code, what, fix }) => `${code} ${what} | ${fix}`);
+  return inspect({ root }).diagnostics.map(({ code, what, fix }) => `${code} ${what} | ${fix}`);
 }
 
 describe("module boundaries", () => {
-  it("give a module what its import exports", () => {
+  it("give a module the exports of its imports", () => {
     @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
     class Data {}
     @Module({ imports: [Data], controllers: [Reader] })
@@ -51,7 +51,7 @@ describe("module boundaries", () => {
     expect(build(Root).get(Reader).store.kind).to.equal("sql");
   });
 
-  it("hide what an import does not export", () => {
+  it("hide a provider that an import does not export", () => {
     @Module({ providers: [provide(Store).useClass(SqlStore)] })
     class Data {}
     @Module({ imports: [Data], controllers: [Reader] })
@@ -62,7 +62,7 @@ describe("module boundaries", () => {
     ]);
   });
 
-  it("hide what a module exports that is not imported here", () => {
+  it("hide an export of a module that is not imported", () => {
     @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
     class Data {}
     @Module({ controllers: [Reader] })
@@ -75,7 +75,7 @@ describe("module boundaries", () => {
     ]);
   });
 
-  it("hide what is neither exported nor imported", () => {
+  it("hide a provider that is neither exported nor imported", () => {
     @Module({ providers: [provide(Store).useClass(SqlStore)] })
     class Data {}
     @Module({ controllers: [Reader] })
@@ -97,7 +97,7 @@ describe("module boundaries", () => {
     expect(whatOf(Root)).to.have.lengthOf(1);
   });
 
-  it("do not reach through an import that does not pass on", () => {
+  it("hide the imports of an import that does not export them", () => {
     @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
     class Data {}
     @Module({ imports: [Data] })
@@ -108,7 +108,7 @@ describe("module boundaries", () => {
     expect(whatOf(Root)).to.have.lengthOf(1);
   });
 
-  it("pass on a module that is exported again, at any depth", () => {
+  it("show the exports of a module that is exported again, at any depth", () => {
     @Module({ providers: [provide(Store).useClass(SqlStore)], exports: [Store] })
     class Data {}
     @Module({ imports: [Data], exports: [Data] })
@@ -121,7 +121,7 @@ describe("module boundaries", () => {
     expect(build(Root).get(Reader).store.kind).to.equal("sql");
   });
 
-  it("pass on a token that is exported again, and only that", () => {
+  it("show a token that is exported again, and only that token", () => {
     @Module({
       providers: [provide(Store).useClass(SqlStore), provide(Greeting).useValue("hello")],
       exports: [Store, Greeting],
@@ -178,7 +178,7 @@ describe("module boundaries", () => {
     expect(container.instances()).to.have.lengthOf(5);
   });
 
-  it("share what is not visible to the root, and can be asked for there", () => {
+  it("share an instance that the root module does not see, and the application resolves it", () => {
     class Counter {}
     @Module({ providers: [Counter] })
     class Left {}
@@ -194,7 +194,7 @@ describe("module boundaries", () => {
       .and.to.equal(container.in(Right).get(Counter));
   });
 
-  it("share a middleware that stands in several of them, but for what their bindings make different", () => {
+  it("share a class that several of them build, unless their bindings give it different dependencies", () => {
     @Injectable()
     class Plain {}
     @Module({ providers: [provide(Greeting).useValue("left")] })
@@ -210,7 +210,7 @@ describe("module boundaries", () => {
     expect(container.in(Left).get(Greeter)).not.to.equal(container.in(Right).get(Greeter));
   });
 
-  it("let each module have a binding of its own", () => {
+  it("give each module its own binding of a token", () => {
     @Module({ providers: [provide(Greeting).useValue("left"), Greeter] })
     class Left {}
     @Module({ providers: [provide(Greeting).useValue("right"), Greeter] })
@@ -247,7 +247,7 @@ describe("module boundaries", () => {
     expect(container.in(Root).get(Greeter).greeting).to.equal("own");
   });
 
-  it("hold for names that mean something to JavaScript", () => {
+  it("hold for token names such as __proto__", () => {
     const names = ["__proto__", "constructor", "toString", "hasOwnProperty", ""].map((name) => token<string>(name));
     @Module({ providers: names.map((name, index) => provide(name).useValue(`${index}`)) })
     class Root {}
@@ -260,7 +260,7 @@ describe("module boundaries", () => {
 });
 
 describe("module boundaries, for any modules", () => {
-  interface Wish {
+  interface ModuleLists {
     readonly imports: readonly number[];
     readonly exports: readonly number[];
     readonly again: readonly number[];
@@ -276,9 +276,9 @@ describe("module boundaries, for any modules", () => {
     maxLength: 8,
   });
 
-  /** The rule in sets: module n provides token n, imports lower modules, and exports what it sees or whom it imports. */
-  function modelOf(all: readonly Wish[]): readonly (Model & Wish)[] {
-    const models: (Model & Wish)[] = [];
+  /** The rule in sets: module n provides token n, imports lower modules, and exports visible tokens or imported modules. */
+  function modelOf(all: readonly ModuleLists[]): readonly (Model & ModuleLists)[] {
+    const models: (Model & ModuleLists)[] = [];
     for (const [index, wish] of all.entries()) {
       const imports = [...new Set(wish.imports.filter((lower) => lower < index))];
       const visible = new Set([index, ...imports.flatMap((lower) => [...(models[lower]?.exported ?? [])])]);
@@ -290,7 +290,7 @@ describe("module boundaries, for any modules", () => {
     return models;
   }
 
-  it("show a module exactly its own providers and what its imports export", () => {
+  it("show a module exactly its own providers and the exports of its imports", () => {
     fc.assert(
       fc.property(wishes, (all) => {
         const models = modelOf(all);
@@ -338,7 +338,7 @@ describe("application-wide bindings", () => {
     expect(container.instances().some((instance) => instance instanceof SqlStore)).to.equal(false);
   });
 
-  it("are visible in modules that provide nothing of the kind", () => {
+  it("are visible in modules that do not provide the token", () => {
     @Module({ controllers: [Greeter] })
     class Shop {}
     @Module({ imports: [Shop] })
@@ -349,7 +349,7 @@ describe("application-wide bindings", () => {
     expect(container.get(Greeter).greeting).to.equal("hello");
   });
 
-  it("may need what a single module provides, exported or not", () => {
+  it("may inject a provider that a single module has and does not export", () => {
     @Module({ providers: [provide(Greeting).useValue("private")] })
     class Shop {}
     @Module({ imports: [Shop] })
@@ -366,14 +366,14 @@ describe("application-wide bindings", () => {
     expect(container.get(Greeter).greeting).to.equal("hello");
   });
 
-  it("lose to doubles", () => {
+  it("are overridden by test overrides", () => {
     const container = build({
       bindings: [provide(Greeting).useValue("real")],
-      doubles: [provide(Greeting).useValue("double")],
+      overrides: [provide(Greeting).useValue("override")],
       extras: () => [Greeter],
     });
 
-    expect(container.get(Greeter).greeting).to.equal("double");
+    expect(container.get(Greeter).greeting).to.equal("override");
   });
 });
 
@@ -389,7 +389,7 @@ describe("defaults", () => {
     expect(build({ root: Root, defaults }).get(Greeter).greeting).to.equal("default");
   });
 
-  it("give way to a module's binding where that is visible, and only there", () => {
+  it("are overridden by a module's binding where that is visible, and only there", () => {
     @Module({ providers: [provide(Greeting).useValue("own"), Greeter] })
     class Shop {}
     @Module({ providers: [Greeter] })
@@ -403,13 +403,13 @@ describe("defaults", () => {
     expect(container.in(Admin).get(Greeter).greeting).to.equal("default");
   });
 
-  it("give way to application-wide bindings", () => {
+  it("are overridden by application-wide bindings", () => {
     const container = build({ bindings: [provide(Greeting).useValue("bound")], defaults });
 
     expect(container.get(Greeting)).to.equal("bound");
   });
 
-  it("are made when first asked for, once", () => {
+  it("are built once, at the first look-up", () => {
     let made = 0;
     const counting = [provide(Greeting).useFactory(() => `made ${++made}`)];
 
@@ -421,7 +421,7 @@ describe("defaults", () => {
 });
 
 describe("the application's view", () => {
-  it("finds what exactly one module provides, before any default", () => {
+  it("prefers the provider of the only module that has one to a default", () => {
     @Module({ providers: [provide(Greeting).useValue("private")] })
     class Shop {}
     @Module({ imports: [Shop] })
@@ -432,7 +432,7 @@ describe("the application's view", () => {
     expect(container.get(Greeting)).to.equal("private");
   });
 
-  it("prefers what the root module sees", () => {
+  it("prefers the provider that the root module sees", () => {
     @Module({ providers: [provide(Greeting).useValue("exported")], exports: [Greeting] })
     class Shop {}
     @Module({ providers: [provide(Greeting).useValue("private")] })
@@ -451,9 +451,9 @@ describe("the application's view", () => {
     @Module({ imports: [Shop, Admin] })
     class Root {}
 
-    const { findings, build: make } = inspect({ root: Root });
+    const { diagnostics, build: make } = inspect({ root: Root });
 
-    expect(findings).to.deep.equal([]);
+    expect(diagnostics).to.deep.equal([]);
     expect(() => make().get(Greeting))
       .to.throw("Shop and Admin each provide greeting")
       .with.property("code", "E_PROVIDER_AMBIGUOUS");
@@ -497,7 +497,7 @@ describe("extras", () => {
     expect(container.get(Greeter).greeting).to.equal("root");
   });
 
-  it("are the provided instance where the module sees one", () => {
+  it("are the provided instance where the module sees a provider", () => {
     @Module({ providers: [provide(Greeting).useValue("shop"), Greeter], exports: [Greeter] })
     class Shop {}
     @Module({ imports: [Shop] })
@@ -508,12 +508,14 @@ describe("extras", () => {
     expect(container.in(Root).get(Greeter)).to.equal(container.in(Shop).get(Greeter));
   });
 
-  it("are checked like everything else", () => {
+  it("are checked", () => {
     @Module()
     class Root {}
 
-    const { findings } = inspect({ root: Root, extras: (module) => (module === Root ? [Greeter] : []) });
+    const { diagnostics } = inspect({ root: Root, extras: (module) => (module === Root ? [Greeter] : []) });
 
-    expect(findings.map(({ where }) => where)).to.deep.equal(["Greeter, constructor parameter 1 (greeting), in Root"]);
+    expect(diagnostics.map(({ where }) => where)).to.deep.equal([
+      "Greeter, constructor parameter 1 (greeting), in Root",
+    ]);
   });
 });

@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { isInjectionToken, nameOf, token } from "../../lib/di/token.js";
 
 abstract class Store {}
-class Hidden {
+class WithStaticName {
   static readonly name = 7 as unknown as string;
 }
-function Old() {}
+function plainFunction() {}
 
 describe("nameOf", () => {
   const rows: readonly [unknown, string][] = [
@@ -13,7 +13,7 @@ describe("nameOf", () => {
     [token("greeting"), "greeting"],
     [token("__proto__"), "__proto__"],
     [class {}, "(anonymous class)"],
-    [Hidden, "(anonymous class)"],
+    [WithStaticName, "(anonymous class)"],
     [undefined, "undefined"],
     [null, "null"],
     ["text", "text"],
@@ -23,7 +23,7 @@ describe("nameOf", () => {
   ];
 
   for (const [value, expected] of rows) {
-    it(`calls it ${expected}`, () => {
+    it(`is ${expected}`, () => {
       const actual = nameOf(value);
 
       expect(actual).to.equal(expected);
@@ -36,7 +36,7 @@ describe("isInjectionToken", () => {
     ["an abstract class", Store, true],
     ["a token", token("x"), true],
     ["one of the language's classes", URL, true],
-    ["a function", Old, false],
+    ["a function", plainFunction, false],
     ["an arrow", () => 1, false],
     ["a string", "x", false],
     ["a symbol", Symbol("x"), false],
@@ -54,7 +54,7 @@ describe("isInjectionToken", () => {
 });
 
 describe("token", () => {
-  it("makes another token each time, whatever the name", () => {
+  it("makes another token each time, even under the same name", () => {
     expect(token("a")).not.to.equal(token("a"));
   });
 });

@@ -1,29 +1,39 @@
 import { expect } from "chai";
-import { CacheUnavailableError, Cache, type CacheScript } from "../../lib/lifecycle/cache.js";
+import {
+  Cache,
+  CacheUnavailableError,
+  expectTtl,
+  MAX_CACHE_VALUE_LENGTH,
+  readCacheValue,
+  writeCacheValue,
+  type CacheScript,
+} from "../../lib/lifecycle/cache.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
+import { errorOf } from "../support/error-of.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
 
-/** Keeps everything for ever; `broken` fails every call. */
+/** Never expires a value. When `isBroken`, `get` and `set` fail. */
 class MapCache extends Cache {
   readonly namespace = "test";
-  readonly kept = new Map<string, unknown>();
-  broken = false;
+  readonly stored = new Map<string, unknown>();
+  isBroken = false;
 
   start(): void {}
   stop(): void {}
 
   override async get(key: string): Promise<unknown> {
     this.fail();
-    return this.kept.get(key);
+    return this.stored.get(key);
   }
 
   override async set(key: string, value: unknown, _ttlMs: number): Promise<void> {
     this.fail();
-    this.kept.set(key, value);
+    this.stored.set(key, value);
   }
 
   override async delete(key: string): Promise<boolean> {
-    return this.kept.delete(key);
+    return this.stored.delete(key);
   }
 
   override script(_source: string): CacheScript {
@@ -31,12 +41,12 @@ class MapCache extends Cache {
   }
 
   private fail(): void {
-    if (this.broken) throw new CacheUnavailableError(new Error("broken"));
+    if (this.isBroken) throw new CacheUnavailableError(new Error("broken"));
   }
 }
 
 describe("Cache.remember", () => {
-  it("makes what is not there, and keeps it", async () => {
+  it("makes a missing value and stores it", async () => {
     const cache = new MapCache();
     let made = 0;
 
@@ -46,32 +56,32 @@ describe("Cache.remember", () => {
     ];
 
     expect(values).to.deep.equal([1, 1]);
-    expect(cache.kept.get("rates")).to.equal(1);
+    expect(cache.stored.get("rates")).to.equal(1);
   });
 
-  it("takes null for a value", async () => {
+  it("returns a stored null", async () => {
     const cache = new MapCache();
-    cache.kept.set("nobody", null);
+    cache.stored.set("absent user", null);
 
-    expect(await cache.remember("nobody", 1000, () => "somebody")).to.equal(null);
+    expect(await cache.remember("absent user", 1000, () => "user")).to.equal(null);
   });
 
-  it("makes one value for all who ask at once, and a new one when it is gone", async () => {
+  it("makes one value for simultaneous calls, and a new one after a delete", async () => {
     const cache = new MapCache();
     let made = 0;
     const ask = (): Promise<number> => cache.remember("rates", 1000, async () => ++made);
 
-    const crowd = await Promise.all([ask(), ask(), ask()]);
+    const together = await Promise.all([ask(), ask(), ask()]);
     await cache.delete("rates");
     const later = await ask();
 
-    expect(crowd).to.deep.equal([1, 1, 1]);
+    expect(together).to.deep.equal([1, 1, 1]);
     expect(later).to.equal(2);
   });
 
-  it("does not take an error of the store for a miss", async () => {
+  it("does not treat an error of the store as a miss", async () => {
     const cache = new MapCache();
-    cache.broken = true;
+    cache.isBroken = true;
     let made = 0;
 
     const error = await rejectionOf(cache.remember("rates", 1000, () => ++made));
@@ -80,9 +90,9 @@ describe("Cache.remember", () => {
     expect(made).to.equal(0);
   });
 
-  it("leaves a failure to the caller that awaits the value later", async () => {
+  it("rejects for a caller that awaits the value later, without an unhandled rejection", async () => {
     const cache = new MapCache();
-    cache.broken = true;
+    cache.isBroken = true;
     let error: unknown;
 
     const unhandled = await unhandledDuring(async () => {
@@ -95,7 +105,7 @@ describe("Cache.remember", () => {
     expect(unhandled).to.deep.equal([]);
   });
 
-  it("hands on what the maker throws, and keeps nothing", async () => {
+  it("rejects with the error of make, and stores nothing", async () => {
     const cache = new MapCache();
     const failure = new Error("no rates today");
 
@@ -104,4 +114,47 @@ describe("Cache.remember", () => {
     expect(error).to.equal(failure);
     expect(await cache.remember("rates", 1000, () => "later")).to.equal("later");
   });
+});
+
+describe("a cached value", () => {
+  for (const value of [null, false, 0, "", "text", [], { a: [1, { b: null }] }]) {
+    it(`is read as it was written: ${JSON.stringify(value)}`, () => {
+      expect(readCacheValue("k", writeCacheValue("k", value))).to.deep.equal(value);
+    });
+  }
+
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic);
+  const unwritable: readonly (readonly [string, unknown])[] = [
+    ["undefined", undefined],
+    ["a function", () => 1],
+    ["a bigint", 1n],
+    ["a cycle", cyclic],
+    ["an object whose toJSON throws", { toJSON: () => expect.fail("toJSON") }],
+    ["more than 64 MiB", "x".repeat(MAX_CACHE_VALUE_LENGTH)],
+  ];
+  for (const [title, value] of unwritable) {
+    it(`is not ${title}`, () => {
+      const error = errorOf(() => writeCacheValue("the key", value));
+
+      expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_CACHE_VALUE");
+      expect(error.message).to.contain('"the key"');
+    });
+  }
+
+  it("that is not JSON in the store is an error, not a miss", () => {
+    const error = errorOf(() => readCacheValue("the key", "{not json"));
+
+    expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_CACHE_VALUE");
+    expect(error.message).to.contain('"the key"').and.not.to.contain("{not json");
+  });
+
+  for (const ttl of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    it(`cannot have a ttl of ${ttl} ms`, () => {
+      const error = errorOf(() => expectTtl(ttl));
+
+      expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_CACHE_TTL");
+      expect(error.message).to.contain(String(ttl));
+    });
+  }
 });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { checkLifecycleOptions, completeLifecycleOptions } from "../../lib/lifecycle/options.js";
 
-describe("The times of the lifecycle", () => {
+describe("lifecycle options", () => {
   for (const [profile, drainDelayMs] of [
     ["release", 5_000],
     ["debug", 500],
   ] as const) {
-    it(`are those of the specification in ${profile} where none is given`, () => {
+    it(`have the defaults of ${profile} where none is given`, () => {
       expect(completeLifecycleOptions({}, profile)).to.deep.equal({
         drainDelayMs,
         drainDeadlineMs: 30_000,
@@ -16,7 +16,7 @@ describe("The times of the lifecycle", () => {
     });
   }
 
-  it("are what is given, zero included", () => {
+  it("are the given times, zero included", () => {
     const given = { drainDelayMs: 0, drainDeadlineMs: 1, stopTimeoutMs: 2, probeTimeoutMs: 3 };
 
     expect(completeLifecycleOptions(given, "release")).to.deep.equal(given);
@@ -25,12 +25,22 @@ describe("The times of the lifecycle", () => {
 
   for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
     it(`cannot be ${value}`, () => {
-      const findings = checkLifecycleOptions({ drainDelayMs: value, stopTimeoutMs: value, probeTimeoutMs: 1 });
+      const diagnostics = checkLifecycleOptions({ drainDelayMs: value, stopTimeoutMs: value, probeTimeoutMs: 1 });
 
-      expect(findings.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
-        `E_LIFECYCLE_OPTION drainDelayMs is ${value}`,
-        `E_LIFECYCLE_OPTION stopTimeoutMs is ${value}`,
+      expect(diagnostics.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
+        `E_LIFECYCLE_OPTION drainDelayMs cannot be ${value}`,
+        `E_LIFECYCLE_OPTION stopTimeoutMs cannot be ${value}`,
       ]);
     });
   }
+
+  it("have no other names", () => {
+    const given: object = { drainDelay: 1 };
+
+    const diagnostics = checkLifecycleOptions(given);
+
+    expect(diagnostics.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
+      "E_LIFECYCLE_OPTION drainDelay is not an option of the lifecycle",
+    ]);
+  });
 });

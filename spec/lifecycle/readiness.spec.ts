@@ -17,7 +17,7 @@ function setUp(profile: Profile) {
 }
 
 describe("Probes", () => {
-  it("tell in release by events what the reasons keep to themselves", async () => {
+  it("report the errors by events in release", async () => {
     const { clock, probes } = setUp("release");
 
     const events = await eventsOf(async () => {
@@ -31,7 +31,7 @@ describe("Probes", () => {
     ]);
   });
 
-  it("say it in the reasons alone in debug", async () => {
+  it("report the errors by the reasons alone in debug", async () => {
     const { clock, probes } = setUp("debug");
 
     const events = await eventsOf(async () => {
@@ -42,7 +42,7 @@ describe("Probes", () => {
     expect(events).to.deep.equal([]);
   });
 
-  it("come to an answer though a probe that timed out fails later", async () => {
+  it("have a result even if a probe fails after its timeout", async () => {
     const clock = new FakeClock();
     const late = () => new Promise((_, reject) => void clock.setTimeout(() => reject(new Error("late")), 500));
     const members = new SubsystemRegistry([new Probed("cache", late)]).members;

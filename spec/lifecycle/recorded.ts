@@ -1,7 +1,7 @@
-/** A subsystem that writes down what happens to it, and does what a spec tells it to. */
+/** Subsystems that record their calls in a journal and run the methods that a spec gives. */
 import { type SubsystemKind, Subsystem } from "../../lib/lifecycle/subsystem.js";
 
-export interface Deeds {
+export interface Methods {
   readonly name?: string;
   readonly start?: () => unknown;
   readonly stop?: () => unknown;
@@ -13,25 +13,25 @@ export class Recorded extends Subsystem {
   constructor(
     readonly kind: SubsystemKind,
     private readonly journal: string[] = [],
-    private readonly deeds: Deeds = {},
+    private readonly methods: Methods = {},
   ) {
     super();
-    this.label = deeds.name ?? kind;
-    if (deeds.name !== undefined) Object.assign(this, { name: deeds.name });
+    this.label = methods.name ?? kind;
+    if (methods.name !== undefined) Object.assign(this, { name: methods.name });
   }
 
   start(): unknown {
     this.journal.push(`start ${this.label}`);
-    return this.deeds.start?.();
+    return this.methods.start?.();
   }
 
   stop(): unknown {
     this.journal.push(`stop ${this.label}`);
-    return this.deeds.stop?.();
+    return this.methods.stop?.();
   }
 }
 
-/** One that can be asked how it is. */
+/** A recorded subsystem with a probe. */
 export class Probed extends Recorded {
   constructor(
     kind: SubsystemKind,
@@ -46,7 +46,7 @@ export class Probed extends Recorded {
   }
 }
 
-/** What is still on its way after every turn of the event loop. */
+/** A promise that stays pending. */
 export function never(): Promise<never> {
   return new Promise(() => {});
 }

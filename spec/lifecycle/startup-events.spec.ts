@@ -3,11 +3,11 @@ import { Startup } from "../../lib/lifecycle/startup.js";
 import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
-import { never, Recorded, type Deeds } from "./recorded.js";
+import { never, Recorded, type Methods } from "./recorded.js";
 
-function setUp(...deeds: readonly Deeds[]) {
+function setUp(...methods: readonly Methods[]) {
   const clock = new FakeClock();
-  const subsystems = deeds.map((deed) => new Recorded("database", [], deed));
+  const subsystems = methods.map((each) => new Recorded("database", [], each));
   return { clock, startup: new Startup(new SubsystemRegistry(subsystems).members, clock) };
 }
 
@@ -17,8 +17,8 @@ function takes(clock: () => FakeClock, ms: number): () => Promise<void> {
 
 const fail = (message: string) => () => Promise.reject(new Error(message));
 
-describe("The events of starting and stopping", () => {
-  it("tell each start and stop, and how long it took", async () => {
+describe("Startup, events", () => {
+  it("report each start and stop with its duration", async () => {
     const { clock, startup } = setUp({ start: takes(() => clock, 20), stop: takes(() => clock, 30) });
 
     const events = await eventsOf(async () => {
@@ -34,7 +34,7 @@ describe("The events of starting and stopping", () => {
     ]);
   });
 
-  it("warn of a slow start every ten seconds, until it is over", async () => {
+  it("warn of a slow start every ten seconds", async () => {
     const { clock, startup } = setUp({ start: takes(() => clock, 25_000) });
 
     const events = await eventsOf(async () => {
@@ -61,7 +61,7 @@ describe("The events of starting and stopping", () => {
     expect(events).to.have.length(1);
   });
 
-  it("tell a failed start and what fails in undoing it as errors", async () => {
+  it("report a failed start and a failed stop after it as errors", async () => {
     const { startup } = setUp({ name: "a", stop: fail("stuck") }, { name: "b", start: fail("refused") });
 
     const events = await eventsOf(() => startup.start().catch(() => false));
@@ -72,7 +72,7 @@ describe("The events of starting and stopping", () => {
     ]);
   });
 
-  it("tell a stop that takes too long as an error, and the next one as usual", async () => {
+  it("report a stop that takes too long as an error, and then the next stop", async () => {
     const { clock, startup } = setUp({ name: "a" }, { name: "b", stop: never });
     await startup.start();
 
@@ -87,7 +87,7 @@ describe("The events of starting and stopping", () => {
     ]);
   });
 
-  it("tell a start that was given up, and its late failure", async () => {
+  it("report an abandoned start and its late failure", async () => {
     const { clock, startup } = setUp({ start: () => takes(() => clock, 6_000)().then(fail("too late")) });
 
     const events = await eventsOf(async () => {

@@ -60,7 +60,7 @@ describe("Startup", () => {
     expect(journal).to.deep.equal(["start database", "start mail"]);
   });
 
-  it("leaves nothing started, whichever start fails", async () => {
+  it("stops every started subsystem when any of the starts fails", async () => {
     const kinds = fc.array(fc.constantFrom(...SUBSYSTEM_KINDS), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(kinds, fc.nat(), async (registered, pick) => {
@@ -86,7 +86,7 @@ describe("Startup", () => {
     );
   });
 
-  it("keeps the first failure as the cause and names the subsystem", async () => {
+  it("keeps the failure as the cause and names the subsystem", async () => {
     const cause = new Error("connection refused");
     const start = () => Promise.reject(cause);
 
@@ -101,7 +101,7 @@ describe("Startup", () => {
     });
   });
 
-  it("attaches what fails while the start is undone, and goes on undoing", async () => {
+  it("adds the failed stops after a failed start, and goes on with the next stop", async () => {
     const journal: string[] = [];
     const startup = startupOf([
       new Recorded("database", journal),
@@ -118,7 +118,7 @@ describe("Startup", () => {
     expect(journal).to.deep.equal(["start database", "start jobs", "start mail", "stop jobs", "stop database"]);
   });
 
-  it("does not stop again what was undone", async () => {
+  it("does not stop a subsystem twice after a failed start", async () => {
     const journal: string[] = [];
     const startup = startupOf([
       new Recorded("database", journal),
@@ -132,7 +132,7 @@ describe("Startup", () => {
     expect(journal).to.deep.equal(["start database", "start mail", "stop database"]);
   });
 
-  it("starts once and stops once, however often it is asked", async () => {
+  it("starts once and stops once when it is called twice", async () => {
     const journal: string[] = [];
     const startup = startupOf([new Recorded("database", journal)]);
 
@@ -149,7 +149,7 @@ describe("Startup", () => {
     expect(await startup.stop()).to.deep.equal([]);
   });
 
-  it("never fails a start for being slow", async () => {
+  it("does not limit the time of a start", async () => {
     const clock = new FakeClock();
     const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 3_600_000));
     const starting = startupOf([new Recorded("database", [], { start })], clock).start();
@@ -182,7 +182,7 @@ describe("Startup", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("takes a rejection that comes after the deadline for nothing", async () => {
+  it("ignores a rejection after the deadline", async () => {
     const clock = new FakeClock();
     const stop = () => new Promise<void>((_, reject) => void clock.setTimeout(() => reject(new Error("late")), 6_000));
     const startup = startupOf([new Recorded("mail", [], { stop })], clock);
@@ -194,7 +194,7 @@ describe("Startup", () => {
     expect(await stopping).to.have.length(1);
   });
 
-  it("lets a running start finish when it is told to stop, starts no other, and stops what is up", async () => {
+  it("lets a running start finish before the stop, and starts no other subsystem", async () => {
     const clock = new FakeClock();
     const journal: string[] = [];
     const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 4_000));
@@ -231,7 +231,7 @@ describe("Startup", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("stops a subsystem whose start comes through after it was given up", async () => {
+  it("stops a subsystem whose abandoned start succeeds later", async () => {
     const clock = new FakeClock();
     const journal: string[] = [];
     const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 7_000));
@@ -244,7 +244,7 @@ describe("Startup", () => {
     expect(journal).to.deep.equal(["start database", "stop database"]);
   });
 
-  it("starts nothing after it was told to stop", async () => {
+  it("starts nothing after stop", async () => {
     const journal: string[] = [];
     const startup = startupOf([new Recorded("database", journal)]);
 

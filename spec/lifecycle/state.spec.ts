@@ -5,7 +5,7 @@ import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/state.js";
 
 type Move = "markReady" | "beginDrain" | "markStopped";
 
-const WAY: Readonly<Record<LifecycleState, readonly Move[]>> = {
+const MOVES_TO: Readonly<Record<LifecycleState, readonly Move[]>> = {
   booting: [],
   ready: ["markReady"],
   draining: ["beginDrain"],
@@ -16,7 +16,7 @@ const ORDER: readonly LifecycleState[] = ["booting", "ready", "draining", "stopp
 
 function at(state: LifecycleState): Lifecycle {
   const lifecycle = new Lifecycle();
-  for (const move of WAY[state]) lifecycle[move]();
+  for (const move of MOVES_TO[state]) lifecycle[move]();
   return lifecycle;
 }
 
@@ -58,7 +58,7 @@ describe("Lifecycle", () => {
   ];
 
   for (const [from, move] of refused) {
-    it(`refuses ${move} when ${from}, and stays`, () => {
+    it(`refuses ${move} when ${from}, and stays ${from}`, () => {
       const lifecycle = at(from);
 
       expect(codeOf(() => lifecycle[move]())).to.equal("E_LIFECYCLE_MOVE");
@@ -66,13 +66,13 @@ describe("Lifecycle", () => {
     });
   }
 
-  it("names both states and the way in its refusal", () => {
+  it("names both states and the order in its error", () => {
     expect(() => at("ready").markStopped()).to.throw(
-      "from ready to stopped: it goes booting, ready, draining, stopped",
+      "from ready to stopped: its states are booting, ready, draining, stopped",
     );
   });
 
-  it("never goes back, whatever it is told", () => {
+  it("never goes back, for any sequence of calls", () => {
     const moves = fc.array(fc.constantFrom<Move>("markReady", "beginDrain", "markStopped"));
     fc.assert(
       fc.property(moves, (told) => {

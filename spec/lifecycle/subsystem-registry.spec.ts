@@ -9,12 +9,12 @@ const rank = (kind: SubsystemKind) => SUBSYSTEM_KINDS.indexOf(kind);
 
 class Ledger extends Recorded {}
 
-describe("Roster", () => {
-  it("orders the kinds as the specification does", () => {
+describe("SubsystemRegistry", () => {
+  it("has the kinds in start order", () => {
     expect(SUBSYSTEM_KINDS).to.deep.equal(["database", "jobs", "cache", "storage", "mail"]);
   });
 
-  it("puts any registration into the order of kinds, and keeps the order within a kind", () => {
+  it("sorts any registration by kind, and keeps the order within a kind", () => {
     fc.assert(
       fc.property(fc.array(kinds), (registered) => {
         const subsystems = registered.map((kind) => new Recorded(kind));
@@ -34,7 +34,7 @@ describe("Roster", () => {
     );
   });
 
-  it("calls the only one of a kind by its kind, and several by kind and name", () => {
+  it("names the only subsystem of a kind by its kind, and several by kind and name", () => {
     const subsystems = [
       new Recorded("mail", [], { name: "Postman" }),
       new Recorded("database", [], { name: "main" }),
@@ -46,7 +46,7 @@ describe("Roster", () => {
     expect(names).to.deep.equal(["database:main", "database:Ledger", "mail"]);
   });
 
-  it("takes the class's name for a name that is blank, and has a word for a class without one", () => {
+  it("uses the name of the class for a blank name, and `anonymous` for a class without a name", () => {
     const Nameless = (() => class extends Recorded {})();
     const subsystems = [new Ledger("cache", [], { name: " " }), new Nameless("cache")];
 
@@ -55,33 +55,33 @@ describe("Roster", () => {
     expect(names).to.deep.equal(["cache:Ledger", "cache:anonymous"]);
   });
 
-  it("finds nothing wrong with subsystems that can be told apart", () => {
+  it("has no diagnostics for subsystems with different names", () => {
     expect(
       new SubsystemRegistry([new Ledger("database"), new Recorded("database"), new Recorded("mail")]).check(),
     ).to.deep.equal([]);
     expect(new SubsystemRegistry().check()).to.deep.equal([]);
   });
 
-  it("finds each name that two share, once", () => {
-    const roster = new SubsystemRegistry([new Ledger("database"), new Ledger("database"), new Ledger("database")]);
+  it("reports each repeated name once", () => {
+    const registry = new SubsystemRegistry([new Ledger("database"), new Ledger("database"), new Ledger("database")]);
 
-    const findings = roster.check();
+    const diagnostics = registry.check();
 
-    expect(findings.map(({ code }) => code)).to.deep.equal(["E_SUBSYSTEM_NAME"]);
-    expect(findings[0]?.what).to.equal("two subsystems are called database:Ledger");
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_SUBSYSTEM_NAME"]);
+    expect(diagnostics[0]?.what).to.equal("more than one subsystem has the name database:Ledger");
   });
 
-  it("finds a kind that is none", () => {
+  it("reports an unknown kind", () => {
     class Cloud extends Subsystem {
-      // What a caller without types may write.
+      // Untyped code can pass it.
       readonly kind = "cloud" as unknown as SubsystemKind;
       start() {}
       stop() {}
     }
 
-    const findings = new SubsystemRegistry([new Cloud()]).check();
+    const diagnostics = new SubsystemRegistry([new Cloud()]).check();
 
-    expect(findings).to.have.length(1);
-    expect(findings[0]).to.include({ code: "E_SUBSYSTEM_KIND", where: "Cloud" });
+    expect(diagnostics).to.have.length(1);
+    expect(diagnostics[0]).to.include({ code: "E_SUBSYSTEM_KIND", where: "Cloud" });
   });
 });

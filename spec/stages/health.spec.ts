@@ -19,7 +19,7 @@ function setUp({ state = "ready", subsystems = [], profile = "debug", prefix = "
   const clock = new FakeClock();
   const lifecycle = new Lifecycle();
   const readiness = new Readiness(lifecycle, { clock, profile });
-  if (state !== "booting") readiness.fill(new SubsystemRegistry(subsystems).members);
+  if (state !== "booting") readiness.startProbing(new SubsystemRegistry(subsystems).members);
   if (state === "ready") lifecycle.markReady();
   if (state === "draining" || state === "stopped") lifecycle.beginDrain();
   if (state === "stopped") lifecycle.markStopped();

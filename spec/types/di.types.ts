@@ -1,4 +1,4 @@
-/** What bindings and modules promise at compile time. Compiled, never run. */
+/** The compile-time checks of bindings and modules. Compiled, never run. */
 import { Injectable } from "../../lib/di/injectable.js";
 import { Module } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
@@ -20,16 +20,16 @@ class SqlLinks extends LinkStore {
 }
 
 class Unrelated {
-  readonly shelf = 1;
+  readonly unrelated = 1;
 }
 
-class WrongAnswer {
+class WrongResult {
   find(_id: string): number {
     return 1;
   }
 }
 
-class WrongQuestion {
+class WrongParameter {
   find(_id: number): string {
     return "";
   }
@@ -54,49 +54,49 @@ export const fitting = [
   provide(Maybe).useValue(undefined),
 ];
 
-// @ts-expect-error a class that is not a LinkStore cannot stand behind it
+// @ts-expect-error the class is not a LinkStore
 provide(LinkStore).useClass(Unrelated);
-// @ts-expect-error its find answers with a number
-provide(LinkStore).useClass(WrongAnswer);
+// @ts-expect-error its find returns a number
+provide(LinkStore).useClass(WrongResult);
 // @ts-expect-error its find takes a number
-provide(LinkStore).useClass(WrongQuestion);
+provide(LinkStore).useClass(WrongParameter);
 // @ts-expect-error an abstract class cannot be built
 provide(LinkStore).useClass(LinkStore);
 // @ts-expect-error an instance is a value, not a class
 provide(LinkStore).useClass(new SqlLinks("x"));
 
-// @ts-expect-error a value of another type
+// @ts-expect-error the value has another type
 provide(LinkStore).useValue(new Unrelated());
 // @ts-expect-error the class is not an instance of itself
 provide(LinkStore).useValue(SqlLinks);
-// @ts-expect-error undefined is no LinkStore
+// @ts-expect-error undefined is not a LinkStore
 provide(LinkStore).useValue(undefined);
 // @ts-expect-error the token is for strings
 provide(Greeting).useValue(7);
 // @ts-expect-error send is missing
 provide(MailerToken).useValue({});
 
-// @ts-expect-error the factory makes something else
+// @ts-expect-error the factory returns another type
 provide(LinkStore).useFactory(() => new Unrelated());
-// @ts-expect-error nothing waits for a promise
+// @ts-expect-error the factory returns a promise
 provide(LinkStore).useFactory(async () => new SqlLinks("x"));
-// @ts-expect-error what resolve returns is typed by its token
+// @ts-expect-error resolve returns the type of its token
 provide(LinkStore).useFactory((resolve) => new SqlLinks(resolve(LinkStore)));
 
-// @ts-expect-error a string is no token: two of the same spelling would collide
+// @ts-expect-error a string is not a token: two equal strings would collide
 provide("greeting");
-// @ts-expect-error a symbol carries no type
+// @ts-expect-error a symbol has no type for the value
 provide(Symbol("greeting"));
-// @ts-expect-error a function is no class
+// @ts-expect-error a function is not a class
 provide(() => new SqlLinks("x"));
 
-// @ts-expect-error an abstract class needs a binding that says what stands behind it
+// @ts-expect-error an abstract class needs a binding to a class, value or factory
 Module({ providers: [LinkStore] });
-// @ts-expect-error an instance needs a binding that says for what it stands
+// @ts-expect-error an instance needs a binding to a token
 Module({ providers: [new SqlLinks("x")] });
-// @ts-expect-error a binding is not exported, its token is
+// @ts-expect-error the token is exported, not the binding
 Module({ exports: [provide(Greeting).useValue("hello")] });
-// @ts-expect-error a class without handle is no middleware
+// @ts-expect-error a class without handle is not a middleware
 Module({ middleware: [Unrelated] });
 // @ts-expect-error a module is a class
 Module({ imports: [{}] });

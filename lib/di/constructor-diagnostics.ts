@@ -1,0 +1,94 @@
+/** The diagnostics of constructor parameters: a type that is no token at run time, and types that are not known at all. */
+import type { Diagnostic } from "../errors/diagnostic.js";
+import { parameterNames, type ConstructorParameter, type ConstructorShape, type NoTokenReason } from "./constructor.js";
+import type { Provider } from "./provider.js";
+import { nameOf } from "./token.js";
+
+/** No type of the constructor's parameters is known. */
+export function unreadableConstructor(provider: Provider, target: object, shape: ConstructorShape): Diagnostic {
+  const place = `constructor of ${nameOf(target)}, in ${provider.scope.name}`;
+  const isInherited = shape.declaredBy !== target;
+  const name = nameOf(shape.declaredBy);
+  const where = isInherited ? `${place} (inherited from ${name})` : place;
+  if (shape.unreadableBecause === "metadata dropped") return metadataDropped(name, where);
+  return {
+    code: "E_INJECTABLE_MISSING",
+    what: `${name} has constructor parameters and no decorator, so the types of the parameters are not known`,
+    where,
+    fix: `decorate ${name} with @Injectable()${isInherited ? `, or give ${nameOf(target)} a constructor of its own` : ""}`,
+  };
+}
+
+function metadataDropped(name: string, where: string): Diagnostic {
+  return {
+    code: "E_METADATA_DROPPED",
+    what: `${name} has a decorator, but the types of its constructor parameters are not known: the tool that compiled it dropped the decorator metadata`,
+    where,
+    fix: 'compile with tsc and "emitDecoratorMetadata": true (esbuild, tsx and vitest drop the metadata), or put @Inject on every parameter',
+  };
+}
+
+interface Explanation {
+  readonly code: string;
+  readonly what: (found: string) => string;
+  readonly fix: string;
+}
+
+const EXPLANATIONS: Readonly<Record<NoTokenReason, Explanation>> = {
+  "type-only": {
+    code: "E_TYPE_ERASED",
+    what: () => "its type is Function at run time, as for a class imported with `import type` or a function type",
+    fix: "import the class, not its type; for a function use @Inject(token<…>(…))",
+  },
+  interface: {
+    code: "E_TYPE_ERASED",
+    what: () =>
+      "its type is Object at run time, as for an interface, a union, unknown, or a class that was not loaded yet",
+    fix: "import the class, not its type; instead of an interface inject an abstract class, or use @Inject(token<…>(…))",
+  },
+  undefined: {
+    code: "E_TYPE_UNDEFINED",
+    what: () =>
+      "its type is undefined at run time: the class is used before it is defined, because two files import each other or the class stands further down",
+    fix: "define the class first, or remove one of the two imports",
+  },
+  primitive: {
+    code: "E_TYPE_PRIMITIVE",
+    what: (found) => `its type ${found} does not say which value is meant`,
+    fix: "use @Inject(token<…>(…)), or inject a class that holds the value",
+  },
+  "not a token": {
+    code: "E_TOKEN_INVALID",
+    what: (found) => `${found} is neither a class nor a token`,
+    fix: "inject a class, or the result of token<…>(…)",
+  },
+};
+
+/** The type of one parameter is no token. */
+export function parameterWithoutToken(
+  provider: Provider,
+  target: object,
+  shape: ConstructorShape,
+  parameter: ConstructorParameter,
+): Diagnostic {
+  const { code, what, fix } = EXPLANATIONS[parameter.reason ?? "not a token"];
+  return {
+    code,
+    what: `constructor parameter ${parameter.position} of ${nameOf(target)} cannot be injected: ${what(nameOf(parameter.found))}`,
+    where: parameterPlace(provider, target, shape, parameter),
+    fix,
+  };
+}
+
+/** `LinksController, constructor parameter 1 (store), in ShopModule`. */
+export function parameterPlace(
+  provider: Provider,
+  target: object,
+  { declaredBy }: ConstructorShape,
+  { position }: ConstructorParameter,
+): string {
+  const name = parameterNames(declaredBy)[position - 1];
+  const shownName = name === undefined ? "" : ` (${name})`;
+  const inherited = declaredBy === target ? "" : ` of ${nameOf(declaredBy)}`;
+  return `${nameOf(target)}, constructor parameter ${position}${shownName}${inherited}, in ${provider.scope.name}`;
+}

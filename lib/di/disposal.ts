@@ -1,0 +1,48 @@
+/**
+ * Disposes of instances by `Symbol.asyncDispose`, else `dispose()`, else `Symbol.dispose`; only one of them is called. It works in
+ * reverse order of construction, one instance after the other, so that no instance loses what it uses. Only promises are awaited.
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { isPromise } from "../http/middleware.js";
+import { nameOf } from "./token.js";
+
+const METHODS = [Symbol.asyncDispose, "dispose", Symbol.dispose] as const;
+
+/**
+ * Goes on after a failure.
+ *
+ * @throws FrameworkError `E_DISPOSE` at the end when an instance failed; its cause is an `AggregateError` of all failures.
+ */
+export async function disposeAll(instances: readonly unknown[]): Promise<void> {
+  const failures: unknown[] = [];
+  const names: string[] = [];
+  for (const instance of instances.toReversed()) {
+    try {
+      const result = disposeOf(instance);
+      if (isPromise(result)) await result;
+    } catch (error) {
+      failures.push(error);
+      names.push(nameOf(instance?.constructor));
+    }
+  }
+  if (failures.length > 0) throw incomplete(names, failures);
+}
+
+function disposeOf(instance: unknown): unknown {
+  if ((typeof instance !== "object" && typeof instance !== "function") || instance === null) return undefined;
+  for (const method of METHODS) {
+    const dispose: unknown = Reflect.get(instance, method);
+    if (typeof dispose === "function") return Reflect.apply(dispose, instance, []);
+  }
+  return undefined;
+}
+
+function incomplete(names: readonly string[], failures: readonly unknown[]): FrameworkError {
+  return new FrameworkError(
+    `could not dispose of ${names.join(", ")}; everything else was disposed of; see the cause`,
+    {
+      code: "E_DISPOSE",
+      cause: new AggregateError(failures),
+    },
+  );
+}
