@@ -150,7 +150,7 @@ function refuse(ctx: Context, maintenance: Maintenance): void {
  * While the application starts, the listener answers already, and everything but health is refused where maintenance would stand.
  * Only `run()` has it; it leaves the chain with the first request after the start.
  */
-export class BootingGate extends Layer {
+export class BootingLayer extends Layer {
   override wrap(_inner: Run): Run {
     return (ctx) => {
       answerProblem(ctx, new Problem(503, { detail: "The application is starting. Please try again shortly." }));

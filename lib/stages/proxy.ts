@@ -29,7 +29,7 @@ export abstract class ProxyAction {
    */
   static continue(headers: Readonly<Record<string, string>> = {}): ProxyAction {
     for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
-    return new Continue(headers);
+    return new ContinueAction(headers);
   }
 
   /**
@@ -37,12 +37,12 @@ export abstract class ProxyAction {
    * http(s) URL; anything else is answered with a 400 problem.
    */
   static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
-    return new Redirect(location, options.permanent === true);
+    return new RedirectAction(location, options.permanent === true);
   }
 
   /** Goes on as if the client had asked for this path and query. A scheme, an authority or a fragment in it is a 400 problem. */
   static rewrite(url: string): ProxyAction {
-    return new Rewrite(url);
+    return new RewriteAction(url);
   }
 
   /** Answers at once, with no body unless a reply is given. Throws `E_PROXY_STATUS` for a status that ends no request. */
@@ -52,14 +52,14 @@ export abstract class ProxyAction {
         code: "E_PROXY_STATUS",
       });
     }
-    return new ShortCircuit(reply?.status(status) ?? Reply.empty(status));
+    return new ShortCircuitAction(reply?.status(status) ?? Reply.empty(status));
   }
 
   /** Whether the request goes on; if not, it is answered. @internal */
   abstract apply(ctx: Context): boolean;
 }
 
-class Continue extends ProxyAction {
+class ContinueAction extends ProxyAction {
   constructor(private readonly headers: Readonly<Record<string, string>>) {
     super();
   }
@@ -73,7 +73,7 @@ class Continue extends ProxyAction {
   }
 }
 
-class Redirect extends ProxyAction {
+class RedirectAction extends ProxyAction {
   constructor(
     private readonly location: string,
     private readonly permanent: boolean,
@@ -90,7 +90,7 @@ class Redirect extends ProxyAction {
   }
 }
 
-class Rewrite extends ProxyAction {
+class RewriteAction extends ProxyAction {
   constructor(private readonly url: string) {
     super();
   }
@@ -103,7 +103,7 @@ class Rewrite extends ProxyAction {
   }
 }
 
-class ShortCircuit extends ProxyAction {
+class ShortCircuitAction extends ProxyAction {
   constructor(private readonly reply: Reply) {
     super();
   }

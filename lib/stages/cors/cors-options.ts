@@ -86,10 +86,10 @@ function checkOrigin(origin: string): void {
   // What a browser sends has no default port and no trailing slash; an entry that has would never match.
   const isExact = !isWeb || (URL.canParse(text) && new URL(text).origin === text);
   if (isOrigin(text) && isExact) return;
-  throw fault("E_CORS_ORIGINS", `${JSON.stringify(origin)} is not an origin; ${cureOf(origin)}`);
+  throw fault("E_CORS_ORIGINS", `${JSON.stringify(origin)} is not an origin; ${fixFor(origin)}`);
 }
 
-function cureOf(origin: string): string {
+function fixFor(origin: string): string {
   if (origin === "*") return 'write origins: "*" for everyone';
   if (origin.includes("*")) return "a pattern is written as a predicate: (origin) => …";
   const parsed = URL.canParse(origin) ? new URL(origin).origin : "null";

@@ -23,7 +23,7 @@ import { BoundedMemo } from "../../http/bounded-memo.js";
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 const PREFLIGHT_READS = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
 
-export class CorsHeads {
+export class CorsHeaders {
   /** The request names no origin. */
   readonly unasked: HeadCompleter;
   readonly granted: HeadCompleter;
@@ -122,35 +122,35 @@ class Withheld implements HeadCompleter {
   }
 }
 
-type Verdict = boolean | Promise<boolean>;
+type Answer = boolean | Promise<boolean>;
 
 export class CorsLayer extends Layer {
-  private readonly heads: CorsHeads;
-  private readonly allows: (origin: string, ctx: Context) => Verdict;
+  private readonly headers: CorsHeaders;
+  private readonly allows: (origin: string, ctx: Context) => Answer;
 
   /** Throws a `FrameworkError` with a code `E_CORS_…` for a policy that cannot work. */
   constructor(options: CorsOptions) {
     super();
     checkCorsOptions(options);
-    this.heads = new CorsHeads(options);
-    this.allows = verdictOf(options.origins);
+    this.headers = new CorsHeaders(options);
+    this.allows = originCheck(options.origins);
   }
 
   override wrap(inner: Run): Run {
-    const { heads } = this;
+    const { headers } = this;
     return (ctx) => {
       const { origin } = ctx.incoming.headers;
-      if (origin === undefined) return complete(ctx, heads.unasked, inner);
+      if (origin === undefined) return complete(ctx, headers.unasked, inner);
       const verdict = this.ask(origin, ctx);
-      if (!isPromise(verdict)) return answer(ctx, heads, verdict, inner);
+      if (!isPromise(verdict)) return answer(ctx, headers, verdict, inner);
       return verdict.then(
-        (allowed) => answer(ctx, heads, allowed, inner),
+        (allowed) => answer(ctx, headers, allowed, inner),
         (thrown: unknown) => this.fail(ctx, thrown),
       );
     };
   }
 
-  private ask(origin: string, ctx: Context): Verdict {
+  private ask(origin: string, ctx: Context): Answer {
     try {
       return this.allows(origin, ctx);
     } catch (thrown) {
@@ -160,12 +160,12 @@ export class CorsLayer extends Layer {
 
   /** Nobody knows whether the origin is allowed: the failure is for it alone, and a cache must know that. */
   private fail(ctx: Context, thrown: unknown): never {
-    ctx.completeHeadWith(isPreflight(ctx) ? this.heads.refusedPreflight : this.heads.withheld);
+    ctx.completeHeadWith(isPreflight(ctx) ? this.headers.refusedPreflight : this.headers.withheld);
     throw thrown;
   }
 }
 
-function answer(ctx: Context, heads: CorsHeads, allowed: boolean, inner: Run): void | Promise<void> {
+function answer(ctx: Context, heads: CorsHeaders, allowed: boolean, inner: Run): void | Promise<void> {
   if (!isPreflight(ctx)) return complete(ctx, allowed ? heads.granted : heads.withheld, inner);
   ctx.answerStatus(204);
   ctx.completeHeadWith(allowed ? heads.preflight : heads.refusedPreflight);
@@ -182,7 +182,7 @@ function isPreflight({ incoming }: Context): boolean {
   return incoming.method === "OPTIONS" && incoming.headers["access-control-request-method"] !== undefined;
 }
 
-function verdictOf(origins: CorsOptions["origins"]): (origin: string, ctx: Context) => Verdict {
+function originCheck(origins: CorsOptions["origins"]): (origin: string, ctx: Context) => Answer {
   if (origins === "*") return () => true;
   if (typeof origins === "function") return (origin, ctx) => ask(origins, origin, ctx);
   const listed: ReadonlySet<string> = new Set(origins.map((origin) => origin.toLowerCase()));
@@ -190,7 +190,7 @@ function verdictOf(origins: CorsOptions["origins"]): (origin: string, ctx: Conte
   return (origin) => verdicts.of(origin);
 }
 
-function ask(predicate: OriginPredicate, origin: string, ctx: Context): Verdict {
+function ask(predicate: OriginPredicate, origin: string, ctx: Context): Answer {
   // A predicate such as (o) => o.endsWith(".example") must not be fooled by what is no origin at all.
   return isOrigin(origin) ? predicate(origin, ctx) : false;
 }

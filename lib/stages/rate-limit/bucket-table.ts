@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 
-type Digest = Readonly<Pick<KeyDigest, "high" | "low">>;
+type Hash = Readonly<Pick<KeyHash, "high" | "low">>;
 
 /** What `find` answers where there is no such entry. */
 export const NO_ENTRY = -1;
@@ -14,7 +14,7 @@ const SMALLEST = 2048;
 const WIDTH = 3;
 const [LOW, HIGH, ENTRY] = [0, 1, 2];
 
-export class KeyTable {
+export class BucketTable {
   private slots = new Int32Array(SMALLEST * WIDTH);
   /** By entry. */
   private slotOf = new Int32Array(SMALLEST / 2);
@@ -25,7 +25,7 @@ export class KeyTable {
     return this.count;
   }
 
-  find({ low, high }: Digest): number {
+  find({ low, high }: Hash): number {
     const { slots, mask } = this;
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
       const at = slot * WIDTH;
@@ -36,7 +36,7 @@ export class KeyTable {
   }
 
   /** @param entry the number `size` has, or that of an entry that was removed just now; the digest is not in the table */
-  add({ low, high }: Digest, entry: number): void {
+  add({ low, high }: Hash, entry: number): void {
     if (2 * this.count > this.mask) this.resize(2 * (this.mask + 1));
     this.count++;
     this.place(low, high, entry);
@@ -108,7 +108,7 @@ export class KeyTable {
 /** Rounds after the text, for each half of the result. */
 const FINAL_ROUNDS = 3;
 
-export class KeyDigest {
+export class KeyHash {
   high = 0;
   low = 0;
   private readonly first: number;

@@ -5,7 +5,7 @@
  * A bucket is a hash of `t`, the tokens, and `u`, the millisecond they were counted at; it expires when it has long been full.
  */
 import type { Cache, CacheScript } from "../../lifecycle/cache.js";
-import { type Quota, RateLimitVerdict } from "./quota.js";
+import { type Quota, RateLimitDecision } from "./quota.js";
 
 const TAKE = `
 local limit, window, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -47,17 +47,17 @@ export class CacheBuckets {
   }
 
   /** Rejects where the store does not answer. */
-  take(key: string): Promise<RateLimitVerdict> {
+  take(key: string): Promise<RateLimitDecision> {
     const { limit, isClosed } = this.quota;
-    if (isClosed) return Promise.resolve(new RateLimitVerdict(false, limit, 0, 0, 1));
+    if (isClosed) return Promise.resolve(new RateLimitDecision(false, limit, 0, 0, 1));
     return this.script.run([this.prefix + key], this.args).then((reply) => readReply(reply, limit));
   }
 }
 
-function readReply(reply: unknown, limit: number): RateLimitVerdict {
+function readReply(reply: unknown, limit: number): RateLimitDecision {
   if (!Array.isArray(reply) || reply.length !== 4)
     throw new TypeError("the rate limit's script answered something else");
   const [admitted = 0, remaining = 0, resetMs = 0, waitMs = 0] = reply.map(Number);
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
-  return new RateLimitVerdict(admitted === 1, limit, remaining, Math.ceil(resetMs / 1000), retryAfter);
+  return new RateLimitDecision(admitted === 1, limit, remaining, Math.ceil(resetMs / 1000), retryAfter);
 }

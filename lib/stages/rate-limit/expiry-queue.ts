@@ -9,21 +9,21 @@
 const FAN_OUT = 4;
 const SMALLEST = 1024;
 
-export class MomentQueue {
+export class ExpiryQueue {
   /** In heap order, so that the siblings that are compared lie next to each other. */
-  private moments = new Float64Array(SMALLEST);
+  private expiries = new Float64Array(SMALLEST);
   /** The entries in heap order. */
   private order = new Int32Array(SMALLEST);
   /** By entry: where it stands in the order. */
-  private places = new Int32Array(SMALLEST);
+  private positions = new Int32Array(SMALLEST);
   private count = 0;
 
   get size(): number {
     return this.count;
   }
 
-  momentOf(entry: number): number {
-    return this.moments[this.places[entry] ?? 0] ?? 0;
+  expiryOf(entry: number): number {
+    return this.expiries[this.positions[entry] ?? 0] ?? 0;
   }
 
   /** The entry with the earliest moment; meaningless while there is none. */
@@ -34,14 +34,14 @@ export class MomentQueue {
   /** @returns the new entry's number */
   add(moment: number): number {
     const entry = this.count++;
-    if (entry === this.moments.length) this.resize(entry * 2);
+    if (entry === this.expiries.length) this.resize(entry * 2);
     this.rise(entry, moment, entry);
     return entry;
   }
 
   /** Moves `entry` to a later moment. */
   postpone(entry: number, moment: number): void {
-    this.sink(entry, moment, this.places[entry] ?? 0);
+    this.sink(entry, moment, this.positions[entry] ?? 0);
   }
 
   /** Gives the earliest any other moment. */
@@ -53,23 +53,23 @@ export class MomentQueue {
   removeEarliest(): void {
     const removed = this.earliest;
     const last = --this.count;
-    if (last > 0) this.sink(this.order[last] ?? 0, this.moments[last] ?? 0, 0);
+    if (last > 0) this.sink(this.order[last] ?? 0, this.expiries[last] ?? 0, 0);
     if (removed !== last) this.renumber(last, removed);
-    if (last >= SMALLEST && last < this.moments.length / 4) this.resize(this.moments.length / 2);
+    if (last >= SMALLEST && last < this.expiries.length / 4) this.resize(this.expiries.length / 2);
   }
 
   private renumber(from: number, to: number): void {
-    const place = this.places[from] ?? 0;
-    this.places[to] = place;
+    const place = this.positions[from] ?? 0;
+    this.positions[to] = place;
     this.order[place] = to;
   }
 
   private rise(entry: number, moment: number, start: number): void {
-    const { moments, order } = this;
+    const { expiries, order } = this;
     let place = start;
     while (place > 0) {
       const above = (place - 1) >> 2;
-      const parentMoment = moments[above] ?? 0;
+      const parentMoment = expiries[above] ?? 0;
       if (parentMoment <= moment) break;
       this.put(order[above] ?? 0, parentMoment, place);
       place = above;
@@ -78,14 +78,14 @@ export class MomentQueue {
   }
 
   private sink(entry: number, moment: number, start: number): void {
-    const { moments, order, count } = this;
+    const { expiries, order, count } = this;
     let place = start;
     for (let first = place * FAN_OUT + 1; first < count; first = place * FAN_OUT + 1) {
       const end = Math.min(first + FAN_OUT, count);
       let least = first;
-      let leastMoment = moments[first] ?? 0;
+      let leastMoment = expiries[first] ?? 0;
       for (let child = first + 1; child < end; child++) {
-        const other = moments[child] ?? 0;
+        const other = expiries[child] ?? 0;
         if (other < leastMoment) {
           least = child;
           leastMoment = other;
@@ -99,18 +99,18 @@ export class MomentQueue {
   }
 
   private put(entry: number, moment: number, place: number): void {
-    this.moments[place] = moment;
+    this.expiries[place] = moment;
     this.order[place] = entry;
-    this.places[entry] = place;
+    this.positions[entry] = place;
   }
 
   private resize(length: number): void {
-    const { moments, places, order, count } = this;
-    this.moments = new Float64Array(length);
-    this.places = new Int32Array(length);
+    const { expiries, positions, order, count } = this;
+    this.expiries = new Float64Array(length);
+    this.positions = new Int32Array(length);
     this.order = new Int32Array(length);
-    this.moments.set(moments.subarray(0, count));
-    this.places.set(places.subarray(0, count));
+    this.expiries.set(expiries.subarray(0, count));
+    this.positions.set(positions.subarray(0, count));
     this.order.set(order.subarray(0, count));
   }
 }

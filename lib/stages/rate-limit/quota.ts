@@ -61,7 +61,7 @@ function expectWhole(what: string, value: number): void {
  * What a rate limit says about one request: whether it may go on, and the numbers for its `RateLimit-*` headers, which it adds to
  * the head of whatever answer the request gets. The innermost limit speaks first and the others leave its word alone.
  */
-export class RateLimitVerdict implements HeadCompleter {
+export class RateLimitDecision implements HeadCompleter {
   constructor(
     readonly isAdmitted: boolean,
     /** The quota's limit, whatever its burst. */

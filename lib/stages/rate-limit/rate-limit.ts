@@ -19,7 +19,7 @@ import { Problem } from "../../errors/problem.js";
 import { tracing } from "../../tracing/tracing.js";
 import { Cache } from "../../lifecycle/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";
-import { Quota, type RateLimitVerdict } from "./quota.js";
+import { Quota, type RateLimitDecision } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./client-key.js";
 import { TokenBuckets } from "./token-bucket.js";
 
@@ -190,7 +190,7 @@ function isOver(ctx: Context): boolean {
   return ctx.sealed || ctx.gone;
 }
 
-function pass(ctx: Context, verdict: RateLimitVerdict, inner: Run): void | Promise<void> {
+function pass(ctx: Context, verdict: RateLimitDecision, inner: Run): void | Promise<void> {
   ctx.completeHeadWith(verdict);
   if (verdict.isAdmitted) return inner(ctx);
   log.debug("request refused", REFUSED);

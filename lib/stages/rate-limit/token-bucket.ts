@@ -6,9 +6,9 @@
  * Where so many keys come that nothing is full (a crowd, or one client that makes up keys), the table ends at `MOST_BUCKETS`: the
  * bucket nearest to full gives way, whose owner gains the least by it.
  */
-import { KeyDigest, KeyTable, NO_ENTRY } from "./bucket-table.js";
-import { MomentQueue } from "./expiry-queue.js";
-import { type Quota, RateLimitVerdict } from "./quota.js";
+import { KeyHash, BucketTable, NO_ENTRY } from "./bucket-table.js";
+import { ExpiryQueue } from "./expiry-queue.js";
+import { type Quota, RateLimitDecision } from "./quota.js";
 
 /** So many buckets are kept without asking which of them are full. */
 export const SWEEP_ABOVE = 8192;
@@ -17,10 +17,10 @@ export const SWEEP_ABOVE = 8192;
 export const MOST_BUCKETS = 1_048_576;
 
 export class TokenBuckets {
-  private readonly digest = new KeyDigest();
-  private readonly entries = new KeyTable();
+  private readonly digest = new KeyHash();
+  private readonly entries = new BucketTable();
   /** In ticks; see `Quota`. Entries have the same numbers in both. */
-  private readonly fullAt = new MomentQueue();
+  private readonly fullAt = new ExpiryQueue();
   /** A bucket's worth of ticks. */
   private readonly depth: number;
 
@@ -36,13 +36,13 @@ export class TokenBuckets {
   }
 
   /** Takes a token from the bucket of `key`, if there is one; `now` in milliseconds, never going back. */
-  take(key: string, now: number): RateLimitVerdict {
+  take(key: string, now: number): RateLimitDecision {
     const { quota } = this;
-    if (quota.isClosed) return new RateLimitVerdict(false, quota.limit, 0, 0, 1);
+    if (quota.isClosed) return new RateLimitDecision(false, quota.limit, 0, 0, 1);
     const tick = Math.floor(now) * quota.limit;
     if (this.entries.size > SWEEP_ABOVE) this.sweep(tick);
     const entry = this.entries.find(this.digest.of(key));
-    const before = entry === NO_ENTRY ? tick : Math.max(tick, this.fullAt.momentOf(entry));
+    const before = entry === NO_ENTRY ? tick : Math.max(tick, this.fullAt.expiryOf(entry));
     const after = before + quota.windowMs;
     if (after - tick > this.depth) return this.verdict(false, before - tick);
     if (entry === NO_ENTRY) this.add(after);
@@ -51,13 +51,13 @@ export class TokenBuckets {
   }
 
   /** @param missing ticks until the bucket is full */
-  private verdict(isAdmitted: boolean, missing: number): RateLimitVerdict {
+  private verdict(isAdmitted: boolean, missing: number): RateLimitDecision {
     const { depth } = this;
     const { limit, windowMs } = this.quota;
     const remaining = Math.floor((depth - missing) / windowMs);
     const reset = seconds(missing, limit);
     const retryAfter = isAdmitted ? 0 : Math.max(1, seconds(missing + windowMs - depth, limit));
-    return new RateLimitVerdict(isAdmitted, limit, remaining, reset, retryAfter);
+    return new RateLimitDecision(isAdmitted, limit, remaining, reset, retryAfter);
   }
 
   /** Adds the bucket of the key that was looked for. */
@@ -75,7 +75,7 @@ export class TokenBuckets {
 
   private sweep(tick: number): void {
     const { fullAt } = this;
-    while (fullAt.size > 0 && fullAt.momentOf(fullAt.earliest) <= tick) this.dropEarliest();
+    while (fullAt.size > 0 && fullAt.expiryOf(fullAt.earliest) <= tick) this.dropEarliest();
   }
 
   private dropEarliest(): void {

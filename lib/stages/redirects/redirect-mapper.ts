@@ -55,7 +55,7 @@ export interface RedirectSite {
   readonly origin: string;
 }
 
-export class RedirectMapper extends Layer {
+export class RedirectMapperLayer extends Layer {
   constructor(private readonly site: RedirectSite) {
     super();
   }

@@ -3,13 +3,13 @@
  * errors gives them one, as to all others.
  */
 import type { Readable } from "node:stream";
-import type { Section } from "./disk.js";
+import type { Section } from "./fs";
 import type { Coding } from "../../http/accept-encoding.js";
 import { varyBy } from "../../http/vary.js";
 import type { Context } from "../../http/context.js";
 import { NodeHead } from "../../http/head.js";
 import { evaluateConditions, isRangeCurrent, type StaticFile } from "./file.js";
-import type { Place } from "./locator.js";
+import type { FileLocation } from "./locator.js";
 
 /**
  * Reads `Range` for a file (RFC 9110 section 14). One range of bytes is answered; several are not worth the multipart answer, which
@@ -46,14 +46,14 @@ export interface Representation {
 type Read = (section: Section) => Body | undefined | Promise<Body | undefined>;
 
 /** Answers, or returns false where the file is not the one that was found any more, and nothing has been said. */
-export function answerFile(ctx: Context, place: Place, chosen: Representation): Promise<boolean> {
+export function answerFile(ctx: Context, place: FileLocation, chosen: Representation): Promise<boolean> {
   const { path, file } = chosen;
-  return answer(ctx, place, chosen, (section) => place.library.read(path, file, section, ctx.clock));
+  return answer(ctx, place, chosen, (section) => place.store.read(path, file, section, ctx.clock));
 }
 
 /** The same for a file that changes all the time: it is taken as it is when it is opened. */
-export async function answerChangingFile(ctx: Context, place: Place, chosen: Representation): Promise<boolean> {
-  const open = await place.library.openNow(chosen.path, chosen.file);
+export async function answerChangingFile(ctx: Context, place: FileLocation, chosen: Representation): Promise<boolean> {
+  const open = await place.store.openNow(chosen.path, chosen.file);
   if (open === undefined) return false;
   try {
     return await answer(ctx, place, { ...chosen, file: open.file }, (section) => open.read(section));
@@ -62,7 +62,7 @@ export async function answerChangingFile(ctx: Context, place: Place, chosen: Rep
   }
 }
 
-async function answer(ctx: Context, place: Place, chosen: Representation, read: Read): Promise<boolean> {
+async function answer(ctx: Context, place: FileLocation, chosen: Representation, read: Read): Promise<boolean> {
   const { method, headers } = ctx.incoming;
   if (method !== "GET" && method !== "HEAD") return refuse(ctx, 405, "Allow", "GET, HEAD");
   const { file } = chosen;
@@ -85,14 +85,14 @@ function refuse(ctx: Context, status: number, name?: string, value = ""): true {
   return true;
 }
 
-function answerHead(ctx: Context, status: 200 | 304, place: Place, chosen: Representation): true {
+function answerHead(ctx: Context, status: 200 | 304, place: FileLocation, chosen: Representation): true {
   ctx.answerStatus(status);
   describe(ctx, place, chosen);
   if (status === 200) describeBody(ctx, chosen, chosen.file.size);
   return true;
 }
 
-function answerBody(ctx: Context, place: Place, chosen: Representation, body: Body, range?: Section): void {
+function answerBody(ctx: Context, place: FileLocation, chosen: Representation, body: Body, range?: Section): void {
   const { size } = chosen.file;
   ctx.answerStatus(range === undefined ? 200 : 206);
   ctx.answerBody(body);
@@ -104,7 +104,11 @@ function answerBody(ctx: Context, place: Place, chosen: Representation, body: Bo
   ctx.raw.setHeader("Content-Range", `bytes ${first}-${first + length - 1}/${size}`);
 }
 
-function describe({ raw }: Context, { cacheControl, contentType }: Place, { file, varies }: Representation): void {
+function describe(
+  { raw }: Context,
+  { cacheControl, contentType }: FileLocation,
+  { file, varies }: Representation,
+): void {
   raw.setHeader("ETag", file.etag);
   raw.setHeader("Last-Modified", file.lastModified);
   raw.setHeader("Cache-Control", cacheControl);

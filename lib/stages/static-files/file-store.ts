@@ -5,7 +5,7 @@
  */
 import type { Stats } from "node:fs";
 import { StaticFile, type Suffix } from "./file.js";
-import { closeFile, FileStream, type Section, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./disk.js";
+import { closeFile, FileStream, type Section, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs";
 import type { Clock } from "../../runtime/clock.js";
 
 /**
@@ -18,14 +18,14 @@ import type { Clock } from "../../runtime/clock.js";
 const IDLE_MS = 10_000;
 const SWEEP_MS = 1000;
 
-interface Kept {
+interface CacheEntry {
   /** `undefined` while someone is reading them. */
   bytes: Buffer | undefined;
   usedAt: number;
 }
 
-export class KeptBytes {
-  private readonly kept = new Map<StaticFile, Kept>();
+export class FileCache {
+  private readonly entries = new Map<StaticFile, CacheEntry>();
   private size = 0;
   private sweptAt = -Infinity;
 
@@ -33,7 +33,7 @@ export class KeptBytes {
   constructor(private readonly budget: number) {}
 
   find(file: StaticFile, now: number): Buffer | undefined {
-    const kept = this.kept.get(file);
+    const kept = this.entries.get(file);
     if (kept === undefined) return undefined;
     kept.usedAt = now;
     return kept.bytes;
@@ -41,28 +41,28 @@ export class KeptBytes {
 
   /** Whether the caller is to read the file and `put` its bytes, or `drop` it. */
   reserve(file: StaticFile, now: number): boolean {
-    if (this.kept.has(file)) return false;
+    if (this.entries.has(file)) return false;
     if (this.size + file.size > this.budget) this.sweep(now);
     if (this.size + file.size > this.budget) return false;
-    this.kept.set(file, { bytes: undefined, usedAt: now });
+    this.entries.set(file, { bytes: undefined, usedAt: now });
     this.size += file.size;
     return true;
   }
 
   /** Does nothing for a file that was dropped in the meantime. */
   put(file: StaticFile, bytes: Buffer): void {
-    const kept = this.kept.get(file);
+    const kept = this.entries.get(file);
     if (kept !== undefined) kept.bytes = bytes;
   }
 
   drop(file: StaticFile): void {
-    if (this.kept.delete(file)) this.size -= file.size;
+    if (this.entries.delete(file)) this.size -= file.size;
   }
 
   private sweep(now: number): void {
     if (now - this.sweptAt < SWEEP_MS) return;
     this.sweptAt = now;
-    for (const [file, { bytes, usedAt }] of this.kept) {
+    for (const [file, { bytes, usedAt }] of this.entries) {
       if (bytes !== undefined && now - usedAt > IDLE_MS) this.drop(file);
     }
   }
@@ -94,28 +94,28 @@ export class OpenFile {
 
 /** Files up to this size are read at once, larger ones chunk by chunk unless their bytes are kept. */
 const SMALL_BYTES = 131_072;
-const KEPT_FILE_BYTES = 1_048_576;
-const KEPT_BYTES = 33_554_432;
-const KNOWN_FILES = 4096;
+const MAX_CACHED_FILE_BYTES = 1_048_576;
+const CACHE_BYTES = 33_554_432;
+const MAX_KNOWN_FILES = 4096;
 /** How long a file that did not change is taken to lie where it lay. */
 const TRUST_MS = 1000;
 
-interface Known {
+interface KnownFile {
   readonly file: StaticFile;
   /** When the links on the way were followed. */
   followedAt: number;
 }
 
-export class StaticLibrary {
-  private readonly known = new Map<string, Known>();
-  private readonly kept = new KeptBytes(KEPT_BYTES);
+export class FileStore {
+  private readonly states = new Map<string, KnownFile>();
+  private readonly cache = new FileCache(CACHE_BYTES);
 
   constructor(private readonly root: string) {}
 
   /** The regular file at `path`, which begins with a slash; `undefined` where there is none, or where a link leads out of the root. */
   async find(path: string, suffix: Suffix, clock: Clock): Promise<StaticFile | undefined> {
     const stats = await statOf(this.root + path);
-    const known = this.known.get(path);
+    const known = this.states.get(path);
     if (stats === undefined || !stats.isFile()) return this.forget(path);
     const now = clock.monotonic();
     const isTrusted = known !== undefined && now - known.followedAt < TRUST_MS;
@@ -126,9 +126,9 @@ export class StaticLibrary {
   /** What the section holds; `undefined` where the file is no longer the one that was found. */
   async read(path: string, file: StaticFile, section: Section, clock: Clock): Promise<Buffer | FileStream | undefined> {
     const now = clock.monotonic();
-    const kept = this.kept.find(file, now);
+    const kept = this.cache.find(file, now);
     if (kept !== undefined) return part(kept, section);
-    const isKept = file.size <= KEPT_FILE_BYTES && file.isAtRest(clock.now()) && this.kept.reserve(file, now);
+    const isKept = file.size <= MAX_CACHED_FILE_BYTES && file.isAtRest(clock.now()) && this.cache.reserve(file, now);
     if (isKept) return this.readToKeep(path, file, section);
     const descriptor = await this.open(path, file);
     if (descriptor === undefined) return undefined;
@@ -160,8 +160,8 @@ export class StaticLibrary {
       const descriptor = await this.open(path, file);
       bytes = descriptor === undefined ? undefined : await readAndClose(descriptor, file.size);
     } finally {
-      if (bytes?.length === file.size) this.kept.put(file, bytes);
-      else this.kept.drop(file);
+      if (bytes?.length === file.size) this.cache.put(file, bytes);
+      else this.cache.drop(file);
     }
     return bytes?.length === file.size ? part(bytes, section) : undefined;
   }
@@ -183,24 +183,24 @@ export class StaticLibrary {
   }
 
   private learn(path: string, stats: Stats, suffix: Suffix, now: number): StaticFile {
-    const known = this.known.get(path);
+    const known = this.states.get(path);
     if (known?.file.isSame(stats) === true) {
       known.followedAt = now;
       return known.file;
     }
     this.forget(path);
-    const [oldest] = this.known.keys();
-    if (oldest !== undefined && this.known.size >= KNOWN_FILES) this.forget(oldest);
+    const [oldest] = this.states.keys();
+    if (oldest !== undefined && this.states.size >= MAX_KNOWN_FILES) this.forget(oldest);
     const file = new StaticFile(stats, suffix);
-    this.known.set(path, { file, followedAt: now });
+    this.states.set(path, { file, followedAt: now });
     return file;
   }
 
   private forget(path: string): undefined {
-    const known = this.known.get(path);
+    const known = this.states.get(path);
     if (known === undefined) return;
-    this.kept.drop(known.file);
-    this.known.delete(path);
+    this.cache.drop(known.file);
+    this.states.delete(path);
   }
 }
 

@@ -8,8 +8,8 @@ import { lookup } from "mime-types";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { BoundedMemo } from "../../http/bounded-memo.js";
 import { isCompressible, BYTES } from "../../http/media-type.js";
-import { StaticLibrary } from "./file-store.js";
-import { type StaticSettings, staticPath } from "./options.js";
+import { FileStore } from "./file-store.js";
+import { type StaticSettings, filePathOf } from "./options.js";
 
 /**
  * Which files of a build may be kept by caches for good: those named after their content, `<name>-<hash>.<extension>`. Where Vite's
@@ -69,8 +69,8 @@ function malformed(path: string, cause: unknown): FrameworkError {
   });
 }
 
-export interface Place {
-  readonly library: StaticLibrary;
+export interface FileLocation {
+  readonly store: FileStore;
   /** Below the library's directory, with a slash in front. */
   readonly path: string;
   readonly contentType: string;
@@ -78,37 +78,37 @@ export interface Place {
   readonly cacheControl: string;
 }
 
-const NOWHERE = Symbol("nowhere");
+const NO_FILE = Symbol("nowhere");
 
-export class StaticShelf {
-  private readonly root: StaticLibrary;
-  private readonly build: StaticLibrary;
-  private readonly below: string;
-  private readonly listed: ReadonlySet<string> | undefined;
-  private readonly places = new BoundedMemo<Place | typeof NOWHERE>((path) => this.look(path), 1024);
+export class FileLocator {
+  private readonly root: FileStore;
+  private readonly build: FileStore;
+  private readonly buildPrefix: string;
+  private readonly manifestFiles: ReadonlySet<string> | undefined;
+  private readonly locations = new BoundedMemo<FileLocation | typeof NO_FILE>((path) => this.look(path), 1024);
 
   constructor(settings: StaticSettings) {
-    this.root = new StaticLibrary(settings.root);
-    this.build = new StaticLibrary(settings.buildDirectory);
-    this.below = `${settings.prefix}/`;
-    this.listed = filesOfManifest(settings.manifest);
+    this.root = new FileStore(settings.root);
+    this.build = new FileStore(settings.buildDirectory);
+    this.buildPrefix = `${settings.prefix}/`;
+    this.manifestFiles = filesOfManifest(settings.manifest);
   }
 
   /** `undefined` where no file can be. */
-  placeOf(rawPath: string): Place | undefined {
-    const place = this.places.of(rawPath);
-    return place === NOWHERE ? undefined : place;
+  locate(rawPath: string): FileLocation | undefined {
+    const place = this.locations.of(rawPath);
+    return place === NO_FILE ? undefined : place;
   }
 
-  private look(rawPath: string): Place | typeof NOWHERE {
-    const path = staticPath(rawPath);
-    if (path === undefined) return NOWHERE;
-    const isBuilt = path.startsWith(this.below);
-    const name = isBuilt ? path.slice(this.below.length - 1) : path;
+  private look(rawPath: string): FileLocation | typeof NO_FILE {
+    const path = filePathOf(rawPath);
+    if (path === undefined) return NO_FILE;
+    const isBuilt = path.startsWith(this.buildPrefix);
+    const name = isBuilt ? path.slice(this.buildPrefix.length - 1) : path;
     const contentType = typeOf(name);
-    const isForGood = isBuilt && isHashedName(name) && (this.listed?.has(name.slice(1)) ?? true);
+    const isForGood = isBuilt && isHashedName(name) && (this.manifestFiles?.has(name.slice(1)) ?? true);
     return {
-      library: isBuilt ? this.build : this.root,
+      store: isBuilt ? this.build : this.root,
       path: name,
       contentType,
       isCompressible: isCompressible(contentType),

@@ -11,7 +11,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 const WELL_KNOWN = ".well-known";
 
 /** The decoded path, beginning with a slash; `undefined` for one that names no file. */
-export function staticPath(raw: string): string | undefined {
+export function filePathOf(raw: string): string | undefined {
   if (raw.charCodeAt(0) !== 0x2f) return undefined;
   const names: string[] = [];
   for (const segment of raw.slice(1).split("/")) {
@@ -72,7 +72,7 @@ function checkDirectory(name: unknown): void {
 
 function checkedPrefix(prefix: unknown): string {
   const asked = typeof prefix === "string" ? prefix.replace(/\/$/, "") : "";
-  if (staticPath(asked) === asked) return asked;
+  if (filePathOf(asked) === asked) return asked;
   throw new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is no path; write one like "/build"`, {
     code: "E_STATIC_PREFIX",
   });

@@ -15,7 +15,7 @@ import { Layer, type Run } from "../../http/middleware.js";
 import { answerChangingFile, answerFile, type Representation } from "./answer.js";
 import type { StaticFile } from "./file.js";
 import { staticSettings, type StaticFilesOptions } from "./options.js";
-import { StaticShelf, type Place } from "./locator.js";
+import { FileLocator, type FileLocation } from "./locator.js";
 
 /** How often a file is looked for and found changed when it is opened, before it is taken as it is. */
 const TRIES = 4;
@@ -33,7 +33,7 @@ const NO_CODING = readAcceptEncoding(undefined);
 export class StaticFiles extends Layer {
   /** @internal */
   readonly root: string;
-  private readonly shelf: StaticShelf;
+  private readonly locator: FileLocator;
   private readonly acceptances = new BoundedMemo(readAcceptEncoding);
 
   /**
@@ -44,7 +44,7 @@ export class StaticFiles extends Layer {
     super();
     const settings = staticSettings(options);
     this.root = settings.root;
-    this.shelf = new StaticShelf(settings);
+    this.locator = new FileLocator(settings);
   }
 
   /** What is no file goes on inwards. */
@@ -62,39 +62,39 @@ export class StaticFiles extends Layer {
 
   /** Whether there is such a file; if so, the request is answered. */
   tryServe(ctx: Context): boolean | Promise<boolean> {
-    const place = this.shelf.placeOf(ctx.path);
+    const place = this.locator.locate(ctx.path);
     return place === undefined ? false : this.serve(ctx, place);
   }
 
-  private async serve(ctx: Context, place: Place): Promise<boolean> {
+  private async serve(ctx: Context, place: FileLocation): Promise<boolean> {
     for (let tries = 0; tries < TRIES; tries++) {
       const chosen = await this.choose(ctx, place);
       if (chosen === undefined) return false;
       if (ctx.sealed || ctx.gone || (await answerFile(ctx, place, chosen))) return true;
-      if (!(await place.library.canOpen(chosen.path))) return false;
+      if (!(await place.store.canOpen(chosen.path))) return false;
     }
     return this.serveAsItIs(ctx, place);
   }
 
-  private async serveAsItIs(ctx: Context, place: Place): Promise<boolean> {
+  private async serveAsItIs(ctx: Context, place: FileLocation): Promise<boolean> {
     const chosen = await this.choose(ctx, place);
     if (chosen === undefined) return false;
     if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, place, chosen))) return true;
     throw new Error("a static file was replaced each time it was about to be sent");
   }
 
-  private async choose({ incoming, clock }: Context, place: Place): Promise<Representation | undefined> {
-    const { library, path, isCompressible } = place;
+  private async choose({ incoming, clock }: Context, place: FileLocation): Promise<Representation | undefined> {
+    const { store, path, isCompressible } = place;
     const acceptance = this.acceptanceOf(incoming);
-    const finding = library.find(path, "", clock);
+    const finding = store.find(path, "", clock);
     if (acceptance.br === 0 && acceptance.gzip === 0) {
       const file = await finding;
       return file && { file, path, coding: undefined, varies: isCompressible };
     }
     const [file, br, gzip] = await Promise.all([
       finding,
-      acceptance.br > 0 ? library.find(`${path}.br`, "-br", clock) : undefined,
-      acceptance.gzip > 0 ? library.find(`${path}.gz`, "-gz", clock) : undefined,
+      acceptance.br > 0 ? store.find(`${path}.br`, "-br", clock) : undefined,
+      acceptance.gzip > 0 ? store.find(`${path}.gz`, "-gz", clock) : undefined,
     ]);
     return file && best(place, acceptance, { file, br: upToDate(br, file), gzip: upToDate(gzip, file) });
   }
@@ -113,7 +113,11 @@ interface Candidates {
   readonly gzip: StaticFile | undefined;
 }
 
-function best({ path, isCompressible }: Place, acceptance: Acceptance, { file, br, gzip }: Candidates): Representation {
+function best(
+  { path, isCompressible }: FileLocation,
+  acceptance: Acceptance,
+  { file, br, gzip }: Candidates,
+): Representation {
   const coding = pickCoding(acceptance, { br: br !== undefined, gzip: gzip !== undefined });
   const varies = isCompressible || br !== undefined || gzip !== undefined;
   if (coding === "br" && br !== undefined) return { file: br, path: `${path}.br`, coding, varies };

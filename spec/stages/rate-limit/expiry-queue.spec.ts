@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { MomentQueue } from "../../../lib/stages/rate-limit/expiry-queue.js";
+import { ExpiryQueue } from "../../../lib/stages/rate-limit/expiry-queue.js";
 
 type Step =
   | { readonly add: number }
@@ -19,7 +19,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 /** Does what the step says to the queue and to a plain list of moments, numbered alike. */
-function perform(step: Step, queue: MomentQueue, moments: number[]): void {
+function perform(step: Step, queue: ExpiryQueue, moments: number[]): void {
   if ("add" in step) {
     expect(queue.add(step.add)).to.equal(moments.length);
     moments.push(step.add);
@@ -45,27 +45,27 @@ describe("MomentQueue", () => {
   it("knows the earliest of what is in it, through any sequence of steps", () => {
     fc.assert(
       fc.property(steps, (sequence) => {
-        const queue = new MomentQueue();
+        const queue = new ExpiryQueue();
         const moments: number[] = [];
 
         for (const step of sequence) {
           perform(step, queue, moments);
           expect(queue.size).to.equal(moments.length);
-          if (moments.length > 0) expect(queue.momentOf(queue.earliest)).to.equal(Math.min(...moments));
+          if (moments.length > 0) expect(queue.expiryOf(queue.earliest)).to.equal(Math.min(...moments));
         }
 
-        expect(moments.map((_moment, entry) => queue.momentOf(entry))).to.deep.equal(moments);
+        expect(moments.map((_moment, entry) => queue.expiryOf(entry))).to.deep.equal(moments);
       }),
     );
   });
 
   it("gives everything back in order after it has grown, and shrinks with it", () => {
-    const queue = new MomentQueue();
+    const queue = new ExpiryQueue();
     for (let at = 0; at < 20_000; at++) queue.add((at * 7919) % 20_011);
 
     const drained: number[] = [];
     while (queue.size > 0) {
-      drained.push(queue.momentOf(queue.earliest));
+      drained.push(queue.expiryOf(queue.earliest));
       queue.removeEarliest();
     }
 

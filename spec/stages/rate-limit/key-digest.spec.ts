@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { KeyDigest } from "../../../lib/stages/rate-limit/bucket-table.js";
+import { KeyHash } from "../../../lib/stages/rate-limit/bucket-table.js";
 
 const SECRET = Buffer.from("0001020304050607", "hex");
 
 function of(text: string, secret = SECRET): string {
-  const { high, low } = new KeyDigest(secret).of(text);
+  const { high, low } = new KeyHash(secret).of(text);
   return `${high} ${low}`;
 }
 
@@ -15,7 +15,7 @@ function bitsOf(value: number): number {
 
 describe("KeyDigest", () => {
   it("is the same for the same text, whatever was digested before", () => {
-    const digest = new KeyDigest(SECRET);
+    const digest = new KeyHash(SECRET);
 
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
@@ -33,7 +33,7 @@ describe("KeyDigest", () => {
   });
 
   it("tells a million keys apart that differ little", () => {
-    const digest = new KeyDigest();
+    const digest = new KeyHash();
     const lows = new Set<number>();
     const both = new Set<bigint>();
 
@@ -51,7 +51,7 @@ describe("KeyDigest", () => {
   it("changes half of its bits with every bit of the text and of the secret", () => {
     let changed = 0;
     let tries = 0;
-    const compare = (one: KeyDigest, other: KeyDigest): void => {
+    const compare = (one: KeyHash, other: KeyHash): void => {
       changed += bitsOf(one.high ^ other.high) + bitsOf(one.low ^ other.low);
       tries += 1;
     };
@@ -60,10 +60,10 @@ describe("KeyDigest", () => {
       for (let key = 0; key < 50; key++) {
         const text = `client ${key}`;
         const turned = String.fromCharCode(text.charCodeAt(0) ^ (1 << bit)) + text.slice(1);
-        compare(new KeyDigest(SECRET).of(text), new KeyDigest(SECRET).of(turned));
+        compare(new KeyHash(SECRET).of(text), new KeyHash(SECRET).of(turned));
         const secret = Buffer.from(SECRET);
         secret.writeUInt8(secret.readUInt8(bit % 8) ^ (1 << (key % 8)), bit % 8);
-        compare(new KeyDigest(SECRET).of(text), new KeyDigest(secret).of(text));
+        compare(new KeyHash(SECRET).of(text), new KeyHash(secret).of(text));
       }
     }
 
@@ -71,7 +71,7 @@ describe("KeyDigest", () => {
   });
 
   it("draws a secret of its own", () => {
-    const [one, other] = [new KeyDigest().of("key"), new KeyDigest().of("key")];
+    const [one, other] = [new KeyHash().of("key"), new KeyHash().of("key")];
 
     expect([one.high, one.low]).not.to.deep.equal([other.high, other.low]);
   });

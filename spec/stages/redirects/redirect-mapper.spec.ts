@@ -2,14 +2,14 @@ import { expect } from "chai";
 import type { Context } from "../../../lib/http/context.js";
 import { Get } from "../../../lib/routing/endpoint.js";
 import { redirect, type Redirect } from "../../../lib/stages/redirects/redirect.js";
-import { RedirectMapper } from "../../../lib/stages/redirects/redirect-mapper.js";
+import { RedirectMapperLayer } from "../../../lib/stages/redirects/redirect-mapper.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
 import { Stack, type Asking } from "../../support/stack.js";
 
 const show = Get("/links/{id}", "links.show");
 const routes = new Routes([Route.get("/links/{id}", () => "x").name("links.show")]);
-const mapper = new RedirectMapper({ routes, origin: "https://shop.example" });
+const mapper = new RedirectMapperLayer({ routes, origin: "https://shop.example" });
 
 async function answerOf(result: (ctx: Context) => Redirect, asking: Asking = {}) {
   await using stack = await Stack.of([mapper], result);

@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { StaticFile } from "../../../lib/stages/static-files/file.js";
-import { KeptBytes } from "../../../lib/stages/static-files/file-store.js";
+import { FileCache } from "../../../lib/stages/static-files/file-store.js";
 
 describe("KeptBytes", () => {
   it("gives back what was put, to who asks for the same state of the same file", () => {
     const [file, other] = [fileOf(10), fileOf(10)];
-    const kept = new KeptBytes(100);
+    const kept = new FileCache(100);
 
     kept.reserve(file, 0);
     kept.put(file, Buffer.alloc(10, "a"));
@@ -18,7 +18,7 @@ describe("KeptBytes", () => {
 
   it("has a file read by one at a time", () => {
     const file = fileOf(10);
-    const kept = new KeptBytes(100);
+    const kept = new FileCache(100);
 
     const reservations = [kept.reserve(file, 0), kept.reserve(file, 0)];
 
@@ -27,7 +27,7 @@ describe("KeptBytes", () => {
   });
 
   it("keeps no more than its budget", () => {
-    const kept = new KeptBytes(25);
+    const kept = new FileCache(25);
 
     const reservations = [fileOf(10), fileOf(10), fileOf(10), fileOf(5), fileOf(1)].map((file) =>
       kept.reserve(file, 0),
@@ -38,7 +38,7 @@ describe("KeptBytes", () => {
 
   it("makes room from what was not asked for lately", () => {
     const [idle, busy, fresh] = [fileOf(10), fileOf(10), fileOf(10)];
-    const kept = new KeptBytes(20);
+    const kept = new FileCache(20);
     for (const file of [idle, busy]) {
       kept.reserve(file, 0);
       kept.put(file, Buffer.alloc(10));
@@ -52,7 +52,7 @@ describe("KeptBytes", () => {
   });
 
   it("makes no room from what is being read", () => {
-    const kept = new KeptBytes(10);
+    const kept = new FileCache(10);
     kept.reserve(fileOf(10), 0);
 
     expect(kept.reserve(fileOf(10), 100_000)).to.equal(false);
@@ -60,7 +60,7 @@ describe("KeptBytes", () => {
 
   it("has the room again of what is dropped, once", () => {
     const [first, second] = [fileOf(10), fileOf(10)];
-    const kept = new KeptBytes(10);
+    const kept = new FileCache(10);
     kept.reserve(first, 0);
 
     kept.drop(first);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { KeyTable, NO_ENTRY } from "../../../lib/stages/rate-limit/bucket-table.js";
+import { BucketTable, NO_ENTRY } from "../../../lib/stages/rate-limit/bucket-table.js";
 
 interface Digest {
   readonly low: number;
@@ -15,7 +15,7 @@ const digests = fc.record({
 
 /** The table beside a plain list of what is in it, by number. */
 class Model {
-  readonly table = new KeyTable();
+  readonly table = new BucketTable();
   readonly digests: Digest[] = [];
 
   take(digest: Digest): void {
@@ -77,7 +77,7 @@ describe("KeyTable", () => {
   });
 
   it("grows and shrinks, and loses nothing on the way", () => {
-    const table = new KeyTable();
+    const table = new BucketTable();
     const count = 100_000;
 
     for (let entry = 0; entry < count; entry++) table.add(digestOf(entry), entry);

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { staticPath } from "../../../lib/stages/static-files/options.js";
+import { filePathOf } from "../../../lib/stages/static-files/options.js";
 
 describe("the path of a static file", () => {
   const rows: readonly (readonly [string, string, string | undefined])[] = [
@@ -50,7 +50,7 @@ describe("the path of a static file", () => {
 
   for (const [title, raw, path] of rows) {
     it(`${title}: ${path ?? "none"}`, () => {
-      expect(staticPath(raw)).to.equal(path);
+      expect(filePathOf(raw)).to.equal(path);
     });
   }
 
@@ -77,7 +77,7 @@ describe("the path of a static file", () => {
 
     fc.assert(
       fc.property(spelled, (raw) => {
-        const path = staticPath(raw);
+        const path = filePathOf(raw);
 
         if (path === undefined) return;
         expect(posix.resolve("/root", `.${path}`)).to.equal(`/root${path}`);
