@@ -3,7 +3,7 @@
  * errors gives them one, as to all others.
  */
 import type { Readable } from "node:stream";
-import type { Section } from "./fs";
+import type { Section } from "./fs.js";
 import type { Coding } from "../../http/accept-encoding.js";
 import { varyBy } from "../../http/vary.js";
 import type { Context } from "../../http/context.js";

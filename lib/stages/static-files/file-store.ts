@@ -5,7 +5,7 @@
  */
 import type { Stats } from "node:fs";
 import { StaticFile, type Suffix } from "./file.js";
-import { closeFile, FileStream, type Section, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs";
+import { closeFile, FileStream, type Section, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs.js";
 import type { Clock } from "../../runtime/clock.js";
 
 /**

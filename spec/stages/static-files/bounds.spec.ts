@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { TimeoutLayer } from "../../../lib/stages/timeout.js";
 import type { Context } from "../../../lib/http/context.js";
 import type { Next } from "../../../lib/http/middleware.js";
-import { FileStream } from "../../../lib/stages/static-files/fs";
+import { FileStream } from "../../../lib/stages/static-files/fs.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { Conversation } from "../../support/conversation.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../../support/open-descriptors.js";
