@@ -1,8 +1,9 @@
 /**
- * The files of a directory, for what no route matches: conditional requests, ranges, precompressed siblings, and a year in every
- * cache for files named after their content. No listings, no index files, nothing outside the directory.
+ * Stage layer: serves the files of a directory for requests that no route matches. It supports conditional requests, ranges and
+ * precompressed siblings (`app.js.br`). Caches may keep files for a year that are named after their content. There are no listings
+ * and no index files, and nothing outside the directory is served.
  *
- * Not for files that users upload: those need a handler that decides who may have them, and under which type.
+ * Not for files that users upload: these need a handler that decides who may read them, and with which media type.
  *
  * @example
  * builder.staticFiles({ root: "public" });
@@ -17,11 +18,11 @@ import type { StaticFile } from "./file.js";
 import { staticSettings, type StaticFilesOptions } from "./options.js";
 import { FileLocator, type FileLocation } from "./locator.js";
 
-/** How often a file is looked for and found changed when it is opened, before it is taken as it is. */
+/** The attempts to open a file that changes between `stat` and `open`. After them it is sent in the state at its opening. */
 const TRIES = 4;
 /**
- * A cache may keep a 404 that says nothing of it (RFC 9110 section 15.1): a file that was asked for a moment before it was deployed
- * would stay away.
+ * A cache may keep a 404 without `Cache-Control` (RFC 9110 section 15.1). A file that was requested shortly before its deployment
+ * would stay missing for the clients of the cache.
  */
 const ABSENT: HeadCompleter = {
   complete({ raw }, head) {
@@ -37,8 +38,10 @@ export class StaticFiles extends Layer {
   private readonly acceptances = new BoundedMemo(readAcceptEncoding);
 
   /**
-   * Throws `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`. Reads the manifest, and nothing else: the directory may be made
-   * later. One that is not there when serving begins is a WARN event.
+   * Reads the manifest and nothing else: the directory may be created later. A directory that is missing when serving begins is a
+   * WARN event.
+   *
+   * @throws FrameworkError `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`
    */
   constructor(options: StaticFilesOptions = {}) {
     super();
@@ -47,7 +50,7 @@ export class StaticFiles extends Layer {
     this.locator = new FileLocator(settings);
   }
 
-  /** What is no file goes on inwards. */
+  /** Requests that name no file go on to the inner stages. */
   override wrap(inner: Run): Run {
     const pass: Run = (ctx) => {
       ctx.completeHeadWith(ABSENT);
@@ -60,48 +63,48 @@ export class StaticFiles extends Layer {
     };
   }
 
-  /** Whether there is such a file; if so, the request is answered. */
+  /** Answers the request when its path names a file; whether it did. */
   tryServe(ctx: Context): boolean | Promise<boolean> {
-    const place = this.locator.locate(ctx.path);
-    return place === undefined ? false : this.serve(ctx, place);
+    const location = this.locator.locate(ctx.path);
+    return location === undefined ? false : this.serve(ctx, location);
   }
 
-  private async serve(ctx: Context, place: FileLocation): Promise<boolean> {
+  private async serve(ctx: Context, location: FileLocation): Promise<boolean> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const chosen = await this.choose(ctx, place);
+      const chosen = await this.choose(ctx, location);
       if (chosen === undefined) return false;
-      if (ctx.sealed || ctx.gone || (await answerFile(ctx, place, chosen))) return true;
-      if (!(await place.store.canOpen(chosen.path))) return false;
+      if (ctx.sealed || ctx.gone || (await answerFile(ctx, location, chosen))) return true;
+      if (!(await location.store.canOpen(chosen.path))) return false;
     }
-    return this.serveAsItIs(ctx, place);
+    return this.serveChangingFile(ctx, location);
   }
 
-  private async serveAsItIs(ctx: Context, place: FileLocation): Promise<boolean> {
-    const chosen = await this.choose(ctx, place);
+  private async serveChangingFile(ctx: Context, location: FileLocation): Promise<boolean> {
+    const chosen = await this.choose(ctx, location);
     if (chosen === undefined) return false;
-    if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, place, chosen))) return true;
+    if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, location, chosen))) return true;
     throw new Error("a static file was replaced each time it was about to be sent");
   }
 
-  private async choose({ incoming, clock }: Context, place: FileLocation): Promise<Representation | undefined> {
-    const { store, path, isCompressible } = place;
+  private async choose({ incoming, clock }: Context, location: FileLocation): Promise<Representation | undefined> {
+    const { store, path, isCompressible } = location;
     const acceptance = this.acceptanceOf(incoming);
-    const finding = store.find(path, "", clock);
+    const lookup = store.find(path, "", clock);
     if (acceptance.br === 0 && acceptance.gzip === 0) {
-      const file = await finding;
+      const file = await lookup;
       return file && { file, path, coding: undefined, varies: isCompressible };
     }
     const [file, br, gzip] = await Promise.all([
-      finding,
+      lookup,
       acceptance.br > 0 ? store.find(`${path}.br`, "-br", clock) : undefined,
       acceptance.gzip > 0 ? store.find(`${path}.gz`, "-gz", clock) : undefined,
     ]);
-    return file && best(place, acceptance, { file, br: upToDate(br, file), gzip: upToDate(gzip, file) });
+    return file && best(location, acceptance, { file, br: upToDate(br, file), gzip: upToDate(gzip, file) });
   }
 
   private acceptanceOf({ method, headers }: Context["incoming"]): Acceptance {
     const header = headers["accept-encoding"];
-    // A range is always one of the plain file, and only GET and HEAD get any.
+    // A range is always a range of the plain file, and only GET and HEAD have ranges.
     const isNegotiated = header !== undefined && headers.range === undefined && (method === "GET" || method === "HEAD");
     return isNegotiated ? this.acceptances.of(header) : NO_CODING;
   }
@@ -125,7 +128,7 @@ function best(
   return { file, path, coding: undefined, varies };
 }
 
-/** A sibling that is older than the file holds something else. */
+/** A sibling that is older than the file has the content of an older file. */
 function upToDate(sibling: StaticFile | undefined, file: StaticFile): StaticFile | undefined {
   return sibling !== undefined && sibling.mtimeMs >= file.mtimeMs ? sibling : undefined;
 }

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { filePathOf } from "../../../lib/stages/static-files/options.js";
+import { filePathOf } from "../../../lib/stages/static-files/file-path.js";
 
 describe("the path of a static file", () => {
   const rows: readonly (readonly [string, string, string | undefined])[] = [
