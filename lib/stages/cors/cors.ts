@@ -65,8 +65,8 @@ function answer(ctx: Context, headers: CorsHeaders, allowed: boolean, inner: Run
   return undefined;
 }
 
-function complete(ctx: Context, head: HeadCompleter | undefined, inner: Run): void | Promise<void> {
-  if (head !== undefined) ctx.completeHeadWith(head);
+function complete(ctx: Context, completer: HeadCompleter, inner: Run): void | Promise<void> {
+  ctx.completeHeadWith(completer);
   return inner(ctx);
 }
 
