@@ -5,7 +5,7 @@ import { StaticFile } from "../../../lib/stages/static-files/file.js";
 import { FileCache } from "../../../lib/stages/static-files/file-cache.js";
 
 describe("FileCache", () => {
-  it("gives back what was put, to who asks for the same state of the same file", () => {
+  it("returns the bytes for the same state of the same file only", () => {
     const [file, other] = [fileOf(10), fileOf(10)];
     const cache = new FileCache(100);
 
@@ -16,7 +16,7 @@ describe("FileCache", () => {
     expect(cache.find(other, 1)).to.equal(undefined);
   });
 
-  it("has a file read by one at a time", () => {
+  it("lets one caller at a time read a file", () => {
     const file = fileOf(10);
     const cache = new FileCache(100);
 
@@ -26,7 +26,7 @@ describe("FileCache", () => {
     expect(cache.find(file, 0)).to.equal(undefined);
   });
 
-  it("keeps no more than its budget", () => {
+  it("holds at most its budget", () => {
     const cache = new FileCache(25);
 
     const reservations = [fileOf(10), fileOf(10), fileOf(10), fileOf(5), fileOf(1)].map((file) =>
@@ -36,7 +36,7 @@ describe("FileCache", () => {
     expect(reservations).to.deep.equal([true, true, false, true, false]);
   });
 
-  it("makes room from what was not asked for lately", () => {
+  it("makes room by files that were not requested lately", () => {
     const [idle, busy, fresh] = [fileOf(10), fileOf(10), fileOf(10)];
     const cache = new FileCache(20);
     for (const file of [idle, busy]) {
@@ -51,14 +51,14 @@ describe("FileCache", () => {
     expect([cache.find(idle, 11_000), cache.find(busy, 11_000)?.length]).to.deep.equal([undefined, 10]);
   });
 
-  it("makes no room from what is being read", () => {
+  it("keeps files that are being read", () => {
     const cache = new FileCache(10);
     cache.reserve(fileOf(10), 0);
 
     expect(cache.reserve(fileOf(10), 100_000)).to.equal(false);
   });
 
-  it("has the room again of what is dropped, once", () => {
+  it("regains the room of a dropped file once", () => {
     const [first, second] = [fileOf(10), fileOf(10)];
     const cache = new FileCache(10);
     cache.reserve(first, 0);
