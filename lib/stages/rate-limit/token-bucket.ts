@@ -14,7 +14,7 @@ import { type Quota, RateLimitDecision } from "./quota.js";
 export const SWEEP_ABOVE = 8192;
 
 /** The size of the table at which it stops growing; about 45 MB. */
-export const MOST_BUCKETS = 1_048_576;
+const MOST_BUCKETS = 1_048_576;
 
 export class TokenBuckets {
   private readonly hash = new KeyHash();

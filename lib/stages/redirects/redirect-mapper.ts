@@ -21,7 +21,7 @@ export interface RedirectedRequest {
 }
 
 /** The part of the route table that a redirect needs. */
-export interface UrlSource {
+interface UrlSource {
   urlFor(name: string, params: readonly PathParameter[]): string;
 }
 

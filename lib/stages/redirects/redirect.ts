@@ -14,7 +14,7 @@ import type { AnyEndpoint } from "../../routing/handler.js";
 import type { Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter, UrlArguments } from "../../routing/path.js";
 
-export type RedirectTarget =
+type RedirectTarget =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "back"; readonly fallback: string }
   | { readonly kind: "name"; readonly name: string; readonly params: readonly PathParameter[] }

@@ -68,9 +68,9 @@ export class SecurityHeaders extends Layer {
     if (this.hsts) pairs.push(...HSTS);
     if (this.policy !== undefined) pairs.push(POLICY, this.policy);
     if (this.template !== undefined) return withNonce(inner, pairs, this.template);
-    const floor: HeadCompleter = { complete: (_exchange, head) => head.floor(pairs) };
+    const completer: HeadCompleter = { complete: (_exchange, head) => head.floor(pairs) };
     return (ctx) => {
-      ctx.completeHeadWith(floor);
+      ctx.completeHeadWith(completer);
       return inner(ctx);
     };
   }
@@ -78,15 +78,15 @@ export class SecurityHeaders extends Layer {
 
 function withNonce(inner: Run, pairs: readonly string[], template: readonly string[]): Run {
   const source = new RandomBatch();
-  const floor = new FloorWithNonce(pairs, template);
+  const completer = new HeadersWithNonce(pairs, template);
   return (ctx) => {
     CspNonce.set(ctx, source.next());
-    ctx.completeHeadWith(floor);
+    ctx.completeHeadWith(completer);
     return inner(ctx);
   };
 }
 
-class FloorWithNonce implements HeadCompleter {
+class HeadersWithNonce implements HeadCompleter {
   constructor(
     private readonly pairs: readonly string[],
     private readonly template: readonly string[],

@@ -125,7 +125,7 @@ export class FileStore {
  * An open file, in the state at the time of opening. For a file that changes all the time: the state comes from the descriptor, so it
  * cannot differ from the bytes that are sent. The owner calls `release` once, after reading it or without reading it.
  */
-export class OpenFile {
+class OpenFile {
   private isStreamed = false;
 
   constructor(

@@ -61,7 +61,7 @@ export class StaticFile implements Validators {
 const REST_MS = 2000;
 
 /** The validators of a file. The ETag is weak, so `If-Match` is true for `*` only. */
-export interface Validators {
+interface Validators {
   /** `W/"…"` */
   readonly etag: string;
   /** The time of the last modification in whole seconds since the Unix epoch. */
