@@ -44,7 +44,7 @@ export class BucketTable {
   add({ low, high }: Hash, entry: number): void {
     if (2 * this.count > this.mask) this.resize(2 * (this.mask + 1));
     this.count++;
-    this.place(low, high, entry);
+    this.insert(low, high, entry);
   }
 
   remove(entry: number): void {
@@ -61,7 +61,7 @@ export class BucketTable {
     if (length > SMALLEST && this.count < length / 16) this.resize(length / 2);
   }
 
-  private place(low: number, high: number, entry: number): void {
+  private insert(low: number, high: number, entry: number): void {
     const { slots, mask } = this;
     let slot = low & mask;
     while (slots[slot * WIDTH + ENTRY] !== 0) slot = (slot + 1) & mask;
@@ -100,7 +100,7 @@ export class BucketTable {
     this.mask = length - 1;
     for (let at = 0; at < slots.length; at += WIDTH) {
       const mark = slots[at + ENTRY] ?? 0;
-      if (mark !== 0) this.place(slots[at + LOW] ?? 0, slots[at + HIGH] ?? 0, mark - 1);
+      if (mark !== 0) this.insert(slots[at + LOW] ?? 0, slots[at + HIGH] ?? 0, mark - 1);
     }
   }
 }

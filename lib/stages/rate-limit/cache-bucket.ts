@@ -12,8 +12,8 @@ const TAKE = `
 local limit, window, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local kept = redis.call('HMGET', KEYS[1], 't', 'u')
-local tokens, at = tonumber(kept[1]), tonumber(kept[2])
+local stored = redis.call('HMGET', KEYS[1], 't', 'u')
+local tokens, at = tonumber(stored[1]), tonumber(stored[2])
 if tokens == nil or at == nil then tokens, at = capacity, now end
 tokens = math.min(capacity, tokens + math.max(0, now - at) * limit / window)
 -- Rounding may leave a sum of fractions slightly below its whole number.

@@ -2,7 +2,7 @@
  * Stage layer, and middleware for a route or a group: limits the requests of each client with a token bucket. A request takes one
  * token; without a token it is answered 429. Every answer carries the `RateLimit-*` headers.
  *
- * A `RateLimit` is a handle, and the buckets belong to it. One handle in several places is one quota; two handles are two quotas.
+ * A `RateLimit` is a handle, and the buckets belong to it. One handle on several routes is one quota; two handles are two quotas.
  * Each method returns a new handle and does not change the old one. By default the buckets are in memory, so each process has its
  * own quota. With `.redis(cache)` all processes share one quota.
  *

@@ -4,7 +4,7 @@
  * bucket mean the same, so above `SWEEP_ABOVE` buckets the full ones are removed, the earliest expiry first.
  *
  * Many clients, or one client that invents keys, may fill the table with buckets that are not full. Then the table stays at
- * `MOST_BUCKETS`: a new key replaces the bucket that is nearest to full, because its client gains the least tokens by that.
+ * `MOST_BUCKETS`: a new key replaces the bucket that is nearest to full, because its client gains the fewest tokens by that.
  */
 import { KeyHash, BucketTable, NO_ENTRY } from "./bucket-table.js";
 import { ExpiryQueue } from "./expiry-queue.js";
