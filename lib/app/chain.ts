@@ -17,10 +17,15 @@ import type { Slot } from "../pipeline/table.js";
 import { dispatch, type Unmatched } from "../routing/router.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { Redirect } from "../stages/redirects/redirect.js";
-import { answerRedirect, NO_ROUTES, RedirectMapper, type RedirectSite } from "../stages/redirects/redirect-mapper.js";
+import {
+  answerRedirect,
+  NO_ROUTES,
+  RedirectMapperLayer,
+  type RedirectSite,
+} from "../stages/redirects/redirect-mapper.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
-import { BootingGate } from "../stages/maintenance.js";
+import { BootingLayer } from "../stages/maintenance.js";
 import type { RequestChain } from "../server/request-handler.js";
 import type { Ask, Plan, StagePlan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
@@ -64,7 +69,7 @@ export function fillPipeline(plan: Plan, { stages, container, site }: StageParts
   if (plan.health) {
     pipeline.put("health", new HealthLayer(new Health(container.get(Readiness), plan.healthPrefix)));
   }
-  if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapper(site));
+  if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapperLayer(site));
   for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
   return pipeline;
 }
@@ -81,7 +86,7 @@ export function entryOf(pipeline: Pipeline, { reading, site, log }: EntryParts):
   return (phase) => {
     const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
     const router = dispatch(reading.destinations(), { byHand: byHand(reading.all), fallback });
-    const gate = phase === "booting" ? new BootingGate() : undefined;
+    const gate = phase === "booting" ? new BootingLayer() : undefined;
     const entry = lastResortHandler(
       pipeline.compose(router, { boundary: (inner) => errorBoundary(inner, unresolved), gate }),
     );

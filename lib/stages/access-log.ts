@@ -1,7 +1,7 @@
 /**
- * Stage layer: one line a request, once and only once, as soon as the inner stages have decided the answer, or when the client left
- * before that (499). Handlers' own events inherit `request_id`, `method`, `path` and `client_ip` from its span; the line itself
- * is outside it. No body, no header and no query string is ever part of it.
+ * Stage layer: writes exactly one log line per request, when the inner stages have decided the answer, or when the client leaves before
+ * that (499). Events of handlers inherit `request_id`, `method`, `path` and `client_ip` from the span of this stage. The line itself
+ * does not belong to the span. It holds no body, no header and no query string.
  */
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
@@ -23,7 +23,7 @@ export class AccessLogLayer extends Layer {
   }
 }
 
-/** What the line says, and what a handler's events inherit. */
+/** The fields of the line, which the events of handlers inherit. */
 interface RequestFields extends Fields {
   readonly method: string;
   readonly path: string;
@@ -37,7 +37,7 @@ class LoggedRequest extends Observation {
 
   constructor(
     ctx: Context,
-    // Node calls back from the connection when a client leaves: the line still belongs to the request.
+    // When a client leaves, Node calls from the connection, outside the flow of the request. The line still belongs to the request.
     private readonly flow: Flow | undefined,
   ) {
     super(ctx);

@@ -1,10 +1,10 @@
 /**
- * Stage layer, and middleware for a route or a group: how many bytes the body of a request may have. One that announces more is
- * answered 413 before a byte of it is read; one that does not say how long it is (chunked) is counted while it is read, by
- * `ctx.json`, `ctx.form`, `ctx.text` or straight from `ctx.req`, and the reader gets a `PayloadTooLargeError`.
+ * Stage layer, and middleware for a route or a group: limits the bytes of a request body. A request with a larger `Content-Length` is
+ * answered 413 before its body is read. A body of unknown length (chunked) is counted while `ctx.json`, `ctx.form`, `ctx.text` or
+ * `ctx.req` reads it; above the limit the reader gets a `PayloadTooLargeError`.
  *
- * On a route it asks for less. It may ask for more only up to the `cap` of the stage; then a length between the two is refused when
- * the body is first read, since only the route knows whether it is welcome.
+ * A route may lower the limit of the stage. It may raise the limit up to the `cap` of the stage. With a cap, a length between limit
+ * and cap is refused when the body is first read, because the route that may allow it is not known before.
  *
  * @example
  * builder.bodyLimit(2_097_152, { cap: 52_428_800 });
@@ -18,71 +18,16 @@ import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { tracing } from "../tracing/tracing.js";
 
-/**
- * A request's body whose length is not known beforehand, counted as it comes in: whoever reads it beyond the limit, by whatever means,
- * gets a `PayloadTooLargeError` from the stream. As long as nobody reads, nothing happens: at most one buffer's worth waits.
- */
-export class CountedBody {
-  /** The count of a request's body, where it is counted. */
-  static readonly ofRequest = new Extension<CountedBody>("counted body");
-
-  private isBeingRead = false;
-  private seen: number;
-
-  /** @param announced the whole length, where it is known after all and only not yet whether it is too much */
-  constructor(
-    incoming: IncomingMessage,
-    private limit: number,
-    announced: number | undefined,
-  ) {
-    this.seen = announced ?? 0;
-    // A reader that is refused must still be answered.
-    spareConnection(incoming);
-    if (announced === undefined) this.countWhatComes(incoming);
-    this.watchReaders(incoming);
-  }
-
-  /** Changes the limit; whether what was read already is within it. */
-  allow(limit: number): boolean {
-    this.limit = limit;
-    return !this.isBeingRead || this.seen <= limit;
-  }
-
-  private countWhatComes(incoming: IncomingMessage): void {
-    const push = incoming.push.bind(incoming);
-    incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
-      this.seen += chunk?.length ?? 0;
-      if (!this.isBeingRead || this.seen <= this.limit) return push(chunk, encoding);
-      this.refuse(incoming);
-      return false;
-    };
-  }
-
-  /** All ways of reading a stream go through its `read`. */
-  private watchReaders(incoming: IncomingMessage): void {
-    const read = incoming.read.bind(incoming);
-    incoming.read = (size?: number): unknown => {
-      this.isBeingRead = true;
-      if (this.seen <= this.limit) return read(size);
-      this.refuse(incoming);
-      return null;
-    };
-  }
-
-  private refuse(incoming: IncomingMessage): void {
-    incoming.destroy(new PayloadTooLargeError(`The request body is larger than ${this.limit} bytes.`));
-  }
-}
-
 const log = tracing.target("framework::http::body_limit");
 
 export interface BodyLimitOptions {
-  /** What routes may raise the limit to, in bytes; the limit itself unless given. Of no effect inside another body limit. */
+  /** The highest limit that a route may set, in bytes; the limit itself unless set. It has no effect inside another body limit. */
   readonly cap?: number;
 }
 
 const REFUSED = Object.freeze({ status: 413 });
 
+/** The cap of a request, when it is above the limit. */
 const Cap = new Extension<number>("body limit's cap");
 
 export class BodyLimitLayer extends Layer {
@@ -111,7 +56,7 @@ export class BodyLimitLayer extends Layer {
   }
 
   private admits(ctx: Context): boolean {
-    const limit = this.lower(ctx);
+    const limit = this.setLimit(ctx);
     const { "content-length": announced, "transfer-encoding": coding } = ctx.incoming.headers;
     if (announced === undefined) return coding === undefined || count(ctx, limit, undefined);
     const length = Number(announced);
@@ -119,8 +64,8 @@ export class BodyLimitLayer extends Layer {
     return length <= (Cap.find(ctx) ?? limit) && count(ctx, limit, length);
   }
 
-  /** Sets the limit of the request. Only the outermost leaves room above it; further in it just goes down. */
-  private lower(ctx: Context): number {
+  /** Sets the limit of the request. Only the outermost body limit sets a cap; the inner ones may lower limit and cap. */
+  private setLimit(ctx: Context): number {
     const { bodyLimit: outer } = ctx;
     if (outer === undefined) {
       if (this.cap > this.bytes) Cap.set(ctx, this.cap);
@@ -133,7 +78,7 @@ export class BodyLimitLayer extends Layer {
   }
 }
 
-/** Whether what was read so far is within the limit. */
+/** Starts or continues to count the body; whether the bytes that were read already are within the limit. */
 function count(ctx: Context, limit: number, announced: number | undefined): boolean {
   const counted = CountedBody.ofRequest.find(ctx);
   if (counted !== undefined) return counted.allow(limit);
@@ -145,4 +90,60 @@ function refuse(ctx: Context): void {
   log.debug("request refused", REFUSED);
   ctx.answerNothing();
   ctx.answerStatus(413);
+}
+
+/**
+ * Counts the bytes of a request body while they arrive. A reader that goes beyond the limit gets a `PayloadTooLargeError` from the
+ * stream. Without a reader at most one buffer of the stream is filled, and no error occurs.
+ */
+class CountedBody {
+  /** The counter of a request, when its body is counted. */
+  static readonly ofRequest = new Extension<CountedBody>("counted body");
+
+  private isBeingRead = false;
+  private seen: number;
+
+  /** @param announced the `Content-Length`, when it is known and lies between limit and cap */
+  constructor(
+    incoming: IncomingMessage,
+    private limit: number,
+    announced: number | undefined,
+  ) {
+    this.seen = announced ?? 0;
+    // The reader is refused by an error of the stream, and its answer still needs the connection.
+    spareConnection(incoming);
+    if (announced === undefined) this.countChunks(incoming);
+    this.watchReaders(incoming);
+  }
+
+  /** Changes the limit; whether the bytes that were read already are within it. */
+  allow(limit: number): boolean {
+    this.limit = limit;
+    return !this.isBeingRead || this.seen <= limit;
+  }
+
+  private countChunks(incoming: IncomingMessage): void {
+    const push = incoming.push.bind(incoming);
+    incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+      this.seen += chunk?.length ?? 0;
+      if (!this.isBeingRead || this.seen <= this.limit) return push(chunk, encoding);
+      this.refuse(incoming);
+      return false;
+    };
+  }
+
+  /** Every way to read a stream calls its `read`. */
+  private watchReaders(incoming: IncomingMessage): void {
+    const read = incoming.read.bind(incoming);
+    incoming.read = (size?: number): unknown => {
+      this.isBeingRead = true;
+      if (this.seen <= this.limit) return read(size);
+      this.refuse(incoming);
+      return null;
+    };
+  }
+
+  private refuse(incoming: IncomingMessage): void {
+    incoming.destroy(new PayloadTooLargeError(`The request body is larger than ${this.limit} bytes.`));
+  }
 }

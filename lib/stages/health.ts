@@ -1,11 +1,10 @@
 /**
- * Stage 3: the three health endpoints, answered beside the walk from the application's own state (specification 4.1). It speaks no
- * HTTP library: it gives status, headers and body, and the door writes them.
- *
- * `{prefix}/live` asks whether the process is alive, `{prefix}/ready` whether it should receive traffic, `{prefix}` both.
+ * Stage layer: the three health endpoints. `{prefix}/live` tells whether the process is alive, `{prefix}/ready` whether it should
+ * receive traffic, and `{prefix}` tells both. They answer from the application's own state, and the inner stages do not see the
+ * request: they can neither refuse it nor count it nor add headers.
  *
  * @example
- * const answer = health.answer("GET", "/up/live"); // undefined where the path is none of its three
+ * builder.healthPrefix("/internal/health");
  */
 import type { LifecycleState } from "../lifecycle/state.js";
 import type { Readiness, ReadinessReport } from "../lifecycle/readiness.js";
@@ -21,7 +20,7 @@ export interface HealthAnswer {
   readonly body: string;
 }
 
-/** Where the endpoints are unless `.healthPrefix(path)` moves them. */
+/** The prefix of the endpoints unless `.healthPrefix(path)` sets another one. */
 export const HEALTH_PREFIX = "/up";
 
 const METHOD_NOT_ALLOWED: HealthAnswer = {
@@ -35,7 +34,7 @@ export class Health {
   private readonly live: string;
   private readonly ready: string;
 
-  /** @param prefix as `checkHealthPrefix` lets it pass. */
+  /** @param prefix a value that `checkHealthPrefix` accepts */
   constructor(
     private readonly readiness: Readiness,
     private readonly prefix: string = HEALTH_PREFIX,
@@ -45,14 +44,16 @@ export class Health {
     this.paths = paths;
   }
 
-  /** The three paths; the router must not have a route on any of them. */
+  /** The three paths. The router must not have a route with one of them. */
   static pathsBelow(prefix: string): readonly [both: string, live: string, ready: string] {
     return [prefix, `${prefix}/live`, `${prefix}/ready`];
   }
 
-  /** The answer to a path without its query; a promise only where a probe has to be asked. Never rejects. */
+  /**
+   * The answer to a path without its query, or `undefined` for other paths. It is a promise only when probes run, which never rejects.
+   */
   answer(method: string, path: string): HealthAnswer | Promise<HealthAnswer> | undefined {
-    // Every request passes here, and this line is all that most of them see.
+    // Each request of the application comes here, so the common case must be fast.
     if (!path.startsWith(this.prefix) || !this.paths.includes(path)) return undefined;
     if (method === "GET") return this.get(path);
     if (method !== "HEAD") return METHOD_NOT_ALLOWED;
@@ -84,23 +85,20 @@ function isLive(state: LifecycleState): boolean {
   return state !== "stopped";
 }
 
-function json(well: boolean, value: object): HealthAnswer {
+function json(isHealthy: boolean, value: object): HealthAnswer {
   const body = JSON.stringify(value);
   const headers = {
     "Content-Type": "application/json",
     "Cache-Control": "no-store",
     "Content-Length": String(Buffer.byteLength(body)),
   };
-  return { status: well ? 200 : 503, headers, body };
+  return { status: isHealthy ? 200 : 503, headers, body };
 }
 
 function withoutBody(answer: HealthAnswer): HealthAnswer {
   return { ...answer, body: "" };
 }
 
-/**
- * The health endpoints as a stage: beside the walk, so that nothing further in can refuse, count or decorate them.
- */
 export class HealthLayer extends Layer {
   constructor(private readonly health: Health) {
     super();
@@ -122,12 +120,13 @@ function write(ctx: Context, { status, headers, body }: HealthAnswer): void {
   if (body !== "") ctx.payload = body;
 }
 
-// What `.healthPrefix(path)` accepts: one leading slash, at least one segment, no trailing slash (details, 4.1).
-
-/** Characters that a path segment has as they are, or percent-encoded (RFC 3986, section 3.3): others can arrive in no request. */
+/** The characters of a path segment, plain or percent-encoded (RFC 3986 section 3.3). No request has other characters. */
 const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
 
-/** Why `prefix` cannot be one, or `undefined` where it can. */
+/**
+ * The diagnostic for a prefix that is not accepted, or `undefined`. A prefix has a leading slash, at least one segment and no trailing
+ * slash.
+ */
 export function checkHealthPrefix(prefix: unknown): Diagnostic | undefined {
   const [before, ...segments] = typeof prefix === "string" ? prefix.split("/") : [];
   if (before === "" && segments.length > 0 && segments.every(isSegment)) return undefined;

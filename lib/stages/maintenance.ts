@@ -1,9 +1,10 @@
 /**
- * The switch of maintenance mode: a handle that the application holds, injects and flips. While it is engaged every request but those
- * to an allowed path is answered 503; health endpoints stand outside and keep answering. Requests already inside finish.
+ * Maintenance mode: a switch, and the stage that obeys it. While the switch is on, requests are answered 503 with `Retry-After` and a
+ * problem body, except those to an allowed path. The health endpoints stand outside and keep answering. The switch is read when a
+ * request arrives; requests that are already inside finish.
  *
- * There is no registry: who does not hold the handle cannot engage it. It knows this process only; several processes are switched
- * one by one, or through whatever tells each of them.
+ * The switch is a value: only code that holds the `Maintenance` can engage it. It holds for this process only; several processes need
+ * one call each.
  *
  * @example
  * const maintenance = new Maintenance().allow("/status").retryAfter(120);
@@ -17,47 +18,51 @@ import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
 
-/** What `Retry-After` says unless told otherwise, in seconds. */
+const log = tracing.target("framework::http::maintenance");
+
+const CLOSED = Problem.of(503, "The application is down for maintenance. Please try again shortly.");
+
+/** In seconds. */
 const DEFAULT_RETRY_AFTER = 60;
 
 export class Maintenance {
-  private engagedNow = false;
+  private isOn = false;
   private allowsEverything = false;
   private readonly allowed: string[] = [];
   private retryAfterSeconds = DEFAULT_RETRY_AFTER;
 
-  /** A handle that starts engaged, for a process that is brought up closed. */
+  /** A switch that is engaged from the start, for a process that starts in maintenance mode. */
   static engaged(): Maintenance {
     return new Maintenance().engage();
   }
 
-  /** Refuses requests from now on; does nothing where they are refused already. */
+  /** Refuses requests from now on. A second call has no effect. */
   engage(): this {
-    this.engagedNow = true;
+    this.isOn = true;
     return this;
   }
 
-  /** Lets requests in again; does nothing where they are let in already. */
+  /** Lets requests in again. A second call has no effect. */
   disengage(): this {
-    this.engagedNow = false;
+    this.isOn = false;
     return this;
   }
 
   get isEngaged(): boolean {
-    return this.engagedNow;
+    return this.isOn;
   }
 
   /**
-   * Lets requests to `path`, and to anything below it, through. Slashes at either end do not matter, `"/"` allows everything; compared
-   * with the raw path, letter by letter.
+   * Lets requests to `path`, and to all paths below it, through; `"/"` allows all paths. Slashes at both ends are ignored. The path is
+   * compared with the raw path of a request, and upper and lower case differ.
    *
-   * @throws FrameworkError `E_MAINTENANCE_PATH` for an empty path, one with a query, a fragment or a blank, which no request would match,
-   * and for a pattern: there are none
+   * @throws FrameworkError `E_MAINTENANCE_PATH` for an empty path, for one with a query, a fragment or whitespace, which matches no
+   * request, and for one with a `*`, because there are no patterns
    */
   allow(path: string): this {
     // JavaScript callers may pass anything.
-    if (typeof path !== "string" || path === "" || /[?#\s]/.test(path)) throw refusePath(path);
-    if (path.includes("*")) throw refusePattern(path);
+    if (typeof path !== "string" || path === "" || /[?#\s]/.test(path)) throw pathError(path);
+    if (path.includes("*")) throw patternError(path);
     const bare = withoutOuterSlashes(path);
     if (bare === "") this.allowsEverything = true;
     else this.allowed.push(`/${bare}`);
@@ -65,9 +70,9 @@ export class Maintenance {
   }
 
   /**
-   * What `Retry-After` says, in whole seconds.
+   * Sets the value of `Retry-After`, in whole seconds; 60 unless set.
    *
-   * @throws FrameworkError `E_MAINTENANCE_RETRY_AFTER` for anything but a whole number from 0 on (RFC 9110 section 10.2.3)
+   * @throws FrameworkError `E_MAINTENANCE_RETRY_AFTER` unless `seconds` is a whole number, 0 or more (RFC 9110 section 10.2.3)
    */
   retryAfter(seconds: number): this {
     if (!Number.isSafeInteger(seconds) || seconds < 0) {
@@ -84,7 +89,7 @@ export class Maintenance {
     return String(this.retryAfterSeconds);
   }
 
-  /** Whether a request to this raw path goes through while engaged. @internal */
+  /** Whether a request to this raw path is allowed in maintenance mode. @internal */
   allows(path: string): boolean {
     if (this.allowsEverything) return true;
     return this.allowed.some(
@@ -93,41 +98,10 @@ export class Maintenance {
   }
 }
 
-function withoutOuterSlashes(path: string): string {
-  let start = 0;
-  let end = path.length;
-  while (start < end && path[start] === "/") start++;
-  while (end > start && path[end - 1] === "/") end--;
-  return path.slice(start, end);
-}
-
-function refusePattern(path: string): FrameworkError {
-  const bare = withoutOuterSlashes(path.slice(0, path.indexOf("*")));
-  return new FrameworkError(
-    `allow(${JSON.stringify(path)}) is no pattern: allow("/${bare}") lets ${bare === "" ? "everything" : "everything below it"} through`,
-    { code: "E_MAINTENANCE_PATH" },
-  );
-}
-
-function refusePath(path: unknown): FrameworkError {
-  return new FrameworkError(
-    `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,
-    { code: "E_MAINTENANCE_PATH" },
-  );
-}
-
-/**
- * Stage layer: while the handle is engaged, everything but its allowed paths is answered 503 with `Retry-After` and a problem body.
- * It looks at the switch when a request comes in, never again: what is inside finishes.
- */
-const log = tracing.target("framework::http::maintenance");
-
-const CLOSED = Problem.of(503, "The application is down for maintenance. Please try again shortly.");
-
 export class MaintenanceLayer extends Layer {
   constructor(private readonly maintenance: Maintenance) {
     super();
-    if (!(maintenance instanceof Maintenance)) throw new TypeError(`${String(maintenance)} is no Maintenance`);
+    if (!(maintenance instanceof Maintenance)) throw new TypeError(`${String(maintenance)} is not a Maintenance`);
   }
 
   override wrap(inner: Run): Run {
@@ -147,14 +121,37 @@ function refuse(ctx: Context, maintenance: Maintenance): void {
 }
 
 /**
- * While the application starts, the listener answers already, and everything but health is refused where maintenance would stand.
- * Only `run()` has it; it leaves the chain with the first request after the start.
+ * Answers all requests with 503 while the application starts: the listener accepts connections before the start is complete. It takes
+ * the slot of maintenance, so the health endpoints answer. Only `run()` uses it, and only until the start is complete.
  */
-export class BootingGate extends Layer {
+export class BootingLayer extends Layer {
   override wrap(_inner: Run): Run {
     return (ctx) => {
       answerProblem(ctx, new Problem(503, { detail: "The application is starting. Please try again shortly." }));
       ctx.raw.setHeader("Retry-After", "1");
     };
   }
+}
+
+function withoutOuterSlashes(path: string): string {
+  let start = 0;
+  let end = path.length;
+  while (start < end && path[start] === "/") start++;
+  while (end > start && path[end - 1] === "/") end--;
+  return path.slice(start, end);
+}
+
+function patternError(path: string): FrameworkError {
+  const bare = withoutOuterSlashes(path.slice(0, path.indexOf("*")));
+  return new FrameworkError(
+    `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "everything" : "everything below it"} through`,
+    { code: "E_MAINTENANCE_PATH" },
+  );
+}
+
+function pathError(path: unknown): FrameworkError {
+  return new FrameworkError(
+    `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,
+    { code: "E_MAINTENANCE_PATH" },
+  );
 }

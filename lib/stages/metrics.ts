@@ -1,6 +1,7 @@
 /**
- * Stage layer: counts every request and how long it took until its answer was decided. There is no label from the request's path; a
- * route label is a template that the application writes down (`labelled`). Health endpoints stand outside and are not counted.
+ * Stage layer: counts the requests, and measures the time until the answer is decided. No label comes from the path of a request,
+ * because clients would create series without bound. A route label is a template that the application gives (`labelled`). The health
+ * endpoints stand outside and are not counted.
  *
  * @example
  * builder.metrics();                                              // the container's registry
@@ -13,8 +14,8 @@ import { MetricsError } from "../observe/errors.js";
 import { Observation } from "../observe/request-observation.js";
 import type { Observer, ValueSeries } from "../observe/metrics/series.js";
 
-/** Methods and statuses whose series are kept at hand: all of HTTP, and no more, whoever makes up others. */
-const KEPT = 64;
+/** The most methods, and statuses per method, whose series are remembered. Clients may invent methods, so there is a bound. */
+const MAX_REMEMBERED = 64;
 
 interface MethodSeries {
   /** By status. */
@@ -25,22 +26,22 @@ interface MethodSeries {
 export class MetricsLayer extends Layer {
   private readonly methods = new Map<string, MethodSeries>();
 
-  /** @throws MetricsError `E_METRIC_LABEL` for a route that is no template; see `labelled`. */
+  /** @throws MetricsError `E_METRIC_LABEL` for a route that does not begin with a slash */
   constructor(
     private readonly metrics: Metrics,
     private readonly route?: string,
   ) {
     super();
-    if (!(metrics instanceof Metrics)) throw new TypeError(`${String(metrics)} is no registry of metrics`);
-    if (route !== undefined && !route.startsWith("/")) throw noTemplate(route);
+    if (!(metrics instanceof Metrics)) throw new TypeError(`${String(metrics)} is not a Metrics registry`);
+    if (route !== undefined && !route.startsWith("/")) throw invalidRoute(route);
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");
   }
 
   /**
-   * The same with a label `route`: a template, never derived from a request.
+   * The same with a label `route`: a template such as `/links/{id}`, never the path of a request.
    *
-   * @throws MetricsError `E_METRIC_LABEL` for one that does not begin with a slash.
+   * @throws MetricsError `E_METRIC_LABEL` for a route that does not begin with a slash
    */
   static labelled(metrics: Metrics, route: string): MetricsLayer {
     return new MetricsLayer(metrics, route);
@@ -61,14 +62,14 @@ export class MetricsLayer extends Layer {
   private ofMethod(method: string): MethodSeries {
     const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.routeLabel() });
     const series = { totals: new Map<number, ValueSeries>(), duration };
-    if (this.methods.size < KEPT) this.methods.set(method, series);
+    if (this.methods.size < MAX_REMEMBERED) this.methods.set(method, series);
     return series;
   }
 
   private ofStatus(totals: Map<number, ValueSeries>, method: string, status: number): ValueSeries {
     const labels = { method, status: String(status), ...this.routeLabel() };
     const total = this.metrics.counter(HTTP_REQUESTS_TOTAL, labels);
-    if (totals.size < KEPT) totals.set(status, total);
+    if (totals.size < MAX_REMEMBERED) totals.set(status, total);
     return total;
   }
 
@@ -77,13 +78,13 @@ export class MetricsLayer extends Layer {
   }
 }
 
-function noTemplate(route: string): MetricsError {
-  const rule = `the route ${JSON.stringify(route)} is no template: it does not begin with a slash`;
+function invalidRoute(route: string): MetricsError {
+  const rule = `the route ${JSON.stringify(route)} is not a template: it does not begin with a slash`;
   return new MetricsError("E_METRIC_LABEL", HTTP_REQUESTS_TOTAL, rule, "route");
 }
 
 class CountedRequest extends Observation {
-  // As it was sent: a middleware further in may put another one in its place.
+  // Read at the start, because an inner middleware may change the method.
   private readonly method = this.ctx.method;
 
   constructor(

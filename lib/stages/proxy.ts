@@ -1,6 +1,6 @@
 /**
- * Stage layer: a function of the application's own that sees every request first and may rewrite its target, redirect or answer it,
- * before anything routes, logs or limits. It gets the head alone; for everything else write a middleware.
+ * Stage layer: calls a function of the application for each request, before all other stages. The function may rewrite the target,
+ * redirect the request or answer it. It sees method, target and headers only; to read the body write a middleware.
  *
  * @example
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
@@ -17,49 +17,54 @@ import { localTarget, redirectTarget } from "../http/request-target.js";
 import { isPromise, Layer, type Run } from "../http/middleware.js";
 
 /**
- * What becomes of a request before anything looks at it: the answer of the function given to `.proxy(…)`.
+ * The result of the function given to `.proxy(…)`: the request goes on, or it is answered.
  *
  * @example
  * ProxyAction.rewrite(`/v2${request.url}`);
  */
 export abstract class ProxyAction {
   /**
-   * Goes on, with these request headers put in place of the client's. Throws `E_PROXY_HEADER` for what is no header, and for the
-   * headers that say where the body ends.
+   * The request goes on. The given headers replace those of the client.
+   *
+   * @throws FrameworkError `E_PROXY_HEADER` for an invalid header, and for the headers that frame the body
    */
   static continue(headers: Readonly<Record<string, string>> = {}): ProxyAction {
     for (const [name, value] of Object.entries(headers)) checkHeader(name, value);
-    return new Continue(headers);
+    return new ContinueAction(headers);
   }
 
   /**
-   * 302 for GET and HEAD, 307 for other methods; `permanent` 301 and 308. The location is a path of this server or an absolute
-   * http(s) URL; anything else is answered with a 400 problem.
+   * Answers 302 to GET and HEAD and 307 to other methods; with `permanent` 301 and 308. The location is a path of this server or an
+   * absolute http(s) URL. Any other location is answered with a 400 problem.
    */
   static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
-    return new Redirect(location, options.permanent === true);
+    return new RedirectAction(location, options.permanent === true);
   }
 
-  /** Goes on as if the client had asked for this path and query. A scheme, an authority or a fragment in it is a 400 problem. */
+  /** The request goes on with this path and query as its target. A scheme, an authority or a fragment in it is a 400 problem. */
   static rewrite(url: string): ProxyAction {
-    return new Rewrite(url);
+    return new RewriteAction(url);
   }
 
-  /** Answers at once, with no body unless a reply is given. Throws `E_PROXY_STATUS` for a status that ends no request. */
+  /**
+   * Answers at once, without a body unless a reply is given.
+   *
+   * @throws FrameworkError `E_PROXY_STATUS` unless the status is from 200 to 599
+   */
   static shortCircuit(status: number, reply?: Reply): ProxyAction {
     if (!isFinalStatus(status)) {
       throw new FrameworkError(`shortCircuit(${String(status)}): give a status from 200 to 599`, {
         code: "E_PROXY_STATUS",
       });
     }
-    return new ShortCircuit(reply?.status(status) ?? Reply.empty(status));
+    return new ShortCircuitAction(reply?.status(status) ?? Reply.empty(status));
   }
 
-  /** Whether the request goes on; if not, it is answered. @internal */
+  /** Applies the action; whether the request goes on. When it does not, it is answered. @internal */
   abstract apply(ctx: Context): boolean;
 }
 
-class Continue extends ProxyAction {
+class ContinueAction extends ProxyAction {
   constructor(private readonly headers: Readonly<Record<string, string>>) {
     super();
   }
@@ -73,10 +78,10 @@ class Continue extends ProxyAction {
   }
 }
 
-class Redirect extends ProxyAction {
+class RedirectAction extends ProxyAction {
   constructor(
     private readonly location: string,
-    private readonly permanent: boolean,
+    private readonly isPermanent: boolean,
   ) {
     super();
   }
@@ -86,11 +91,11 @@ class Redirect extends ProxyAction {
     if (target === undefined) return refuse(ctx, "The redirect leads to no path and no http(s) URL.");
     const mayChangeMethod = ctx.method === "GET" || ctx.method === "HEAD";
     const [temporary, permanent] = mayChangeMethod ? [302, 301] : [307, 308];
-    return answer(ctx, Reply.empty(this.permanent ? permanent : temporary).header("Location", target));
+    return answer(ctx, Reply.empty(this.isPermanent ? permanent : temporary).header("Location", target));
   }
 }
 
-class Rewrite extends ProxyAction {
+class RewriteAction extends ProxyAction {
   constructor(private readonly url: string) {
     super();
   }
@@ -103,7 +108,7 @@ class Rewrite extends ProxyAction {
   }
 }
 
-class ShortCircuit extends ProxyAction {
+class ShortCircuitAction extends ProxyAction {
   constructor(private readonly reply: Reply) {
     super();
   }
@@ -113,7 +118,7 @@ class ShortCircuit extends ProxyAction {
   }
 }
 
-// Whatever is answered out here passes none of the stages that add the security headers.
+// An answer of this stage does not pass the stage that adds the security headers.
 function answer(ctx: Context, reply: Reply): false {
   ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
   applyReply(ctx, reply);
@@ -126,6 +131,7 @@ function refuse(ctx: Context, detail: string): false {
   return false;
 }
 
+/** Headers that say where the body ends or change the connection. */
 const FRAMING: ReadonlySet<string> = new Set([
   "content-length",
   "transfer-encoding",
@@ -149,13 +155,13 @@ export interface ProxyRequest {
   readonly headers: Readonly<IncomingHttpHeaders>;
 }
 
-/** Decides what becomes of a request. What it throws is answered with a 500. */
+/** Decides about a request. An error that it throws is answered with a 500. */
 export type ProxyFunction = (request: ProxyRequest) => ProxyAction | Promise<ProxyAction>;
 
 export class ProxyLayer extends Layer {
   constructor(private readonly decide: ProxyFunction) {
     super();
-    if (typeof decide !== "function") throw new TypeError(`${String(decide)} is no function that could decide`);
+    if (typeof decide !== "function") throw new TypeError(`${String(decide)} is not a function`);
   }
 
   override wrap(inner: Run): Run {
@@ -170,7 +176,7 @@ export class ProxyLayer extends Layer {
 function requestOf(ctx: Context): ProxyRequest {
   const { method, url, path } = ctx;
   const query = url.indexOf("?");
-  // An absolute-form target has an authority before the path.
+  // A target in absolute form has a scheme and an authority before the path (RFC 9112 section 3.2.2).
   const target = url.startsWith(path) ? url : path + (query < 0 ? "" : url.slice(query));
   return { method, url: target, headers: ctx.incoming.headers };
 }

@@ -1,8 +1,8 @@
 /**
- * Stage layer: every request has an id, the client's where it is valid, else a fresh one; every answer from here inwards carries it.
- * Must stand outside the access log, whose lines are otherwise without it.
+ * Stage layer: gives each request an id, and adds it to the answer. A valid id of the client is kept, otherwise a new one is made. It
+ * stands outside the access log, because the lines of the log hold the id.
  *
- * Usable alone: `builder.layer(new RequestIdLayer())` covers what user layers cover.
+ * It also works as a layer of the application, `builder.layer(new RequestIdLayer())`; then the outer stages do not see the id.
  */
 import type { Exchange } from "../http/exchange.js";
 import type { ResponseHead, HeadCompleter } from "../http/head.js";

@@ -1,6 +1,6 @@
 /**
- * Stage layer: joins the caller's trace, or starts one, and enters a span `framework.request` that carries it. Nothing is written to
- * the answer. Follows W3C Trace Context: a repeated `traceparent` is invalid, a repeated `tracestate` is one list.
+ * Stage layer: continues the trace of the caller, or starts a new one, and opens a span `framework.request` with its ids. The answer
+ * does not change. It follows W3C Trace Context: a repeated `traceparent` is invalid, and repeated `tracestate` headers form one list.
  *
  * @example
  * await fetch(url, { headers: TraceContext.of(ctx)?.outboundHeaders() ?? {} });

@@ -1,4 +1,4 @@
-/** Stage 9, the access log: one line a request, what stands in it, and what the span hands on to a handler's own events. */
+/** The access-log stage: one line per request, the fields of the line, and the fields that events of a handler inherit. */
 import { EventEmitter, once } from "node:events";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
@@ -25,7 +25,7 @@ const TARGET = "framework::observe::access_log";
 const log = tracing.target("spec");
 const logged = [new RequestIdLayer(), new AccessLogLayer()];
 
-/** A stack whose events a witness sees. */
+/** A stack whose events are collected. */
 async function listening(layers: readonly (RequestIdLayer | AccessLogLayer)[], handler: (ctx: Context) => unknown) {
   const witness = new Witness();
   const clock = new FakeClock();
@@ -39,7 +39,7 @@ async function listening(layers: readonly (RequestIdLayer | AccessLogLayer)[], h
   };
 }
 
-describe("the access-log layer", () => {
+describe("AccessLogLayer", () => {
   it("obeys the layer contract", () => obeysLayerContract(new AccessLogLayer()));
 
   it("writes one line with method, path, status, duration, id and client", async () => {
@@ -100,7 +100,7 @@ describe("the access-log layer", () => {
     expect(seen).to.deep.equal([1, 1]);
   });
 
-  it("writes no second line for a body that fails after the head", async () => {
+  it("writes no second line when the body fails after the head", async () => {
     await using app = await listening(logged, () =>
       Readable.from(
         (async function* () {
@@ -121,7 +121,7 @@ describe("the access-log layer", () => {
     expect(failure?.inherited).to.include({ method: "GET", path: "/" });
   });
 
-  it("counts the duration from the outermost stage that measures", async () => {
+  it("measures the duration from the outermost stage that measures", async () => {
     const slow = { handle: (_ctx: Context, next: () => Promise<void>) => (app.clock.advance(100), next()) };
     const layers = [new TraceContextLayer(), slow, ...logged] as RequestIdLayer[];
     await using app = await listening(layers, () => (app.clock.advance(11), "hello"));
@@ -131,7 +131,7 @@ describe("the access-log layer", () => {
     expect(app.lines()[0]?.fields).to.include({ duration_ms: 111 });
   });
 
-  it("writes HEAD as it came", async () => {
+  it("writes HEAD as the method", async () => {
     await using app = await listening(logged, () => "hello");
 
     await app.stack.ask("/about", { method: "HEAD" });
@@ -140,7 +140,7 @@ describe("the access-log layer", () => {
   });
 
   describe("writes 499", () => {
-    it("once, at once, where the client leaves before the answer", async () => {
+    it("once and immediately, when the client leaves before the answer", async () => {
       const leave = new Gate();
       await using app = await listening(logged, () => leave.passed);
       await using client = await Conversation.with(app.stack.port);
@@ -157,7 +157,7 @@ describe("the access-log layer", () => {
       expect(app.lines()[0]).to.deep.include({ spans: [], inherited: {} });
     });
 
-    it("where the client leaves, and what hears of it inside a span of the handler's still belongs to the request", async () => {
+    it("when the client leaves; a listener inside a span of the handler still belongs to the request", async () => {
       await using app = await listening(logged, (ctx) =>
         log.span("work").run(() => {
           ctx.signal.addEventListener("abort", () => log.info("left"));
@@ -176,7 +176,7 @@ describe("the access-log layer", () => {
       ).to.deep.equal([["left", "abc"]]);
     });
 
-    it("where the client has left before the request came to the log", async () => {
+    it("when the client left before the request reached the log", async () => {
       const leave = new Gate();
       const slow = { handle: (_ctx: Context, next: () => Promise<void>) => leave.passed.then(next) };
       await using app = await listening([slow, ...logged] as RequestIdLayer[], () => "hello");
@@ -199,7 +199,7 @@ describe("the access-log layer", () => {
       ["the response is destroyed", (_client, ctx) => ctx.res.destroy()],
     ];
     for (const [what, end] of endings) {
-      it(`where ${what} before an answer is written by hand, and counts it, aborts its signal and closes its spans`, async () => {
+      it(`when ${what} before an answer is written by hand, and counts it, aborts its signal and closes its spans`, async () => {
         const metrics = new Metrics();
         const requests: Context[] = [];
         const layers = [new RequestIdLayer(), new TraceContextLayer(), new AccessLogLayer(), new MetricsLayer(metrics)];
@@ -226,7 +226,7 @@ describe("the access-log layer", () => {
       });
     }
 
-    it("not where the client leaves while the body is on its way", async () => {
+    it("but not when the client leaves while the body is sent", async () => {
       await using app = await listening(logged, () =>
         Readable.from(
           (async function* () {
@@ -246,7 +246,7 @@ describe("the access-log layer", () => {
       expect(app.lines().map(({ fields }) => fields["status"])).to.deep.equal([200]);
     });
 
-    it("not where a handler had written the head by hand", async () => {
+    it("but not when a handler had written the head by hand", async () => {
       await using app = await listening(logged, (ctx) => {
         ctx.res.writeHead(200).write("begun");
         return new Promise(() => {});
@@ -261,15 +261,15 @@ describe("the access-log layer", () => {
     });
   });
 
-  describe("says of the path", () => {
+  describe("writes the path", () => {
     const paths: readonly (readonly [string, string, string])[] = [
-      ["no query", "/a?b=c", "/a"],
-      ["not even an empty query", "/a?", "/a"],
-      ["the encoding as it was sent", "/a%2Fb%20c/%C3%A9", "/a%2Fb%20c/%C3%A9"],
-      ["malformed encoding as it was sent", "/a%zz", "/a%zz"],
-      ["doubled slashes", "//a//b/", "//a//b/"],
-      ["the path of an absolute target alone", "http://user:secret@example.com/a?b=c", "/a"],
-      ["all of 8000 characters", `/${"a".repeat(8000)}`, `/${"a".repeat(8000)}`],
+      ["without the query", "/a?b=c", "/a"],
+      ["without an empty query", "/a?", "/a"],
+      ["with its encoding unchanged", "/a%2Fb%20c/%C3%A9", "/a%2Fb%20c/%C3%A9"],
+      ["with a malformed encoding unchanged", "/a%zz", "/a%zz"],
+      ["with doubled slashes", "//a//b/", "//a//b/"],
+      ["without the authority of an absolute target", "http://user:secret@example.com/a?b=c", "/a"],
+      ["with all of its 8000 characters", `/${"a".repeat(8000)}`, `/${"a".repeat(8000)}`],
     ];
 
     for (const [what, target, path] of paths) {
@@ -283,7 +283,7 @@ describe("the access-log layer", () => {
       });
     }
 
-    it("what it was when the request came, whatever a handler makes of it", async () => {
+    it("of the arriving request, also when a handler changes it", async () => {
       await using app = await listening(logged, (ctx) => {
         ctx.path = "/rewritten";
         ctx.method = "DELETE";
@@ -296,7 +296,7 @@ describe("the access-log layer", () => {
     });
   });
 
-  it("has an empty request_id without the stage that sets it", async () => {
+  it("writes an empty request_id without the request-id stage", async () => {
     await using app = await listening([new AccessLogLayer()], () => "hello");
 
     await app.stack.ask("/", { headers: { "x-request-id": "abc" } });
@@ -304,7 +304,7 @@ describe("the access-log layer", () => {
     expect(app.lines()[0]?.fields).to.include({ request_id: "" });
   });
 
-  it("believes no forwarding header of a peer that is not trusted", async () => {
+  it("ignores forwarding headers of a peer that is not trusted", async () => {
     await using app = await listening(logged, () => "hello");
 
     await app.stack.ask("/", { headers: { "x-forwarded-for": "203.0.113.7", "x-real-ip": "203.0.113.8" } });
@@ -312,7 +312,7 @@ describe("the access-log layer", () => {
     expect(app.lines()[0]?.fields).to.include({ client_ip: "127.0.0.1" });
   });
 
-  it("stands inside the trace's span and outside its own", async () => {
+  it("writes its line inside the span of the trace and outside its own span", async () => {
     await using app = await listening([new TraceContextLayer(), ...logged], () => log.info("working"));
     const [trace_id, parent_span_id] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
 
@@ -334,7 +334,7 @@ describe("the access-log layer", () => {
       ["in an immediate", (_ctx, tell) => new Promise<void>((done) => setImmediate(() => (tell(), done())))],
       ["in a microtask", (_ctx, tell) => new Promise<void>((done) => queueMicrotask(() => (tell(), done())))],
       [
-        "of an emitter that it feeds itself",
+        "of an emitter that the handler feeds",
         (_ctx, tell) => {
           shared.once("news", tell);
           shared.emit("news");
@@ -364,7 +364,7 @@ describe("the access-log layer", () => {
       });
     }
 
-    it("when its signal aborts", async () => {
+    it("when the signal of the request aborts", async () => {
       await using app = await listening(logged, (ctx) => {
         ctx.signal.addEventListener("abort", () => log.info("aborted"));
         return new Promise(() => {});
@@ -379,7 +379,7 @@ describe("the access-log layer", () => {
       expect(app.witness.from("spec")[0]?.inherited).to.include({ request_id: "abc", path: "/slow" });
     });
 
-    it("each those of its own request, however many run at once", async () => {
+    it("each those of its own request, when many run at the same time", async () => {
       await using app = await listening(logged, async (ctx) => {
         for (let turn = 0; turn < 3; turn++) await pause(turn);
         log.info("told", { expected: ctx.path });
@@ -392,7 +392,7 @@ describe("the access-log layer", () => {
       for (const { fields, inherited } of events) expect(inherited["path"]).to.equal(fields["expected"]);
     });
 
-    it("also from inside a span of its own, whose fields win", async () => {
+    it("also inside a span of the handler, whose fields win", async () => {
       await using app = await listening(logged, () =>
         log.span("import", { path: "/data.csv" }).run(async () => {
           await pause(1);
@@ -408,7 +408,7 @@ describe("the access-log layer", () => {
     });
   });
 
-  it("ends its span with what passes it, and with the status of a server error", async () => {
+  it("ends its span with the error that passes it, and with the status of a server error", async () => {
     const failure = new Error("boom");
     const outcomes: readonly (readonly [() => unknown, unknown])[] = [
       [() => "hello", { ok: true }],
@@ -426,7 +426,7 @@ describe("the access-log layer", () => {
     }
   });
 
-  it("writes a line each where it stands twice", async () => {
+  it("writes two lines when it is installed twice", async () => {
     await using app = await listening([...logged, new AccessLogLayer()], () => "hello");
 
     await app.stack.ask("/", { headers: { "x-request-id": "abc" } });
@@ -435,7 +435,7 @@ describe("the access-log layer", () => {
     expect(app.lines().map(({ message }) => message)).to.deep.equal(["GET / 200 0ms", "GET / 200 0ms"]);
   });
 
-  it("opens no span where nobody listens", async () => {
+  it("opens no span without a subscriber", async () => {
     await using stack = await Stack.of(logged, () => (tracing.currentSpan() === undefined ? "none" : "one"));
 
     const answer = await stack.ask();

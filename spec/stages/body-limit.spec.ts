@@ -63,7 +63,7 @@ const readers: readonly (readonly [string, Handler])[] = [
   ["events of ctx.req", readEvents],
 ];
 
-/** As middleware of a route stands, from the outermost to the innermost. */
+/** Composes middleware like that of a route, from the outermost to the innermost. */
 function routed(middleware: readonly Middleware[], handler: Handler): Handler {
   return compose(middleware, async (ctx) => answerWith(ctx, await handler(ctx)));
 }
@@ -96,16 +96,16 @@ describe("BodyLimitLayer", () => {
       refused: { method: "POST", body: "abcd" },
     }));
 
-  describe("for a body that announces its length", () => {
+  describe("for a body with a Content-Length", () => {
     for (const [title, read] of readers) {
-      it(`lets exactly the limit pass: ${title}`, async () => {
+      it(`admits a body of exactly the limit: ${title}`, async () => {
         await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], read);
 
         expect(await answerTo(stack, announced(LIMIT))).to.equal("200 read 1000");
       });
     }
 
-    it("answers 413 with an empty body before a byte of it has come, without waking the handler", async () => {
+    it("answers 413 with an empty body before the request body arrives, without a call of the handler", async () => {
       let woken = 0;
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], () => ++woken);
       await using client = await Conversation.with(stack.port);
@@ -121,7 +121,7 @@ describe("BodyLimitLayer", () => {
       expect(woken).to.equal(0);
     });
 
-    it("sends no 100 Continue to one it refuses", async () => {
+    it("sends no 100 Continue for a body that it refuses", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readText);
       await using client = await Conversation.with(stack.port);
 
@@ -134,7 +134,7 @@ describe("BodyLimitLayer", () => {
       expect(text).not.to.contain("100 Continue");
     });
 
-    it("sends 100 Continue to one it lets pass, as soon as it is read", async () => {
+    it("sends 100 Continue for an admitted body when it is read", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readStream);
       await using client = await Conversation.with(stack.port);
 
@@ -145,7 +145,7 @@ describe("BodyLimitLayer", () => {
       await client.hear(/read 3$/);
     });
 
-    it("keeps the connection where what is refused is small, and goes on with the next request", async () => {
+    it("keeps the connection when the refused body is small, and answers the next request", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], (ctx) => ctx.path);
       await using client = await Conversation.with(stack.port);
 
@@ -157,7 +157,7 @@ describe("BodyLimitLayer", () => {
         .and.not.to.match(/Connection: close/i);
     });
 
-    it("hears out a client that goes on sending a while, so that it sees the answer", async () => {
+    it("reads on for a while when the client goes on sending, so that it sees the answer", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readText);
       await using client = await Conversation.with(stack.port);
 
@@ -169,7 +169,7 @@ describe("BodyLimitLayer", () => {
       expect(client.wasReset).to.equal(false);
     });
 
-    it("becomes a problem by the error mapping outside it", async () => {
+    it("gets a problem body from the error mapping outside it", async () => {
       await using stack = await Stack.of([new ErrorMapping(), new BodyLimitLayer(LIMIT)], readText);
 
       const answer = await stack.ask("/", { method: "POST", body: "x".repeat(LIMIT + 1) });
@@ -181,7 +181,7 @@ describe("BodyLimitLayer", () => {
 
   describe("for a chunked body", () => {
     for (const [title, read] of readers) {
-      it(`lets exactly the limit pass: ${title}`, async () => {
+      it(`admits a body of exactly the limit: ${title}`, async () => {
         await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], read);
 
         expect(await answerTo(stack, chunked(LIMIT))).to.equal("200 read 1000");
@@ -204,32 +204,32 @@ describe("BodyLimitLayer", () => {
       }
     }
 
-    it("tells a reader that comes late, when all is there already", async () => {
+    it("refuses a reader that starts after the body has arrived", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readLate);
 
       expect(await answerTo(stack, chunked(LIMIT + 1))).to.match(/^413 /);
     });
 
-    it("tells a second reader what it told the first", async () => {
+    it("gives a second reader the same error", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readTwice);
 
       expect(await answerTo(stack, chunked(5000))).to.match(/^413 .*larger than 1000 bytes/);
     });
 
-    it("lets a handler answer otherwise", async () => {
+    it("lets a handler answer with another status", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readAndTell);
 
       expect(await answerTo(stack, chunked(5000))).to.match(/^200 refused: PayloadTooLargeError/);
     });
 
-    it("is not refused for its length when nobody reads it", async () => {
+    it("does not refuse the body when the handler does not read it", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readNothing);
 
       expect(await answerTo(stack, chunked(LIMIT + 1))).to.equal("200 read nothing");
       expect(await answerTo(stack, chunked(300_000))).to.equal("200 read nothing");
     });
 
-    it("does not take in more than it may: what comes beyond the limit stays with the client", async () => {
+    it("takes in no bytes beyond the limit", async () => {
       let seen = 0;
       const handler: Handler = async (ctx) => {
         ctx.req.on("data", (chunk: Buffer) => (seen += chunk.length));
@@ -248,13 +248,13 @@ describe("BodyLimitLayer", () => {
     });
 
     const lies: readonly (readonly [string, string])[] = [
-      ["a size that is no number", "zz\r\nabc\r\n0\r\n\r\n"],
+      ["a size that is not a number", "zz\r\nabc\r\n0\r\n\r\n"],
       ["a chunk longer than its size", "3\r\nabcdef\r\n0\r\n\r\n"],
       ["a negative size", "-1\r\nabc\r\n0\r\n\r\n"],
-      ["a size beyond all bounds", "fffffffffffffffff\r\nabc"],
+      ["a size that is too large", "fffffffffffffffff\r\nabc"],
     ];
     for (const [title, body] of lies) {
-      it(`answers ${title} with 400 and the end of the connection`, async () => {
+      it(`answers ${title} with 400 and closes the connection`, async () => {
         await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readStream);
         await using client = await Conversation.with(stack.port);
 
@@ -265,7 +265,7 @@ describe("BodyLimitLayer", () => {
       });
     }
 
-    it("counts what a chunk with a size out of proportion brings", async () => {
+    it("counts the bytes of a chunk, not its announced size", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readStream);
       await using client = await Conversation.with(stack.port);
 
@@ -274,7 +274,7 @@ describe("BodyLimitLayer", () => {
       await client.hear(/^HTTP\/1\.1 413 /);
     });
 
-    it("is over with the client, wherever that leaves", async () => {
+    it("ends when the client leaves, at any time", async () => {
       const ends: string[] = [];
       const handler: Handler = (ctx) =>
         readStream(ctx).then(String, (error: FrameworkError) => void ends.push(error.code));
@@ -297,9 +297,9 @@ describe("BodyLimitLayer", () => {
     ["two lengths", "Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcde"],
     ["the same length twice", "Content-Length: 5\r\nContent-Length: 5\r\n\r\nabcde"],
     ["a length and chunks", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
-    ["a length that is no number", "Content-Length: 5x\r\n\r\nabcde"],
+    ["a length that is not a number", "Content-Length: 5x\r\n\r\nabcde"],
     ["a negative length", "Content-Length: -5\r\n\r\nabcde"],
-    ["a length beyond all bounds", "Content-Length: 99999999999999999999999\r\n\r\nabcde"],
+    ["a length that is too large", "Content-Length: 99999999999999999999999\r\n\r\nabcde"],
   ] as const) {
     it(`leaves ${title} to the parser, which refuses it`, async () => {
       let woken = 0;
@@ -314,7 +314,7 @@ describe("BodyLimitLayer", () => {
     });
   }
 
-  it("lets only empty bodies pass with a limit of 0", async () => {
+  it("admits only empty bodies with a limit of 0", async () => {
     await using stack = await Stack.of([new BodyLimitLayer(0)], readText);
 
     expect(await answerTo(stack, announced(0))).to.equal("200 read 0");
@@ -323,7 +323,7 @@ describe("BodyLimitLayer", () => {
     expect(await answerTo(stack, chunked(1))).to.match(/^413 /);
   });
 
-  it("gives the readers its limit, above their own too", async () => {
+  it("sets the limit of the readers, also above their own default", async () => {
     const large = 3_000_000;
     await using stack = await Stack.of([new BodyLimitLayer(large)], readText);
     const post = { method: "POST", headers: { "content-type": "text/plain" } };
@@ -360,7 +360,7 @@ describe("BodyLimitLayer", () => {
         2000,
       ],
       [
-        "a cap of its own: of no effect",
+        "its own cap: without effect",
         [new BodyLimitLayer(1000)],
         [new BodyLimitLayer(500, { cap: 9000 }), new BodyLimitLayer(9000)],
         500,
@@ -382,7 +382,7 @@ describe("BodyLimitLayer", () => {
       }
     }
 
-    it("refuses what someone further out has read within a larger limit", async () => {
+    it("refuses a body that outer middleware has read within a larger limit", async () => {
       const csrf: Middleware = {
         handle: async (ctx, next) => {
           await ctx.text();

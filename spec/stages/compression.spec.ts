@@ -13,24 +13,32 @@ import type { Middleware } from "../../lib/http/middleware.js";
 import { errorOf } from "../support/error-of.js";
 import { type Answer, Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 
-/** Not too regular, and the same every time: each effort makes something else of it. */
+/** A fixed text that gives another length with each level of compression. */
 const PROSE = Array.from({ length: 4000 }, (_, at) => `${(at * at * 7919) % 1009} of ${(at * 31) % 97}`).join(", ");
 const LONG = "the same again, ".repeat(200);
 
-/** The bytes of an answer, as the stage with these settings sends it. */
+/** The bytes of an answer that the stage sends with these settings. */
 async function sent(settings: CompressionOptions, coding: string, handler: () => unknown): Promise<string> {
   await using stack = await Stack.of([new CompressionLayer(settings)], handler);
   return (await stack.ask("/", { headers: { "accept-encoding": coding } })).body.toString("base64");
 }
 
-describe("Compression", () => {
+describe("CompressionLayer", () => {
+  for (const coding of ["br", "gzip", "identity"]) {
+    it(`obeys the layer contract with ${coding}`, () =>
+      obeysLayerContract(new CompressionLayer({ threshold: 0 }), {
+        request: { headers: { "accept-encoding": coding } },
+      }));
+  }
+
   describe("a body of known length", () => {
     for (const [coding, decode] of [
       ["br", brotliDecompressSync],
       ["gzip", gunzipSync],
     ] as const) {
-      it(`is sent as ${coding} to who asks for it`, async () => {
+      it(`is sent as ${coding} to a client that accepts it`, async () => {
         await using stack = await Stack.of([new CompressionLayer()], () => LONG);
 
         const answer = await stack.ask("/", { headers: { "accept-encoding": coding } });
@@ -43,7 +51,7 @@ describe("Compression", () => {
       });
     }
 
-    it("comes out as it went in, whatever it is and whatever is preferred", async () => {
+    it("is unchanged after decompression, for any body and any preference", async () => {
       let body = "";
       await using stack = await Stack.of([new CompressionLayer({ threshold: 0 })], () => Reply.text(body));
 
@@ -63,7 +71,7 @@ describe("Compression", () => {
       );
     });
 
-    it("is sent as it is where compressing gains nothing", async () => {
+    it("is sent unchanged when compression gains nothing", async () => {
       const noise = randomBytes(2000);
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
@@ -78,7 +86,7 @@ describe("Compression", () => {
     });
   });
 
-  describe("the effort", () => {
+  describe("the level", () => {
     const bodies: readonly (readonly [string, () => unknown])[] = [
       ["a whole body", () => PROSE],
       ["a stream", () => Reply.of(Readable.from([PROSE]), "text/plain")],
@@ -89,7 +97,7 @@ describe("Compression", () => {
     ];
     for (const [what, handler] of bodies) {
       for (const [coding, effort, options] of efforts) {
-        it(`for ${what} is one that a server can afford for every answer: ${effort} for ${coding}`, async () => {
+        it(`for ${what} is ${effort} for ${coding} by default`, async () => {
           const unset = await sent({}, coding, handler);
 
           expect(unset).to.equal(await sent(options(effort), coding, handler));
@@ -110,7 +118,7 @@ describe("Compression", () => {
     ];
 
     for (const [title, body, isCompressed] of rows) {
-      it(`${title}: ${isCompressed ? "compressed" : "as it is"}`, async () => {
+      it(`${title}: ${isCompressed ? "compressed" : "unchanged"}`, async () => {
         await using stack = await Stack.of([new CompressionLayer()], () => body);
 
         const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
@@ -120,7 +128,7 @@ describe("Compression", () => {
       });
     }
 
-    it("of a stream is known where its length is announced", async () => {
+    it("of a stream is known when its length is announced", async () => {
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.body = Readable.from([Buffer.from("hello")]);
         ctx.set({ "Content-Type": "text/plain", "Content-Length": "5" });
@@ -133,7 +141,7 @@ describe("Compression", () => {
       expect(answer.text).to.equal("hello");
     });
 
-    it("from which it is worth it can be set", async () => {
+    it("has a threshold that can be set", async () => {
       await using stack = await Stack.of([new CompressionLayer({ threshold: 50 })], () => "a".repeat(50));
 
       const answer = await stack.ask("/", { headers: { "accept-encoding": "br" } });
@@ -142,16 +150,16 @@ describe("Compression", () => {
     });
   });
 
-  describe("never touches", () => {
+  describe("does not change", () => {
     const rows: readonly (readonly [string, (ctx: Context) => unknown, string | undefined])[] = [
       ["206", (ctx) => ((ctx.status = 206), LONG), "Accept-Encoding"],
-      ["an encoding already set", withHeader("Content-Encoding", "zstd"), undefined],
+      ["a body with an encoding", withHeader("Content-Encoding", "zstd"), undefined],
       ["no-transform", withHeader("Cache-Control", "public, No-Transform"), undefined],
       ["no-transform first of several", withHeader("Cache-Control", "no-transform,max-age=1"), undefined],
       ["an event stream", withHeader("Content-Type", "text/event-stream"), undefined],
       ["gRPC", withHeader("Content-Type", "application/grpc+json"), undefined],
       ["an image", withHeader("Content-Type", "image/png"), undefined],
-      ["bytes of no type", () => Buffer.from(LONG), undefined],
+      ["bytes without a type", () => Buffer.from(LONG), undefined],
       ["an unknown type", withHeader("Content-Type", "application/x-unheard-of"), undefined],
     ];
 
@@ -181,7 +189,7 @@ describe("Compression", () => {
       });
     }
 
-    it("what a handler writes by hand", async () => {
+    it("an answer that a handler writes by hand", async () => {
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.res.writeHead(200, { "Content-Type": "text/plain" });
         ctx.res.end(LONG);
@@ -193,7 +201,7 @@ describe("Compression", () => {
       expect(answer.headers).not.to.have.property("content-encoding");
     });
 
-    it("the head of what a handler is going to write by hand", async () => {
+    it("the head of an answer that a handler writes by hand later", async () => {
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.body = LONG;
         ctx.respond = false;
@@ -207,7 +215,7 @@ describe("Compression", () => {
       expect(answer.headers).not.to.have.any.keys("content-encoding", "vary");
     });
 
-    it("what nobody waits for any longer", async () => {
+    it("an answer whose client has left", async () => {
       let coding: unknown = "not seen";
       const watching: Middleware = {
         handle: async (ctx, next) => {
@@ -229,7 +237,7 @@ describe("Compression", () => {
       expect(coding).to.equal(undefined);
     });
 
-    it("'no-transformation', which is another word", async () => {
+    it("an answer only for 'no-transform', not for 'no-transformation'", async () => {
       await using stack = await Stack.of([new CompressionLayer()], withHeader("Cache-Control", "x-no-transformation"));
 
       const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
@@ -243,10 +251,10 @@ describe("Compression", () => {
     const rows: readonly (readonly [string, Record<string, string>, Record<string, string | undefined>])[] = [
       ["a strong ETag becomes weak", { ETag: '"abc"' }, { etag: 'W/"abc"' }],
       ["a weak ETag stays", { ETag: 'W/"abc"' }, { etag: 'W/"abc"' }],
-      ["Accept-Ranges goes", { "Accept-Ranges": "bytes" }, { "accept-ranges": undefined }],
+      ["Accept-Ranges is removed", { "Accept-Ranges": "bytes" }, { "accept-ranges": undefined }],
       ["Vary is merged", { Vary: "Origin" }, { vary: "Origin, Accept-Encoding" }],
-      ["Vary says it once", { Vary: "accept-encoding" }, { vary: "accept-encoding" }],
-      ["a star stays alone", { Vary: "*" }, { vary: "*" }],
+      ["Vary names it once", { Vary: "accept-encoding" }, { vary: "accept-encoding" }],
+      ["a star in Vary stays alone", { Vary: "*" }, { vary: "*" }],
     ];
 
     for (const [title, headers, expected] of rows) {
@@ -264,7 +272,7 @@ describe("Compression", () => {
       });
     }
 
-    it("of an uncompressed answer keeps ETag and Accept-Ranges, and says Vary", async () => {
+    it("of an uncompressed answer keeps ETag and Accept-Ranges, and has Vary", async () => {
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
         return LONG;
@@ -277,7 +285,7 @@ describe("Compression", () => {
     });
 
     describe("for HEAD", () => {
-      it("is that of GET but for the coding and the length, which only compressing would tell", async () => {
+      it("is that of GET without the coding and the length, which only compression would tell", async () => {
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
           return LONG;
@@ -295,7 +303,7 @@ describe("Compression", () => {
         );
       });
 
-      it("is that of GET where GET is not compressed", async () => {
+      it("is that of GET when GET is not compressed", async () => {
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
           return ctx.path === "/short" ? "short" : LONG;
@@ -313,7 +321,7 @@ describe("Compression", () => {
         }
       });
 
-      it("says no length where the handler knows it without a body", async () => {
+      it("has no length when the handler sets a length without a body", async () => {
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.status = 200;
           ctx.set({ "Content-Type": "text/plain", "Content-Length": "5000" });
@@ -332,7 +340,7 @@ describe("Compression", () => {
     describe("of a 304", () => {
       const tags: readonly (readonly [string, Record<string, string>, string])[] = [
         ["has the weak ETag that the compressed answer had", { "accept-encoding": "gzip" }, 'W/"abc"'],
-        ["has the strong ETag where that was not compressed", {}, '"abc"'],
+        ["has the strong ETag when the answer was not compressed", {}, '"abc"'],
       ];
       for (const [title, headers, etag] of tags) {
         it(`${title}, and its Vary`, async () => {
@@ -348,7 +356,7 @@ describe("Compression", () => {
         });
       }
 
-      it("says nothing of encodings where its answer is never compressed", async () => {
+      it("has no Vary when its answer is never compressed", async () => {
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.status = 304;
           ctx.set({ ETag: '"abc"', "Content-Type": "image/png" });
@@ -361,7 +369,7 @@ describe("Compression", () => {
       });
     });
 
-    it("of a panic's problem says Vary", async () => {
+    it("of the answer to an unhandled error has Vary", async () => {
       await using stack = await Stack.of([new CompressionLayer()], () => Promise.reject(new Error("boom")));
 
       const answer = await stack.ask("/", asking);
@@ -375,7 +383,7 @@ describe("Compression", () => {
       ["br", createBrotliDecompress],
       ["gzip", createGunzip],
     ] as const) {
-      it(`of unknown length lets out every chunk as ${coding} at once`, async () => {
+      it(`of unknown length sends each chunk as ${coding} at once`, async () => {
         const source = new PassThrough();
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set("Content-Type", "text/plain");
@@ -387,7 +395,7 @@ describe("Compression", () => {
         const seen: string[] = [];
         for (const chunk of ["first", "second", "third"]) {
           source.write(chunk);
-          // Hangs, and fails the test, if the chunk were held back.
+          // The spec would time out if the chunk were held back.
           const [text] = (await once(plain, "data")) as [string];
           seen.push(text);
         }
@@ -400,7 +408,7 @@ describe("Compression", () => {
       });
     }
 
-    it("that fails cuts the connection", async () => {
+    it("cuts the connection when it fails", async () => {
       const source = new PassThrough();
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
@@ -414,7 +422,7 @@ describe("Compression", () => {
       expect(failure).to.have.property("code", "ECONNRESET");
     });
 
-    it("is destroyed when the client goes", async () => {
+    it("is destroyed when the client leaves", async () => {
       const source = new PassThrough();
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
@@ -441,7 +449,7 @@ describe("Compression", () => {
       expect(source.destroyed).to.equal(true);
     });
 
-    it("waits where the client does not read", async () => {
+    it("waits while the client does not read", async () => {
       let produced = 0;
       const source = new Readable({
         read() {
@@ -468,10 +476,10 @@ describe("Compression", () => {
   describe("hostile requests", () => {
     const rows: readonly (readonly [string, string])[] = [
       ["thousands of members", "gzip;q=0.1,".repeat(1000)],
-      ["thousands of blanks", `${" ".repeat(8000)}gzip`],
+      ["thousands of spaces", `${" ".repeat(8000)}gzip`],
       ["thousands of semicolons", `gzip${";".repeat(8000)}`],
       ["an endless number", `gzip;q=0.${"0".repeat(8000)}1`],
-      ["bytes that are no text", "gz\xefp;q=\x80, \xff"],
+      ["bytes that are not text", "gz\xefp;q=\x80, \xff"],
     ];
 
     for (const [title, header] of rows) {
@@ -524,12 +532,12 @@ function decoded({ headers, body }: Answer): string {
   return coding === "gzip" ? gunzipSync(body).toString() : body.toString();
 }
 
-/** The response as soon as its head is there. */
+/** The response as soon as its head has arrived. */
 async function begin(stack: Stack, coding: string, meanwhile = () => {}): Promise<http.IncomingMessage> {
   const request = http.get(stack.url, { agent: false, headers: { "accept-encoding": coding } });
   const arrived = once(request, "response");
   meanwhile();
-  // The event's one argument, by Node's documentation.
+  // By Node's documentation the event has one argument.
   const [response] = (await arrived) as [http.IncomingMessage];
   return response;
 }

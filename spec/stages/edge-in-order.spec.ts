@@ -12,8 +12,8 @@ import { startupErrorOf } from "../support/startup-error-of.js";
 
 const ORIGIN = "https://app.example";
 
-describe("The edge in an application", () => {
-  it("answers a preflight with the security headers, and wakes neither request id nor access log", async () => {
+describe("the outer stages of an application", () => {
+  it("answers a preflight with the security headers, without request id and access log", async () => {
     await using app = await testApp(everything());
 
     const response = await app.options("/data", {
@@ -27,7 +27,7 @@ describe("The edge in an application", () => {
     expect(app.logs.transcript()).not.to.contain("access_log");
   });
 
-  it("rewrites before anything routes or logs, and never logs what was asked for", async () => {
+  it("rewrites the target before routing and logging, and never logs the original", async () => {
     await using app = await testApp(everything().proxy(() => ProxyAction.rewrite("/data?token=hidden")));
 
     const response = await app.get("/old/canary");
@@ -45,7 +45,7 @@ describe("The edge in an application", () => {
     expect(await (await app.get("/whatever")).json()).to.deep.equal({ state: "ready" });
   });
 
-  it("leaves the answers of proxy and health to themselves", async () => {
+  it("adds no headers to the answers of proxy and health", async () => {
     await using app = await testApp(everything().proxy(closeOne));
 
     const responses = [await app.get("/closed", { headers: { origin: ORIGIN } }), await app.get("/up/live")];
@@ -80,7 +80,7 @@ describe("The edge in an application", () => {
     }
   });
 
-  it("lists every wrong setting of its stages at once", () => {
+  it("lists all wrong settings of its stages at once", () => {
     const builder = Application.create()
       .cors({ origins: "*", credentials: true })
       .compression({ brotliQuality: 99 })
@@ -94,7 +94,7 @@ describe("The edge in an application", () => {
       .and.contain("E_STATIC_PREFIX");
   });
 
-  it("refuses a stage that is asked for twice", () => {
+  it("refuses a stage that is configured twice", () => {
     const cors: CorsOptions = { origins: [ORIGIN] };
 
     const error = errorOf(() => Application.create().cors(cors).cors(cors).build());

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Health, type HealthAnswer } from "../../lib/stages/health.js";
+import { checkHealthPrefix, Health, type HealthAnswer } from "../../lib/stages/health.js";
 import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/state.js";
 import { Readiness } from "../../lib/lifecycle/readiness.js";
 import type { Profile } from "../../lib/runtime/profile.js";
@@ -65,7 +65,7 @@ describe("Health", () => {
   }
 
   for (const path of ["/up", "/up/live", "/up/ready"]) {
-    it(`heads ${path} as JSON that is not stored and whose length is known`, async () => {
+    it(`answers ${path} with JSON, no-store and its length`, async () => {
       const { health } = setUp({ subsystems: [new Probed("cache", refuse("zu spät"))] });
 
       const { headers, body } = await ask(health, path);
@@ -87,7 +87,7 @@ describe("Health", () => {
     });
 
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "get"]) {
-      it(`answers ${method} ${path} with 405 and what is allowed`, async () => {
+      it(`answers ${method} ${path} with 405 and the allowed methods`, async () => {
         const { health } = setUp();
 
         expect(await ask(health, path, method)).to.deep.equal({
@@ -100,12 +100,12 @@ describe("Health", () => {
   }
 
   for (const path of ["/", "", "/u", "/up/", "/up/x", "/upload", "/UP", "/up/live/", "/up/Live", "//up", "/up//live"]) {
-    it(`leaves ${JSON.stringify(path)} to the router`, () => {
+    it(`does not answer ${JSON.stringify(path)}`, () => {
       expect(setUp().health.answer("GET", path)).to.equal(undefined);
     });
   }
 
-  it("moves with its prefix and leaves the old paths", async () => {
+  it("moves with its prefix and frees the old paths", async () => {
     const { health } = setUp({ prefix: "/internal/health" });
 
     const answer = await ask(health, "/internal/health/live");
@@ -119,7 +119,7 @@ describe("Health", () => {
     expect(health.answer("GET", "/up")).to.equal(undefined);
   });
 
-  it("waits for nothing where there is nothing to probe", () => {
+  it("answers without a promise when there is nothing to probe", () => {
     const { health } = setUp({ subsystems: [new Recorded("database")] });
 
     const answers = ["/up", "/up/live", "/up/ready"].map((path) => health.answer("GET", path));
@@ -146,7 +146,7 @@ describe("Health with probes", () => {
     expect(body).to.equal(`{"state":"ready","ready":true,"checks":{${each.join(",")}}}`);
   });
 
-  it("adds whether it lives to the overall answer", async () => {
+  it("adds liveness to the overall answer", async () => {
     const { health } = setUp({ subsystems: [new Probed("mail", refuse("no route"))] });
 
     const { status, body } = await ask(health, "/up");
@@ -181,7 +181,7 @@ describe("Health with probes", () => {
     });
   }
 
-  it("takes any probe that fails for a no, and says so of that one only", async () => {
+  it("is not ready when one probe fails, and names that probe only", async () => {
     const subsystems = [new Probed("database"), new Probed("cache", () => Promise.reject(new Error("gone")))];
     const { health } = setUp({ subsystems });
 
@@ -199,7 +199,7 @@ describe("Health with probes", () => {
     ["an error", new Error("password wrong"), "password wrong"],
     ["a string", "nope", "nope"],
     ["null", null, "null"],
-    ["an object without a text", Object.create(null), "a value that cannot be looked at"],
+    ["an object without a message", Object.create(null), "a value that cannot be looked at"],
     [
       "refusals of several addresses",
       new AggregateError([new Error("refused on ::1"), new Error("refused on 127.0.0.1")]),
@@ -209,7 +209,7 @@ describe("Health with probes", () => {
   ];
 
   for (const [what, value, debug] of thrown) {
-    it(`gives what ${what} says as the reason in debug, and nothing of it in release`, async () => {
+    it(`gives the text of ${what} as the reason in debug, and hides it in release`, async () => {
       const subsystems = [new Probed("database", () => Promise.reject(value))];
 
       const told = await ask(setUp({ subsystems, profile: "debug" }).health, "/up/ready");
@@ -224,7 +224,7 @@ describe("Health with probes", () => {
     ["debug", "timed out after 1000 ms"],
     ["release", "timed out"],
   ] as const) {
-    it(`gives a probe one second and its signal, side by side with the others, in ${profile}`, async () => {
+    it(`runs the probes in parallel and aborts each after one second, in ${profile}`, async () => {
       const signals: AbortSignal[] = [];
       const hang = (signal: AbortSignal) => {
         signals.push(signal);
@@ -260,7 +260,7 @@ describe("Health with probes", () => {
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
   });
 
-  it("shares a running round among all who ask, and keeps nothing after it", async () => {
+  it("shares a running probe among all requests, and keeps no result", async () => {
     let probed = 0;
     const { clock, health } = setUp({
       subsystems: [
@@ -294,9 +294,45 @@ describe("Health with probes", () => {
   });
 });
 
+describe("checkHealthPrefix", () => {
+  for (const prefix of ["/up", "/health", "/internal/up", "/.well-known/up", "/a%20b", "/v1.0/~up", "/..."]) {
+    it(`accepts ${prefix}`, () => {
+      expect(checkHealthPrefix(prefix)).to.equal(undefined);
+    });
+  }
+
+  const refused = [
+    "",
+    "/",
+    "up",
+    "/up/",
+    "//up",
+    "/a//b",
+    "up/",
+    "/.",
+    "/a/../b",
+    "/up?x",
+    "/up#x",
+    "/u p",
+    "/{id}",
+    "/ü",
+    "/a%2",
+    "/a\\b",
+    "/a\n",
+  ];
+  for (const prefix of refused) {
+    it(`refuses ${JSON.stringify(prefix)}`, () => {
+      const diagnostic = checkHealthPrefix(prefix);
+
+      expect(diagnostic?.code).to.equal("E_HEALTH_PREFIX");
+      expect(diagnostic?.what).to.contain(JSON.stringify(prefix));
+    });
+  }
+});
+
 describe("Readiness", () => {
   for (const state of ["booting", "ready", "draining", "stopped"] as const) {
-    it(`tells the state ${state}, and whether that is ready`, () => {
+    it(`has the state ${state}, and tells whether it is ready`, () => {
       const { readiness } = setUp({ state });
 
       expect(readiness.state).to.equal(state);

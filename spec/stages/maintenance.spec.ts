@@ -6,7 +6,7 @@ import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
 
 describe("Maintenance", () => {
-  it("starts disengaged, and flips as often as it is told to", () => {
+  it("starts disengaged, and can be switched any number of times", () => {
     const maintenance = new Maintenance();
 
     const seen = [maintenance.isEngaged];
@@ -44,14 +44,14 @@ describe("Maintenance", () => {
       });
     }
 
-    it("adds up", () => {
+    it("allows several paths", () => {
       const maintenance = new Maintenance().allow("/status").allow("/pay");
 
       expect(["/status", "/pay/1", "/home"].map((path) => maintenance.allows(path))).to.deep.equal([true, true, false]);
     });
 
     for (const path of ["", "/a?b", "/a#b", "/a b", "/a\n"]) {
-      it(`refuses ${JSON.stringify(path)}, which no request would match`, () => {
+      it(`refuses ${JSON.stringify(path)}, which matches no request`, () => {
         const error = errorOf(() => new Maintenance().allow(path));
 
         expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_MAINTENANCE_PATH");
@@ -67,7 +67,7 @@ describe("Maintenance", () => {
     ["*", 'allow("/") lets everything through'],
   ];
   for (const [path, fix] of patterns) {
-    it(`takes no patterns, ${JSON.stringify(path)}, and says what does it`, () => {
+    it(`refuses the pattern ${JSON.stringify(path)}, and names the fix`, () => {
       const error = errorOf(() => new Maintenance().allow(path));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_MAINTENANCE_PATH");
@@ -75,7 +75,7 @@ describe("Maintenance", () => {
     });
   }
 
-  it("takes nothing but a text for a path", () => {
+  it("refuses a path that is not a string", () => {
     const error = errorOf(() => new Maintenance().allow(undefined as unknown as string));
 
     expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_MAINTENANCE_PATH");
@@ -98,7 +98,7 @@ describe("MaintenanceLayer", () => {
       refused: { path: "/closed" },
     }));
 
-  it("answers 503 with Retry-After and a problem, without waking the handler", async () => {
+  it("answers 503 with Retry-After and a problem, without a call of the handler", async () => {
     let woken = 0;
     await using stack = await Stack.of([new MaintenanceLayer(Maintenance.engaged())], () => ++woken);
 
@@ -116,7 +116,7 @@ describe("MaintenanceLayer", () => {
     expect(woken).to.equal(0);
   });
 
-  it("says what it was told to in Retry-After", async () => {
+  it("answers with the given Retry-After", async () => {
     await using stack = await Stack.of([new MaintenanceLayer(Maintenance.engaged().retryAfter(5))]);
 
     expect((await stack.ask()).headers["retry-after"]).to.equal("5");
@@ -130,7 +130,7 @@ describe("MaintenanceLayer", () => {
     expect((await stack.ask("/home?/status")).status).to.equal(503);
   });
 
-  it("follows the handle while the application runs", async () => {
+  it("follows the switch while the application runs", async () => {
     const maintenance = new Maintenance();
     await using stack = await Stack.of([new MaintenanceLayer(maintenance)], () => "fine");
 
@@ -143,7 +143,7 @@ describe("MaintenanceLayer", () => {
     expect([before.status, during.status, after.status]).to.deep.equal([200, 503, 200]);
   });
 
-  it("lets a request that is inside already finish", async () => {
+  it("lets a request finish that is already inside", async () => {
     const maintenance = new Maintenance();
     await using stack = await Stack.of([new MaintenanceLayer(maintenance)], () => {
       maintenance.engage();

@@ -1,4 +1,4 @@
-/** Stage 9, the metrics: every request counted once, under what it asked and how it ended. */
+/** The metrics stage counts each request once, by its method and its status. */
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
@@ -27,12 +27,12 @@ import { until } from "../support/until.js";
 const ANSWERS: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
   ["a text", 200, () => "hello"],
   ["nothing", 204, () => undefined],
-  ["a status of its own", 299, (ctx) => ((ctx.status = 299), "fine")],
+  ["a custom status", 299, (ctx) => ((ctx.status = 299), "fine")],
   ["a stream", 200, () => Readable.from(["a", "b"])],
   ["an error with a status", 404, () => Promise.reject(new NotFoundError("no"))],
   ["an error of ctx.throw", 409, (ctx) => ctx.throw(409, "taken")],
   ["a failure of the server", 503, () => Promise.reject(new UnavailableError())],
-  ["a panic", 500, () => Promise.reject(new Error("boom"))],
+  ["an unhandled error", 500, () => Promise.reject(new Error("boom"))],
   ["a write by hand", 202, (ctx) => void ctx.res.writeHead(202).end("by hand")],
 ];
 
@@ -50,10 +50,10 @@ function samples(metrics: Metrics, name: string): string[] {
     .filter((line) => line.startsWith(name));
 }
 
-describe("the metrics layer", () => {
+describe("MetricsLayer", () => {
   it("obeys the layer contract", () => obeysLayerContract(new MetricsLayer(new Metrics())));
 
-  it("describes both metrics as soon as it is made", () => {
+  it("describes both metrics when it is constructed", () => {
     const metrics = new Metrics();
 
     const layer = new MetricsLayer(metrics);
@@ -84,7 +84,7 @@ describe("the metrics layer", () => {
     });
   }
 
-  it("counts by method, as it was sent, and by status", async () => {
+  it("counts by the method of the client and by status", async () => {
     const metrics = new Metrics();
     await using stack = await Stack.of([new MetricsLayer(metrics)], (ctx) => {
       ctx.status = ctx.path === "/made" ? 201 : 200;
@@ -109,7 +109,7 @@ describe("the metrics layer", () => {
     expectExposition(metrics.render());
   });
 
-  it("has no label from the request's path, query or headers", async () => {
+  it("takes no label from the path, the query or the headers of a request", async () => {
     const metrics = new Metrics();
     await using stack = await Stack.of([new MetricsLayer(metrics)], () => "hello");
 
@@ -120,12 +120,12 @@ describe("the metrics layer", () => {
     expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="200"} 50']);
   });
 
-  it("measures until the answer is decided, in seconds", async () => {
+  it("measures the seconds until the answer is decided", async () => {
     const metrics = new Metrics();
     const clock = new FakeClock();
     const slowBody = async function* () {
       yield "a";
-      // A stream reads ahead: the rest has to be later than the answer.
+      // A stream reads ahead, so the rest comes later than the answer.
       await pause(30);
       clock.advance(60_000);
       yield "b";
@@ -162,7 +162,7 @@ describe("the metrics layer", () => {
     expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="499"} 1']);
   });
 
-  it("counts no second time where the body fails after the head", async () => {
+  it("does not count a second time when the body fails after the head", async () => {
     const metrics = new Metrics();
     await using stack = await Stack.of([new MetricsLayer(metrics)], () => Readable.from(failing()));
 
@@ -173,7 +173,7 @@ describe("the metrics layer", () => {
   });
 
   describe("labelled", () => {
-    it("adds the route to both", async () => {
+    it("adds the route to both metrics", async () => {
       const metrics = new Metrics();
       await using stack = await Stack.of([MetricsLayer.labelled(metrics, "/links/{id}")], () => "hello");
 
@@ -187,7 +187,7 @@ describe("the metrics layer", () => {
       ]);
     });
 
-    it("refuses what is no template", () => {
+    it("refuses a route without a leading slash", () => {
       for (const route of ["links", "", "*", "http://example.com/"]) {
         for (const make of [
           () => MetricsLayer.labelled(new Metrics(), route),
@@ -202,7 +202,7 @@ describe("the metrics layer", () => {
       }
     });
 
-    it("shares the series of other layers of the same registry and route", async () => {
+    it("shares its series with other layers of the same registry and route", async () => {
       const metrics = new Metrics();
       const layers = ["/a", "/a", "/b"].map((route) => MetricsLayer.labelled(metrics, route));
       await using stack = await Stack.of(layers, () => "hello");
@@ -216,7 +216,7 @@ describe("the metrics layer", () => {
     });
   });
 
-  it("counts what is lost at the cap of the registry", async () => {
+  it("counts the samples that the registry drops at its cap", async () => {
     const metrics = new Metrics({ maxSeries: 1 });
     await using stack = await Stack.of([new MetricsLayer(metrics)], () => "hello");
 
@@ -228,7 +228,7 @@ describe("the metrics layer", () => {
     expect([lost(HTTP_REQUESTS_TOTAL), lost(HTTP_REQUEST_DURATION)]).to.deep.equal([3, 3]);
   });
 
-  it("keeps no more of strange methods than the registry does", async () => {
+  it("remembers at most as many invented methods as the registry", async () => {
     const metrics = new Metrics({ maxSeries: 10 });
     let turn = 0;
     const override: Middleware = { handle: (ctx, next) => ((ctx.method = `M${turn++}`), next()) };
@@ -241,7 +241,7 @@ describe("the metrics layer", () => {
     expect(metrics.counterValue("framework_metrics_overflow_total", { metric: HTTP_REQUESTS_TOTAL })).to.equal(20);
   });
 
-  it("is a fault of the start where a name is taken by another kind", () => {
+  it("is refused at the start when another kind of metric has its name", () => {
     const metrics = new Metrics();
     metrics.set(HTTP_REQUESTS_TOTAL, {}, 1);
 

@@ -11,10 +11,20 @@ import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 import { Witness } from "../support/witness.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 
 const PROBLEM = "application/problem+json";
 
 describe("ProxyLayer", () => {
+  it("obeys the layer contract", () =>
+    obeysLayerContract(
+      new ProxyLayer(({ url }) => (url === "/closed" ? ProxyAction.shortCircuit(410) : ProxyAction.rewrite("/new"))),
+      { refused: { path: "/closed" } },
+    ));
+
+  it("obeys the layer contract with an asynchronous function", () =>
+    obeysLayerContract(new ProxyLayer(async () => ProxyAction.continue({ "x-tenant": "7" }))));
+
   describe("the function", () => {
     it("gets method, target and headers", async () => {
       const seen: unknown[] = [];
@@ -47,13 +57,13 @@ describe("ProxyLayer", () => {
       });
     }
 
-    it("may take its time", async () => {
+    it("may be asynchronous", async () => {
       await using stack = await through(async () => ProxyAction.rewrite("/later"));
 
       expect((await stack.ask("/")).text).to.equal("/later");
     });
 
-    it("that takes longer than the client stays wakes nothing of the application", async () => {
+    it("calls no inner stage when the client leaves meanwhile", async () => {
       const decided = new Gate();
       let seen: Context | undefined;
       let handled = 0;
@@ -81,7 +91,7 @@ describe("ProxyLayer", () => {
       expect(witness.events.map(({ fields }) => fields["status"])).to.deep.equal([499]);
     });
 
-    it("that throws is a 500", async () => {
+    it("leads to a 500 when it throws", async () => {
       await using stack = await through(() => {
         throw new Error("boom");
       });
@@ -89,14 +99,14 @@ describe("ProxyLayer", () => {
       expect((await stack.ask("/")).status).to.equal(500);
     });
 
-    it("that rejects is a 500", async () => {
+    it("leads to a 500 when it rejects", async () => {
       await using stack = await through(() => Promise.reject(new Error("boom")));
 
       expect((await stack.ask("/")).status).to.equal(500);
     });
 
-    it("that returns something else is a 500", async () => {
-      // What JavaScript may return is wider than the type.
+    it("leads to a 500 when it does not return a ProxyAction", async () => {
+      // JavaScript callers may return anything.
       await using stack = await through((() => undefined) as unknown as ProxyFunction);
 
       expect((await stack.ask("/")).status).to.equal(500);
@@ -104,7 +114,7 @@ describe("ProxyLayer", () => {
   });
 
   describe("continue", () => {
-    it("leaves the request as it is", async () => {
+    it("does not change the request", async () => {
       await using stack = await through(() => ProxyAction.continue());
 
       const answer = await stack.ask("/a?b");
@@ -113,7 +123,7 @@ describe("ProxyLayer", () => {
       expect(answer.headers).not.to.have.property("x-content-type-options");
     });
 
-    it("puts request headers in place of the client's, in any case", async () => {
+    it("replaces headers of the client, in any letter case", async () => {
       const action = ProxyAction.continue({ "X-Tenant": "7", "x-new": "8" });
       await using stack = await Stack.of([new ProxyLayer(() => action)], (ctx) => [
         ctx.get("x-tenant"),
@@ -128,12 +138,12 @@ describe("ProxyLayer", () => {
 
     for (const [title, headers] of [
       ["a line break", { "X-A": "a\r\nb" }],
-      ["a name that is none", { "x a": "1" }],
+      ["an invalid name", { "x a": "1" }],
       ["a length", { "Content-Length": "1" }],
       ["a transfer coding", { "transfer-encoding": "chunked" }],
-      ["what the connection is for", { Connection: "close" }],
+      ["a connection option", { Connection: "close" }],
       ["an expectation", { Expect: "100-continue" }],
-      ["another protocol", { Upgrade: "websocket" }],
+      ["an upgrade", { Upgrade: "websocket" }],
     ] as const) {
       it(`refuses ${title}`, () => {
         const error = errorOf(() => ProxyAction.continue(headers));
@@ -144,7 +154,7 @@ describe("ProxyLayer", () => {
   });
 
   describe("rewrite", () => {
-    it("has everything further in see the new target, and keeps the old one at hand", async () => {
+    it("shows the new target to the inner stages, and keeps the original one", async () => {
       await using stack = await Stack.of([new ProxyLayer(() => ProxyAction.rewrite("/new?q=1"))], (ctx) => [
         ctx.url,
         ctx.path,
@@ -158,7 +168,7 @@ describe("ProxyLayer", () => {
     });
 
     for (const url of ["https://evil.example/", "//evil.example/", "/a#b", "/a\r\nb", "a", ""]) {
-      it(`to ${JSON.stringify(url)} is a 400 problem, and nothing further in wakes`, async () => {
+      it(`to ${JSON.stringify(url)} is a 400 problem, and no inner stage is called`, async () => {
         const woken: string[] = [];
         await using stack = await Stack.of([new ProxyLayer(() => ProxyAction.rewrite(url))], (ctx) =>
           woken.push(ctx.url),
@@ -187,7 +197,7 @@ describe("ProxyLayer", () => {
     ];
 
     for (const [method, permanent, status] of rows) {
-      it(`of ${method} is ${status} ${permanent ? "for good" : "for now"}`, async () => {
+      it(`of ${method} is ${status} ${permanent ? "when permanent" : "when temporary"}`, async () => {
         await using stack = await through(() => ProxyAction.redirect("https://new.example/a?b", { permanent }));
 
         const answer = await stack.ask("/", { method });
@@ -222,7 +232,7 @@ describe("ProxyLayer", () => {
   });
 
   describe("shortCircuit", () => {
-    it("answers a status alone", async () => {
+    it("answers with a status", async () => {
       await using stack = await through(() => ProxyAction.shortCircuit(410));
 
       const answer = await stack.ask("/");
@@ -231,7 +241,7 @@ describe("ProxyLayer", () => {
       expect(answer.headers).to.include({ "x-content-type-options": "nosniff", "content-length": "0" });
     });
 
-    it("answers a reply under that status", async () => {
+    it("answers with a reply and that status", async () => {
       const reply = Reply.html("<h1>Closed</h1>").header("Retry-After", "60");
       await using stack = await through(() => ProxyAction.shortCircuit(503, reply));
 
@@ -263,7 +273,7 @@ describe("ProxyLayer", () => {
   });
 });
 
-/** The layer around a handler that says which target it saw. */
+/** The layer around a handler that answers with the target that it saw. */
 function through(decide: ProxyFunction): Promise<Stack> {
   return Stack.of([new ProxyLayer(decide)], ({ url }: Context) => url);
 }

@@ -1,4 +1,4 @@
-/** Stage 8, the request id, over raw sockets: which id a request gets, and that every answer carries it. */
+/** The request-id stage over raw sockets: the id that a request gets, and the header on the answer. */
 import { expect } from "chai";
 import type { Context } from "../../lib/http/context.js";
 import { RequestId } from "../../lib/observe/request-id.js";
@@ -10,7 +10,7 @@ import { Stack, valuesOf } from "../support/stack.js";
 const FRESH = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const LONGEST = "a".repeat(128);
 
-/** Header lines as they are sent, one character a byte, and the id that comes of them; `undefined`: a fresh one. */
+/** Header lines with one character per byte, and the id of the request; `undefined` for a new id. */
 const SENT: readonly (readonly [string, readonly string[], string | undefined])[] = [
   ["a valid id", ["x-request-id: abc-123"], "abc-123"],
   ["every kind of character allowed", ["X-Request-ID: AZaz09-_.:@+/="], "AZaz09-_.:@+/="],
@@ -20,9 +20,9 @@ const SENT: readonly (readonly [string, readonly string[], string | undefined])[
   ["15 000 bytes", [`x-request-id: ${"a".repeat(15_000)}`], undefined],
   ["no header", [], undefined],
   ["an empty header", ["x-request-id:"], undefined],
-  ["blanks alone", ["x-request-id:   "], undefined],
-  ["blanks around, which are not part of a header's value", ["x-request-id: \t abc \t "], "abc"],
-  ["a blank inside", ["x-request-id: a b"], undefined],
+  ["whitespace alone", ["x-request-id:   "], undefined],
+  ["whitespace around the value, which is not part of it", ["x-request-id: \t abc \t "], "abc"],
+  ["a space inside", ["x-request-id: a b"], undefined],
   ["a tab inside", ["x-request-id: a\tb"], undefined],
   ["a list", ["x-request-id: a,b"], undefined],
   ["a quote", ['x-request-id: a"b'], undefined],
@@ -36,7 +36,7 @@ const SENT: readonly (readonly [string, readonly string[], string | undefined])[
   ["another header alone", ["request-id: abc", "x-correlation-id: abc"], undefined],
 ];
 
-/** Line breaks end or break a head: what comes behind them is either refused by the parser or a header of its own. */
+/** After a line break the parser refuses the request, or reads another header. */
 const BROKEN: readonly (readonly [string, string])[] = [
   ["a bare CR", "x-request-id: a\rSet-Cookie: b=1\r\n"],
   ["a bare LF", "x-request-id: a\nSet-Cookie: b=1\r\n"],
@@ -53,7 +53,7 @@ function idIn(text: string): string | undefined {
   return /^x-request-id: (.*)$/im.exec(text)?.[1]?.trim();
 }
 
-describe("the request-id layer", () => {
+describe("RequestIdLayer", () => {
   it("obeys the layer contract", () => obeysLayerContract(new RequestIdLayer()));
 
   for (const [what, lines, expected] of SENT) {
@@ -70,7 +70,7 @@ describe("the request-id layer", () => {
   }
 
   for (const [what, line] of BROKEN) {
-    it(`lets no ${what} into the answer's head`, async () => {
+    it(`lets no ${what} into the head of the answer`, async () => {
       await using stack = await Stack.of([new RequestIdLayer()], () => "hello");
 
       const text = await stack.raw(`GET / HTTP/1.1\r\nHost: spec\r\nConnection: close\r\n${line}\r\n`);
@@ -82,7 +82,7 @@ describe("the request-id layer", () => {
   }
 
   for (const [what, status, handler] of ANSWERS) {
-    it(`stands on ${what}`, async () => {
+    it(`adds the id to ${what}`, async () => {
       await using stack = await Stack.of([new RequestIdLayer()], handler);
 
       const answer = await stack.ask("/", { headers: { "x-request-id": "mine" } });
@@ -92,7 +92,7 @@ describe("the request-id layer", () => {
     });
   }
 
-  it("stands on the answer to HEAD", async () => {
+  it("adds the id to the answer to HEAD", async () => {
     await using stack = await Stack.of([new RequestIdLayer()], () => "hello");
 
     const answer = await stack.ask("/", { method: "HEAD", headers: { "x-request-id": "mine" } });
@@ -100,7 +100,7 @@ describe("the request-id layer", () => {
     expect(answer.headers).to.include({ "x-request-id": "mine", "content-length": "5" });
   });
 
-  it("overwrites an id that the answer has already, however it got there", async () => {
+  it("replaces an id that the answer already has", async () => {
     const handlers = [
       (ctx: Context) => (ctx.set("X-Request-Id", "theirs"), "hello"),
       (ctx: Context) => void ctx.res.writeHead(200, { "X-REQUEST-ID": "theirs" }).end(),
@@ -116,7 +116,7 @@ describe("the request-id layer", () => {
     }
   });
 
-  it("adds nothing else to the answer", async () => {
+  it("adds no other header to the answer", async () => {
     await using plain = await Stack.of([], () => "hello");
     await using stack = await Stack.of([new RequestIdLayer()], () => "hello");
 
@@ -128,7 +128,7 @@ describe("the request-id layer", () => {
     expect(others).to.deep.equal(expected);
   });
 
-  it("gives every request an id of its own, on one connection too", async () => {
+  it("gives each request its own id, also on one connection", async () => {
     await using stack = await Stack.of([new RequestIdLayer()], () => "hello");
 
     const text = await stack.raw("GET /a HTTP/1.1\r\nHost: spec\r\n\r\n".repeat(3) + get());
@@ -137,7 +137,7 @@ describe("the request-id layer", () => {
     expect(new Set(ids).size).to.equal(4);
   });
 
-  it("is not there for requests it does not see", async () => {
+  it("gives no id to requests that do not pass it", async () => {
     await using stack = await Stack.of([], (ctx) => String(RequestId.of(ctx)));
 
     const answer = await stack.ask("/", { headers: { "x-request-id": "mine" } });

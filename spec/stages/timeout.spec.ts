@@ -12,7 +12,7 @@ import type { Context } from "../../lib/http/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import type { Middleware } from "../../lib/http/middleware.js";
 import { Reply } from "../../lib/http/reply.js";
-import { NO_ROUTES, RedirectMapper } from "../../lib/stages/redirects/redirect-mapper.js";
+import { NO_ROUTES, RedirectMapperLayer } from "../../lib/stages/redirects/redirect-mapper.js";
 import { redirect } from "../../lib/stages/redirects/redirect.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { eventsOf } from "../support/events-of.js";
@@ -324,7 +324,7 @@ describe("TimeoutLayer", () => {
       });
     }
 
-    const mapper = new RedirectMapper({ routes: NO_ROUTES, origin: "https://shop.example" });
+    const mapper = new RedirectMapperLayer({ routes: NO_ROUTES, origin: "https://shop.example" });
     for (const [where, order] of [
       ["inside", (limit, after) => [limit, mapper, after]],
       ["outside", (limit, after) => [mapper, limit, after]],

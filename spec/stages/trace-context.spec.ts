@@ -1,4 +1,4 @@
-/** Stage 8, the trace context: whose trace a request joins, read from raw sockets, and what its span says. */
+/** The trace-context stage over raw sockets: the trace that a request joins, and the fields of its span. */
 import { expect } from "chai";
 import type { Context } from "../../lib/http/context.js";
 import { UnavailableError } from "../../lib/errors/framework-error.js";
@@ -19,8 +19,8 @@ const log = tracing.target("spec");
 const JOINED: readonly (readonly [string, readonly string[], number])[] = [
   ["a sampled trace", [`traceparent: ${VALID}`], 1],
   ["a trace that is not sampled", [`traceparent: 00-${TRACE}-${PARENT}-00`], 0],
-  ["flags nobody knows yet", [`Traceparent: 00-${TRACE}-${PARENT}-ff`], 255],
-  ["blanks around, which are not part of a header's value", [`traceparent: \t${VALID} `], 1],
+  ["unknown flags", [`Traceparent: 00-${TRACE}-${PARENT}-ff`], 255],
+  ["whitespace around the value, which is not part of it", [`traceparent: \t${VALID} `], 1],
   ["a tracestate that is not valid", [`traceparent: ${VALID}`, "tracestate: \xff"], 1],
 ];
 
@@ -42,8 +42,8 @@ const ROOTS: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 const STATES: readonly (readonly [string, readonly string[], string | undefined])[] = [
-  ["as it came", ["tracestate: a=1,b=2"], "a=1,b=2"],
-  ["without the blanks around", ["tracestate:  a=1 , b=2 "], "a=1 , b=2"],
+  ["unchanged", ["tracestate: a=1,b=2"], "a=1,b=2"],
+  ["without the whitespace around", ["tracestate:  a=1 , b=2 "], "a=1 , b=2"],
   ["lines joined with a comma, in order", ["tracestate: a=1", "tracestate: b=2"], "a=1,b=2"],
   ["512 bytes", [`tracestate: a=${"x".repeat(510)}`], `a=${"x".repeat(510)}`],
   ["not 513 bytes", [`tracestate: a=${"x".repeat(511)}`], undefined],
@@ -63,7 +63,7 @@ function get(...lines: readonly string[]): string {
   return `${["GET / HTTP/1.1", "Host: spec", "Connection: close", ...lines].join("\r\n")}\r\n\r\n`;
 }
 
-/** What the handler's trace and the span say of a request. */
+/** The trace of a request and the fields of its span. */
 async function traced(...lines: readonly string[]) {
   const witness = new Witness();
   const seen: (TraceContext | undefined)[] = [];
@@ -74,11 +74,11 @@ async function traced(...lines: readonly string[]) {
   return { text, witness, span: witness.spans[0], trace: seen[0] };
 }
 
-describe("the trace-context layer", () => {
+describe("TraceContextLayer", () => {
   it("obeys the layer contract", () => obeysLayerContract(new TraceContextLayer()));
 
   for (const [what, lines, flags] of JOINED) {
-    it(`joins the caller's trace: ${what}`, async () => {
+    it(`continues the caller's trace: ${what}`, async () => {
       const { span, trace, witness } = await traced(...lines);
 
       const fields = { trace_id: TRACE, parent_span_id: PARENT, continued_trace: true };
@@ -90,7 +90,7 @@ describe("the trace-context layer", () => {
   }
 
   for (const [what, lines] of ROOTS) {
-    it(`starts a trace: ${what}`, async () => {
+    it(`starts a new trace: ${what}`, async () => {
       const { text, span, trace } = await traced(...lines);
 
       expect(text).to.match(/^HTTP\/1\.1 204 /);
@@ -108,7 +108,7 @@ describe("the trace-context layer", () => {
   }
 
   for (const [what, lines, tracestate] of STATES) {
-    it(`hands on of a tracestate: ${what}`, async () => {
+    it(`passes on a tracestate: ${what}`, async () => {
       const { span, trace } = await traced(`traceparent: ${VALID}`, ...lines);
 
       expect(trace).to.include({ traceId: TRACE, continued: true, tracestate });
@@ -117,7 +117,7 @@ describe("the trace-context layer", () => {
     });
   }
 
-  it("lets neither folded lines nor line breaks inside become a header", async () => {
+  it("makes no header of a folded line or a line break", async () => {
     for (const line of [`traceparent: ${VALID}\r\n Set-Cookie: b=1`, `tracestate: a=1\rSet-Cookie: b=1`]) {
       const { text } = await traced(line);
 
@@ -126,7 +126,7 @@ describe("the trace-context layer", () => {
     }
   });
 
-  it("writes nothing to the answer", async () => {
+  it("does not change the answer", async () => {
     await using plain = await Stack.of([], () => "hello");
     await using stack = await Stack.of([new TraceContextLayer()], () => "hello");
     const headers = { traceparent: VALID, tracestate: "a=1" };
@@ -137,7 +137,7 @@ describe("the trace-context layer", () => {
     expect(having).to.deep.equal(without);
   });
 
-  it("gives calls to others the trace, and a span of their own each", async () => {
+  it("gives outbound calls the trace, and each its own span", async () => {
     await using stack = await Stack.of([new TraceContextLayer()], (ctx) => {
       const trace = TraceContext.of(ctx);
       return [trace?.outboundHeaders(), trace?.outboundHeaders()];
@@ -153,7 +153,7 @@ describe("the trace-context layer", () => {
     expect(second?.["traceparent"]).not.to.equal(first?.["traceparent"]);
   });
 
-  it("has handlers' events inherit its fields", async () => {
+  it("lets events of handlers inherit its fields", async () => {
     const witness = new Witness();
     await using stack = await witness.run(() =>
       Stack.of([new TraceContextLayer()], async () => {
@@ -169,7 +169,7 @@ describe("the trace-context layer", () => {
     expect(event?.inherited).to.deep.equal({ trace_id: TRACE, parent_span_id: PARENT, continued_trace: true });
   });
 
-  it("is there for handlers also where nobody listens", async () => {
+  it("gives handlers the trace also without a subscriber", async () => {
     await using stack = await Stack.of([new TraceContextLayer()], (ctx) => TraceContext.of(ctx)?.traceId);
 
     const answer = await stack.ask("/", { headers: { traceparent: VALID } });
@@ -180,14 +180,14 @@ describe("the trace-context layer", () => {
   describe("ends its span", () => {
     const failure = new Error("boom");
     const outcomes: readonly (readonly [string, (ctx: Context) => unknown, unknown])[] = [
-      ["well after an answer", () => "hello", { ok: true }],
-      ["well after a refusal", (ctx) => ctx.throw(404), { ok: true }],
+      ["as successful after an answer", () => "hello", { ok: true }],
+      ["as successful after a refusal", (ctx) => ctx.throw(404), { ok: true }],
       [
         "as failed after a server error",
         () => Promise.reject(new UnavailableError()),
         { ok: false, error: "HTTP 503" },
       ],
-      ["as failed with what passes it", () => Promise.reject(failure), { ok: false, error: failure }],
+      ["as failed with an error that passes it", () => Promise.reject(failure), { ok: false, error: failure }],
     ];
 
     for (const [how, handler, outcome] of outcomes) {

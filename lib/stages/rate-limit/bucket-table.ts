@@ -1,22 +1,27 @@
 /**
- * Numbered entries by the digests of their keys: an open hash table over typed arrays, so that a million entries cost the garbage
- * collector nothing, and none of them a pause. Entries are numbered without gaps, by whoever adds them.
+ * The numbers of buckets by the hashes of their keys: a hash table with open addressing and linear probing. It stands on typed
+ * arrays, so a million entries cost the garbage collector nothing. The caller numbers the entries, without gaps.
+ *
+ * A key is stored as a hash of 64 bits: HalfSipHash-1-3 over its UTF-16 code units, with a random secret per instance. Without the
+ * secret a client cannot invent keys with the same hash. Two of a million keys have the same hash in one of thirty million processes.
+ *
+ * Not for data that outlives the process: the hashes are different after a restart.
  */
 import { randomBytes } from "node:crypto";
 
-type Digest = Readonly<Pick<KeyDigest, "high" | "low">>;
+type Hash = Readonly<Pick<KeyHash, "high" | "low">>;
 
-/** What `find` answers where there is no such entry. */
+/** The result of `find` for a key that is not in the table. */
 export const NO_ENTRY = -1;
 
 const SMALLEST = 2048;
-/** The numbers of a slot: both halves of the digest, and the entry plus one; 0 where the slot is free. */
+/** A slot has three numbers: both halves of the hash, and the entry plus one (0 in a free slot). */
 const WIDTH = 3;
 const [LOW, HIGH, ENTRY] = [0, 1, 2];
 
-export class KeyTable {
+export class BucketTable {
   private slots = new Int32Array(SMALLEST * WIDTH);
-  /** By entry. */
+  /** The slot of each entry. */
   private slotOf = new Int32Array(SMALLEST / 2);
   private mask = SMALLEST - 1;
   private count = 0;
@@ -25,7 +30,7 @@ export class KeyTable {
     return this.count;
   }
 
-  find({ low, high }: Digest): number {
+  find({ low, high }: Hash): number {
     const { slots, mask } = this;
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
       const at = slot * WIDTH;
@@ -35,11 +40,11 @@ export class KeyTable {
     }
   }
 
-  /** @param entry the number `size` has, or that of an entry that was removed just now; the digest is not in the table */
-  add({ low, high }: Digest, entry: number): void {
+  /** @param entry equal to `size`, or the number of the entry that was removed last; the hash must not be in the table */
+  add({ low, high }: Hash, entry: number): void {
     if (2 * this.count > this.mask) this.resize(2 * (this.mask + 1));
     this.count++;
-    this.place(low, high, entry);
+    this.insert(low, high, entry);
   }
 
   remove(entry: number): void {
@@ -47,7 +52,7 @@ export class KeyTable {
     this.count--;
   }
 
-  /** Gives an entry the number of one that was removed. */
+  /** Gives the entry `from` the number `to`, which belonged to a removed entry. */
   renumber(from: number, to: number): void {
     const slot = this.slotOf[from] ?? 0;
     this.slots[slot * WIDTH + ENTRY] = to + 1;
@@ -56,7 +61,7 @@ export class KeyTable {
     if (length > SMALLEST && this.count < length / 16) this.resize(length / 2);
   }
 
-  private place(low: number, high: number, entry: number): void {
+  private insert(low: number, high: number, entry: number): void {
     const { slots, mask } = this;
     let slot = low & mask;
     while (slots[slot * WIDTH + ENTRY] !== 0) slot = (slot + 1) & mask;
@@ -71,7 +76,7 @@ export class KeyTable {
     this.slotOf[entry] = slot;
   }
 
-  /** Moves what stands behind, as far as it may, into the gap: nothing may lie beyond a free slot from where it is looked for first. */
+  /** Frees a slot and moves later entries into the gap, because a search ends at the first free slot. */
   private free(freed: number): void {
     const { slots, mask } = this;
     let gap = freed;
@@ -80,8 +85,8 @@ export class KeyTable {
       const mark = slots[at + ENTRY] ?? 0;
       if (mark === 0) break;
       const low = slots[at + LOW] ?? 0;
-      const isBehind = ((slot - low) & mask) >= ((slot - gap) & mask);
-      if (!isBehind) continue;
+      const mayMove = ((slot - low) & mask) >= ((slot - gap) & mask);
+      if (!mayMove) continue;
       this.fill(gap, low, slots[at + HIGH] ?? 0, mark - 1);
       gap = slot;
     }
@@ -95,20 +100,16 @@ export class KeyTable {
     this.mask = length - 1;
     for (let at = 0; at < slots.length; at += WIDTH) {
       const mark = slots[at + ENTRY] ?? 0;
-      if (mark !== 0) this.place(slots[at + LOW] ?? 0, slots[at + HIGH] ?? 0, mark - 1);
+      if (mark !== 0) this.insert(slots[at + LOW] ?? 0, slots[at + HIGH] ?? 0, mark - 1);
     }
   }
 }
 
-// 64 bits in the place of a key: HalfSipHash-1-3 over its UTF-16 code units, with a secret that every instance draws anew, so that
-// nobody can make up keys that fall together. Among a million keys two are alike once in thirty million processes.
-//
-// One instance is used again and again, so that a digest costs no memory. Not for anything that outlives the process.
-
 /** Rounds after the text, for each half of the result. */
 const FINAL_ROUNDS = 3;
 
-export class KeyDigest {
+/** The hash of a key. One instance serves all keys and holds the last result, so that hashing allocates nothing. */
+export class KeyHash {
   high = 0;
   low = 0;
   private readonly first: number;
@@ -120,7 +121,7 @@ export class KeyDigest {
     this.second = secret.readInt32LE(4);
   }
 
-  /** Digests `text` into `high` and `low`. */
+  /** Writes the hash of `text` into `high` and `low`. */
   of(text: string): this {
     let v0 = this.first;
     let v1 = this.second ^ 0xee;
@@ -152,7 +153,7 @@ export class KeyDigest {
   }
 }
 
-/** Two code units; the last word has the one that is left over, and the length in bytes. */
+/** Two code units. The last word holds the remaining code unit, if there is one, and the length of the text. */
 function wordOf(text: string, turn: number): number {
   const at = 2 * turn;
   if (at + 1 < text.length) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);

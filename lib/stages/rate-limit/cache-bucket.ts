@@ -1,24 +1,25 @@
 /**
- * The token buckets of one quota in a store that all instances share, so that the quota is one whatever the split: a script takes
- * the token where the buckets are, in one step and one round trip, by the store's own clock.
+ * The token buckets of one quota in a store that all instances share. A script takes the token inside the store, in one atomic step
+ * and one round trip, and reads the store's clock. So the quota is exact for any number of instances with any clocks.
  *
- * A bucket is a hash of `t`, the tokens, and `u`, the millisecond they were counted at; it expires when it has long been full.
+ * A bucket is a Redis hash with two fields: `t`, the tokens, and `u`, the time of the last count in milliseconds. It expires after
+ * twice the time that it needs to become full.
  */
 import type { Cache, CacheScript } from "../../lifecycle/cache.js";
-import { type Quota, RateLimitVerdict } from "./quota.js";
+import { type Quota, RateLimitDecision } from "./quota.js";
 
 const TAKE = `
 local limit, window, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local kept = redis.call('HMGET', KEYS[1], 't', 'u')
-local tokens, at = tonumber(kept[1]), tonumber(kept[2])
+local stored = redis.call('HMGET', KEYS[1], 't', 'u')
+local tokens, at = tonumber(stored[1]), tonumber(stored[2])
 if tokens == nil or at == nil then tokens, at = capacity, now end
 tokens = math.min(capacity, tokens + math.max(0, now - at) * limit / window)
--- A sum of fractions may end a hair below the whole number it stands for.
+-- Rounding may leave a sum of fractions slightly below its whole number.
 local admitted = tokens > 1 - 1e-9
 if admitted then tokens = math.max(0, tokens - 1) end
--- Also where the store's clock was set back: else the bucket would not fill until the old time is reached again.
+-- Write also when the store's clock was set back. Otherwise the bucket gets no tokens until the clock reaches the old time.
 if admitted or now < at then
   redis.call('HSET', KEYS[1], 't', string.format('%.17g', tokens), 'u', string.format('%.0f', now))
   local keep = math.min(9e15, math.max(1000, math.ceil(2 * capacity * window / limit)))
@@ -33,9 +34,7 @@ export class CacheBuckets {
   private readonly prefix: string;
   private readonly args: readonly number[];
 
-  /**
-   * @param name tells the limits on one cache apart; `""` for the first
-   */
+  /** @param name tells the limits on one cache apart; may be `""` */
   constructor(
     cache: Cache,
     private readonly quota: Quota,
@@ -46,18 +45,18 @@ export class CacheBuckets {
     this.script = cache.script(TAKE);
   }
 
-  /** Rejects where the store does not answer. */
-  take(key: string): Promise<RateLimitVerdict> {
+  /** Rejects when the store does not answer. */
+  take(key: string): Promise<RateLimitDecision> {
     const { limit, isClosed } = this.quota;
-    if (isClosed) return Promise.resolve(new RateLimitVerdict(false, limit, 0, 0, 1));
+    if (isClosed) return Promise.resolve(new RateLimitDecision(false, limit, 0, 0, 1));
     return this.script.run([this.prefix + key], this.args).then((reply) => readReply(reply, limit));
   }
 }
 
-function readReply(reply: unknown, limit: number): RateLimitVerdict {
+function readReply(reply: unknown, limit: number): RateLimitDecision {
   if (!Array.isArray(reply) || reply.length !== 4)
-    throw new TypeError("the rate limit's script answered something else");
+    throw new TypeError("the rate limit's script did not return four values");
   const [admitted = 0, remaining = 0, resetMs = 0, waitMs = 0] = reply.map(Number);
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
-  return new RateLimitVerdict(admitted === 1, limit, remaining, Math.ceil(resetMs / 1000), retryAfter);
+  return new RateLimitDecision(admitted === 1, limit, remaining, Math.ceil(resetMs / 1000), retryAfter);
 }

@@ -1,116 +1,116 @@
 /**
- * Numbered entries, each with a moment, of which the earliest is known at once: a heap over typed arrays, so that a million entries
- * cost the garbage collector nothing. A moment may only move later. Adding, postponing and removing cost O(log n).
+ * Numbered entries ordered by expiry: a priority queue as a heap over typed arrays, so that a million entries cost the garbage
+ * collector nothing. The earliest entry is known at once; adding, postponing and removing cost O(log n).
  *
  * Entries are numbered without gaps: when one is removed, the last one takes its number.
  */
 
-/** Children of a node: flatter than a binary heap, and the siblings that are compared lie next to each other. */
+/** Children of a node: a heap with four is flatter than one with two, and siblings that are compared lie next to each other. */
 const FAN_OUT = 4;
 const SMALLEST = 1024;
 
-export class MomentQueue {
-  /** In heap order, so that the siblings that are compared lie next to each other. */
-  private moments = new Float64Array(SMALLEST);
+export class ExpiryQueue {
+  /** The expiries in heap order. */
+  private expiries = new Float64Array(SMALLEST);
   /** The entries in heap order. */
   private order = new Int32Array(SMALLEST);
-  /** By entry: where it stands in the order. */
-  private places = new Int32Array(SMALLEST);
+  /** The position of each entry in the heap order. */
+  private positions = new Int32Array(SMALLEST);
   private count = 0;
 
   get size(): number {
     return this.count;
   }
 
-  momentOf(entry: number): number {
-    return this.moments[this.places[entry] ?? 0] ?? 0;
+  expiryOf(entry: number): number {
+    return this.expiries[this.positions[entry] ?? 0] ?? 0;
   }
 
-  /** The entry with the earliest moment; meaningless while there is none. */
+  /** The entry with the earliest expiry; without meaning when the queue is empty. */
   get earliest(): number {
     return this.order[0] ?? 0;
   }
 
   /** @returns the new entry's number */
-  add(moment: number): number {
+  add(expiry: number): number {
     const entry = this.count++;
-    if (entry === this.moments.length) this.resize(entry * 2);
-    this.rise(entry, moment, entry);
+    if (entry === this.expiries.length) this.resize(entry * 2);
+    this.rise(entry, expiry, entry);
     return entry;
   }
 
-  /** Moves `entry` to a later moment. */
-  postpone(entry: number, moment: number): void {
-    this.sink(entry, moment, this.places[entry] ?? 0);
+  /** Sets a later expiry for `entry`. */
+  postpone(entry: number, expiry: number): void {
+    this.sink(entry, expiry, this.positions[entry] ?? 0);
   }
 
-  /** Gives the earliest any other moment. */
-  replaceEarliest(moment: number): void {
-    this.sink(this.earliest, moment, 0);
+  /** Sets a new expiry for the earliest entry: any value. */
+  replaceEarliest(expiry: number): void {
+    this.sink(this.earliest, expiry, 0);
   }
 
-  /** Removes the earliest. The entry that was numbered `size` afterwards has taken its number. */
+  /** Removes the earliest entry. The entry with the highest number, which is now `size`, takes its number. */
   removeEarliest(): void {
     const removed = this.earliest;
     const last = --this.count;
-    if (last > 0) this.sink(this.order[last] ?? 0, this.moments[last] ?? 0, 0);
+    if (last > 0) this.sink(this.order[last] ?? 0, this.expiries[last] ?? 0, 0);
     if (removed !== last) this.renumber(last, removed);
-    if (last >= SMALLEST && last < this.moments.length / 4) this.resize(this.moments.length / 2);
+    if (last >= SMALLEST && last < this.expiries.length / 4) this.resize(this.expiries.length / 2);
   }
 
   private renumber(from: number, to: number): void {
-    const place = this.places[from] ?? 0;
-    this.places[to] = place;
-    this.order[place] = to;
+    const position = this.positions[from] ?? 0;
+    this.positions[to] = position;
+    this.order[position] = to;
   }
 
-  private rise(entry: number, moment: number, start: number): void {
-    const { moments, order } = this;
-    let place = start;
-    while (place > 0) {
-      const above = (place - 1) >> 2;
-      const parentMoment = moments[above] ?? 0;
-      if (parentMoment <= moment) break;
-      this.put(order[above] ?? 0, parentMoment, place);
-      place = above;
+  private rise(entry: number, expiry: number, start: number): void {
+    const { expiries, order } = this;
+    let position = start;
+    while (position > 0) {
+      const parent = (position - 1) >> 2;
+      const parentExpiry = expiries[parent] ?? 0;
+      if (parentExpiry <= expiry) break;
+      this.put(order[parent] ?? 0, parentExpiry, position);
+      position = parent;
     }
-    this.put(entry, moment, place);
+    this.put(entry, expiry, position);
   }
 
-  private sink(entry: number, moment: number, start: number): void {
-    const { moments, order, count } = this;
-    let place = start;
-    for (let first = place * FAN_OUT + 1; first < count; first = place * FAN_OUT + 1) {
+  private sink(entry: number, expiry: number, start: number): void {
+    const { expiries, order, count } = this;
+    let position = start;
+    for (let first = position * FAN_OUT + 1; first < count; first = position * FAN_OUT + 1) {
       const end = Math.min(first + FAN_OUT, count);
-      let least = first;
-      let leastMoment = moments[first] ?? 0;
+      let earliestChild = first;
+      let earliestExpiry = expiries[first] ?? 0;
       for (let child = first + 1; child < end; child++) {
-        const other = moments[child] ?? 0;
-        if (other < leastMoment) {
-          least = child;
-          leastMoment = other;
+        const other = expiries[child] ?? 0;
+        if (other < earliestExpiry) {
+          earliestChild = child;
+          earliestExpiry = other;
         }
       }
-      if (moment <= leastMoment) break;
-      this.put(order[least] ?? 0, leastMoment, place);
-      place = least;
+      if (expiry <= earliestExpiry) break;
+      this.put(order[earliestChild] ?? 0, earliestExpiry, position);
+      position = earliestChild;
     }
-    this.put(entry, moment, place);
+    this.put(entry, expiry, position);
   }
 
-  private put(entry: number, moment: number, place: number): void {
-    this.moments[place] = moment;
-    this.order[place] = entry;
-    this.places[entry] = place;
+  private put(entry: number, expiry: number, position: number): void {
+    this.expiries[position] = expiry;
+    this.order[position] = entry;
+    this.positions[entry] = position;
   }
 
   private resize(length: number): void {
-    const { moments, places, order, count } = this;
-    this.moments = new Float64Array(length);
-    this.places = new Int32Array(length);
+    const { expiries, positions, order, count } = this;
+    this.expiries = new Float64Array(length);
+    this.positions = new Int32Array(length);
     this.order = new Int32Array(length);
-    this.moments.set(moments.subarray(0, count));
-    this.places.set(places.subarray(0, count));
+    this.expiries.set(expiries.subarray(0, count));
+    this.positions.set(positions.subarray(0, count));
     this.order.set(order.subarray(0, count));
   }
 }

@@ -1,9 +1,9 @@
 /**
- * How many requests in which time: the numbers behind a rate limit, checked once. A bucket holds `capacity` tokens, starts full,
- * gives one token a request and is refilled continuously at `limit` tokens a `windowMs`.
+ * The numbers of a rate limit, checked once, and the decision about one request. A bucket holds `capacity` tokens and starts full. A
+ * request takes one token. The bucket is refilled continuously with `limit` tokens per `windowMs`.
  *
- * Time inside a bucket is counted in ticks of `1 / limit` milliseconds, so that one token is `windowMs` ticks: whole numbers, which
- * add up without rounding for any quota and any process that people run.
+ * Time inside a bucket is counted in ticks of `1 / limit` milliseconds, so one token is `windowMs` ticks. These are whole numbers:
+ * sums of them need no rounding.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Exchange } from "../../http/exchange.js";
@@ -11,7 +11,7 @@ import type { ResponseHead, HeadCompleter } from "../../http/head.js";
 
 export class Quota {
   private constructor(
-    /** Requests a window. */
+    /** Requests per window. */
     readonly limit: number,
     /** Milliseconds. */
     readonly windowMs: number,
@@ -31,14 +31,14 @@ export class Quota {
     return new Quota(this.limit, this.windowMs, capacity);
   }
 
-  /** As one says it: `10 per hour`, `50 per second in bursts of 100`. */
+  /** For messages: `10 per hour`, `50 per second in bursts of 100`. */
   toString(): string {
     const { limit, windowMs, capacity } = this;
     const rate = `${limit} per ${UNITS.get(windowMs) ?? `${windowMs} ms`}`;
     return capacity === limit ? rate : `${rate} in bursts of ${capacity}`;
   }
 
-  /** Nothing is ever let through: there is nothing to wait for. */
+  /** No request is ever admitted, at any time. */
   get isClosed(): boolean {
     return this.limit === 0 || this.capacity === 0;
   }
@@ -50,27 +50,27 @@ const UNITS: ReadonlyMap<number, string> = new Map([
   [3_600_000, "hour"],
 ]);
 
-function expectWhole(what: string, value: number): void {
+function expectWhole(name: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 0) return;
-  throw new FrameworkError(`a rate limit's ${what} is a whole number, 0 or more, not ${String(value)}`, {
+  throw new FrameworkError(`a rate limit's ${name} is a whole number, 0 or more, not ${String(value)}`, {
     code: "E_RATE_LIMIT_QUOTA",
   });
 }
 
 /**
- * What a rate limit says about one request: whether it may go on, and the numbers for its `RateLimit-*` headers, which it adds to
- * the head of whatever answer the request gets. The innermost limit speaks first and the others leave its word alone.
+ * The decision about one request, and the numbers for the `RateLimit-*` headers of its answer. With several limits around a request,
+ * the headers are those of the innermost limit.
  */
-export class RateLimitVerdict implements HeadCompleter {
+export class RateLimitDecision implements HeadCompleter {
   constructor(
     readonly isAdmitted: boolean,
-    /** The quota's limit, whatever its burst. */
+    /** The quota's limit; the burst does not change it. */
     readonly limit: number,
     /** Whole tokens left. */
     readonly remaining: number,
     /** Whole seconds until the bucket is full again, rounded up. */
     readonly resetSeconds: number,
-    /** Whole seconds until there is a token, rounded up, at least 1; of use to a refusal only. */
+    /** Whole seconds until there is a token, rounded up, at least 1. Read only when the request is refused. */
     readonly retryAfterSeconds: number,
   ) {}
 

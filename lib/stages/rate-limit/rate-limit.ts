@@ -1,11 +1,12 @@
 /**
- * Stage layer, and middleware for a route or a group: a token bucket per client. A request without a token is answered 429; every
- * answer says what is left. The buckets belong to the handle, so one handle in several places is one quota, and two are two.
+ * Stage layer, and middleware for a route or a group: limits the requests of each client with a token bucket. A request takes one
+ * token; without a token it is answered 429. Every answer carries the `RateLimit-*` headers.
  *
- * Each call gives a new handle and leaves the one it was called on as it was. In memory the quota holds for each process; with
- * `.redis(cache)` it holds for all of them together.
+ * A `RateLimit` is a handle, and the buckets belong to it. One handle on several routes is one quota; two handles are two quotas.
+ * Each method returns a new handle and does not change the old one. By default the buckets are in memory, so each process has its
+ * own quota. With `.redis(cache)` all processes share one quota.
  *
- * Not a shield against a flood that fills the line: it decides after a request was received.
+ * Not a protection against a flood of the network: the limit is checked after a request was received.
  *
  * @example
  * builder.rateLimit(RateLimit.perMinute(120).burst(20));
@@ -19,7 +20,7 @@ import { Problem } from "../../errors/problem.js";
 import { tracing } from "../../tracing/tracing.js";
 import { Cache } from "../../lifecycle/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";
-import { Quota, type RateLimitVerdict } from "./quota.js";
+import { Quota, type RateLimitDecision } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./client-key.js";
 import { TokenBuckets } from "./token-bucket.js";
 
@@ -30,10 +31,10 @@ const UNAVAILABLE = Problem.of(503, "The rate limiter is unavailable. Please try
 
 const REFUSED = Object.freeze({ status: 429 });
 
-/** A store that stays away is reported at most this often. */
+/** The log names a store that does not answer at most this often. */
 const WARN_EVERY_MS = 10_000;
 
-/** What becomes of requests while the shared store does not answer. */
+/** The answer to requests while the shared store does not answer: 503, or let all of them through. */
 export type OnBackendError = "refuse" | "allow";
 
 interface Settings {
@@ -73,7 +74,7 @@ export class RateLimit extends Layer {
   }
 
   /**
-   * How many tokens a bucket holds, where that is not the limit itself: what a client may take at once after a pause.
+   * Sets the size of a bucket in tokens: the requests that a client may send at once after a pause. Unless set, it is the limit.
    *
    * @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless it is a whole number, 0 or more
    */
@@ -82,7 +83,7 @@ export class RateLimit extends Layer {
   }
 
   /**
-   * By what clients are told apart; by address unless said otherwise.
+   * Sets the key by which clients are told apart. Unless set, it is the client's address.
    *
    * @throws FrameworkError `E_RATE_LIMIT_KEY`
    */
@@ -91,15 +92,17 @@ export class RateLimit extends Layer {
   }
 
   /**
-   * Keeps the buckets in a shared cache: one quota for all instances. `run()` starts, probes and stops the cache, provided or not.
+   * Keeps the buckets in a shared cache: one quota for all instances. `run()` starts, probes and stops the cache, also when the
+   * container does not provide it.
    *
-   * @param name needed where two handles share a cache (`build()` finds them, `E_RATE_LIMIT_SHARED`), and the same in every instance of
-   * the application: keys are `<namespace>:ratelimit:<key>` without a name and
-   * `<namespace>:ratelimit.<name>:<key>` with one
-   * @throws FrameworkError `E_RATE_LIMIT_NAME` unless the name is letters, digits, `-` and `_`; `E_RATE_LIMIT_CACHE` for no cache
+   * @param name tells two handles on one cache apart; `build()` refuses two handles with the same name (`E_RATE_LIMIT_SHARED`). It is
+   * the same in every instance of the application. Keys are `<namespace>:ratelimit:<key>` without a name and
+   * `<namespace>:ratelimit.<name>:<key>` with one.
+   * @throws FrameworkError `E_RATE_LIMIT_NAME` unless the name is letters, digits, `-` and `_`; `E_RATE_LIMIT_CACHE` unless `cache`
+   * is a Cache
    */
   redis(cache: Cache, name = ""): RateLimit {
-    // JavaScript callers may pass anything, and without a cache the first request would be the one to say so.
+    // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(cache instanceof Cache)) {
       throw new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
         code: "E_RATE_LIMIT_CACHE",
@@ -114,12 +117,13 @@ export class RateLimit extends Layer {
   }
 
   /**
-   * While the shared cache does not answer: `"refuse"` (the default) answers 503, `"allow"` lets everything through.
+   * Sets what happens while the shared cache does not answer: `"refuse"` (the default) answers 503, `"allow"` lets all requests
+   * through.
    *
    * @throws FrameworkError `E_RATE_LIMIT_BACKEND` for any other word
    */
   onBackendError(choice: OnBackendError): RateLimit {
-    // JavaScript callers may pass anything, and "fail" must not come to mean "allow".
+    // JavaScript callers may pass anything, and an unknown word must not mean "allow".
     if (choice !== "refuse" && choice !== "allow") {
       throw new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
         code: "E_RATE_LIMIT_BACKEND",
@@ -133,17 +137,17 @@ export class RateLimit extends Layer {
     return this.settings.quota;
   }
 
-  /** Where the buckets are kept, if not in memory. @internal */
+  /** The cache that holds the buckets; `undefined` when they are in memory. @internal */
   get cache(): Cache | undefined {
     return this.settings.shared?.cache;
   }
 
-  /** What the buckets are called in their cache; `""` for the first. @internal */
+  /** The name of the buckets in their cache; `""` when none was given. @internal */
   get bucketsName(): string {
     return this.settings.shared?.name ?? "";
   }
 
-  /** Whether another limit keeps its buckets under the same keys: one would take from, and refill, the other's. @internal */
+  /** Whether the other limit uses the same keys in the same cache. Each would then take tokens from the other's buckets. @internal */
   sharesBucketsWith({ settings: { shared: other } }: RateLimit): boolean {
     const { shared } = this.settings;
     return shared !== undefined && shared.cache === other?.cache && shared.name === other.name;
@@ -162,7 +166,7 @@ export class RateLimit extends Layer {
     const { keyOf } = this.settings;
     return (ctx) =>
       buckets.take(keyOf(ctx)).then(
-        (verdict) => (isOver(ctx) ? undefined : pass(ctx, verdict, inner)),
+        (decision) => (isOver(ctx) ? undefined : pass(ctx, decision, inner)),
         (error: unknown) => this.withoutStore(ctx, error, inner),
       );
   }
@@ -185,16 +189,16 @@ export class RateLimit extends Layer {
   }
 }
 
-/** While the store was asked the time ran out, or the client left: nothing further in is to begin for this request. */
+/** While the store was asked, the timeout answered or the client left. The inner stages must not start for such a request. */
 function isOver(ctx: Context): boolean {
   return ctx.sealed || ctx.gone;
 }
 
-function pass(ctx: Context, verdict: RateLimitVerdict, inner: Run): void | Promise<void> {
-  ctx.completeHeadWith(verdict);
-  if (verdict.isAdmitted) return inner(ctx);
+function pass(ctx: Context, decision: RateLimitDecision, inner: Run): void | Promise<void> {
+  ctx.completeHeadWith(decision);
+  if (decision.isAdmitted) return inner(ctx);
   log.debug("request refused", REFUSED);
   answerProblem(ctx, EXHAUSTED);
-  ctx.raw.setHeader("Retry-After", String(verdict.retryAfterSeconds));
+  ctx.raw.setHeader("Retry-After", String(decision.retryAfterSeconds));
   return undefined;
 }

@@ -1,27 +1,27 @@
 /**
- * The token buckets of one quota, by key, in the memory of this process. Of a bucket only one thing is kept: the moment at which it
- * is full again; every token taken moves it one token's worth later. What is full is as good as absent, so beyond
- * `SWEEP_ABOVE` buckets the full ones are dropped, the earliest first, and none is ever looked at in vain.
+ * The token buckets of one quota, by key, in the memory of this process. A bucket is stored as one number: the time at which it is
+ * full again, its expiry. A token that is taken moves the expiry later by the time that one token needs. A full bucket and a missing
+ * bucket mean the same, so above `SWEEP_ABOVE` buckets the full ones are removed, the earliest expiry first.
  *
- * Where so many keys come that nothing is full (a crowd, or one client that makes up keys), the table ends at `MOST_BUCKETS`: the
- * bucket nearest to full gives way, whose owner gains the least by it.
+ * Many clients, or one client that invents keys, may fill the table with buckets that are not full. Then the table stays at
+ * `MOST_BUCKETS`: a new key replaces the bucket that is nearest to full, because its client gains the fewest tokens by that.
  */
-import { KeyDigest, KeyTable, NO_ENTRY } from "./bucket-table.js";
-import { MomentQueue } from "./expiry-queue.js";
-import { type Quota, RateLimitVerdict } from "./quota.js";
+import { KeyHash, BucketTable, NO_ENTRY } from "./bucket-table.js";
+import { ExpiryQueue } from "./expiry-queue.js";
+import { type Quota, RateLimitDecision } from "./quota.js";
 
-/** So many buckets are kept without asking which of them are full. */
+/** Up to this number of buckets none is removed. */
 export const SWEEP_ABOVE = 8192;
 
-/** About 45 MB. */
-export const MOST_BUCKETS = 1_048_576;
+/** The size of the table at which it stops growing; about 45 MB. */
+const MOST_BUCKETS = 1_048_576;
 
 export class TokenBuckets {
-  private readonly digest = new KeyDigest();
-  private readonly entries = new KeyTable();
-  /** In ticks; see `Quota`. Entries have the same numbers in both. */
-  private readonly fullAt = new MomentQueue();
-  /** A bucket's worth of ticks. */
+  private readonly hash = new KeyHash();
+  private readonly entries = new BucketTable();
+  /** In ticks; see `Quota`. An entry has the same number here and in `entries`. */
+  private readonly expiries = new ExpiryQueue();
+  /** The ticks that an empty bucket needs to become full. */
   private readonly depth: number;
 
   constructor(
@@ -35,54 +35,54 @@ export class TokenBuckets {
     return this.entries.size;
   }
 
-  /** Takes a token from the bucket of `key`, if there is one; `now` in milliseconds, never going back. */
-  take(key: string, now: number): RateLimitVerdict {
+  /** Takes a token from the bucket of `key`. `now` is in milliseconds, from a monotonic clock. */
+  take(key: string, now: number): RateLimitDecision {
     const { quota } = this;
-    if (quota.isClosed) return new RateLimitVerdict(false, quota.limit, 0, 0, 1);
+    if (quota.isClosed) return new RateLimitDecision(false, quota.limit, 0, 0, 1);
     const tick = Math.floor(now) * quota.limit;
     if (this.entries.size > SWEEP_ABOVE) this.sweep(tick);
-    const entry = this.entries.find(this.digest.of(key));
-    const before = entry === NO_ENTRY ? tick : Math.max(tick, this.fullAt.momentOf(entry));
+    const entry = this.entries.find(this.hash.of(key));
+    const before = entry === NO_ENTRY ? tick : Math.max(tick, this.expiries.expiryOf(entry));
     const after = before + quota.windowMs;
-    if (after - tick > this.depth) return this.verdict(false, before - tick);
+    if (after - tick > this.depth) return this.decision(false, before - tick);
     if (entry === NO_ENTRY) this.add(after);
-    else this.fullAt.postpone(entry, after);
-    return this.verdict(true, after - tick);
+    else this.expiries.postpone(entry, after);
+    return this.decision(true, after - tick);
   }
 
   /** @param missing ticks until the bucket is full */
-  private verdict(isAdmitted: boolean, missing: number): RateLimitVerdict {
+  private decision(isAdmitted: boolean, missing: number): RateLimitDecision {
     const { depth } = this;
     const { limit, windowMs } = this.quota;
     const remaining = Math.floor((depth - missing) / windowMs);
     const reset = seconds(missing, limit);
     const retryAfter = isAdmitted ? 0 : Math.max(1, seconds(missing + windowMs - depth, limit));
-    return new RateLimitVerdict(isAdmitted, limit, remaining, reset, retryAfter);
+    return new RateLimitDecision(isAdmitted, limit, remaining, reset, retryAfter);
   }
 
-  /** Adds the bucket of the key that was looked for. */
-  private add(fullAt: number): void {
-    const entry = this.entries.size < this.most ? this.fullAt.add(fullAt) : this.takeOver(fullAt);
-    this.entries.add(this.digest, entry);
+  /** Adds a bucket under the key that `hash` holds. */
+  private add(expiry: number): void {
+    const entry = this.entries.size < this.most ? this.expiries.add(expiry) : this.replaceEarliest(expiry);
+    this.entries.add(this.hash, entry);
   }
 
-  private takeOver(fullAt: number): number {
-    const { earliest } = this.fullAt;
+  private replaceEarliest(expiry: number): number {
+    const { earliest } = this.expiries;
     this.entries.remove(earliest);
-    this.fullAt.replaceEarliest(fullAt);
+    this.expiries.replaceEarliest(expiry);
     return earliest;
   }
 
   private sweep(tick: number): void {
-    const { fullAt } = this;
-    while (fullAt.size > 0 && fullAt.momentOf(fullAt.earliest) <= tick) this.dropEarliest();
+    const { expiries } = this;
+    while (expiries.size > 0 && expiries.expiryOf(expiries.earliest) <= tick) this.removeEarliest();
   }
 
-  private dropEarliest(): void {
-    const { earliest } = this.fullAt;
+  private removeEarliest(): void {
+    const { earliest } = this.expiries;
     this.entries.remove(earliest);
-    this.fullAt.removeEarliest();
-    const last = this.fullAt.size;
+    this.expiries.removeEarliest();
+    const last = this.expiries.size;
     if (last !== earliest) this.entries.renumber(last, earliest);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Stage layer: turns a returned redirect into its answer, against the route table and the session. On by default; without it
- * redirects to paths and back still work, those to routes do not.
+ * Stage layer: turns a returned redirect into an answer, with the help of the route table. It is on by default. Without it, redirects
+ * to a path and back still work; redirects to a route by its name do not.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { PathParameter } from "../../routing/path.js";
@@ -11,17 +11,17 @@ import { Layer, type Run } from "../../http/middleware.js";
 import { profile } from "../../runtime/profile.js";
 import { tracing } from "../../tracing/tracing.js";
 
-/** From a redirect to a status and a `Location`, given what is known of the request. Pure; the redirect mapper applies it. */
+/** The parts of a request that decide where a redirect leads. */
 export interface RedirectedRequest {
   readonly method: string;
-  /** The header as it came; `""` for none. */
+  /** The value of `Referer`; `""` when it is missing. */
   readonly referer: string;
-  /** The origins that are this site: the request's scheme and host, and that of the configured URL. */
+  /** The origins of this site: that of the request and that of the configured URL. */
   readonly origins: readonly string[];
 }
 
-/** The route table, as far as a redirect needs it. */
-export interface UrlSource {
+/** The part of the route table that a redirect needs. */
+interface UrlSource {
   urlFor(name: string, params: readonly PathParameter[]): string;
 }
 
@@ -30,14 +30,14 @@ export function redirectStatus(method: string, isPermanent: boolean): 301 | 302 
   return isPermanent ? 308 : 303;
 }
 
-/** Throws `E_ROUTE_NAME` or `E_ROUTE_PARAM`, both with status 500, for a route that cannot be resolved. */
+/** @throws FrameworkError `E_ROUTE_NAME` or `E_ROUTE_PARAM`, both with status 500, for a route that cannot be resolved */
 export function redirectLocation({ target }: Redirect, request: RedirectedRequest, routes: UrlSource): string {
   if (target.kind === "path") return target.path;
   if (target.kind === "back") return safeReferer(request.referer, request.origins) ?? target.fallback;
   return target.kind === "endpoint" ? target.url() : urlOf(target.name, target.params, routes);
 }
 
-/** An undeclared name is the handler's mistake, not the client's: never a 404. */
+/** An unknown name is a fault of the handler, not of the client, so it is a 500 and not a 404. */
 function urlOf(name: string, params: readonly PathParameter[], routes: UrlSource): string {
   try {
     return routes.urlFor(name, params);
@@ -51,11 +51,11 @@ const log = tracing.target("framework::http::redirect");
 
 export interface RedirectSite {
   readonly routes: UrlSource;
-  /** The origin of the configured URL, which counts as this site like the request's own. */
+  /** The origin of the configured URL. It belongs to this site, like the origin of the request. */
   readonly origin: string;
 }
 
-export class RedirectMapper extends Layer {
+export class RedirectMapperLayer extends Layer {
   constructor(private readonly site: RedirectSite) {
     super();
   }
@@ -93,7 +93,7 @@ export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origi
   }
 }
 
-/** A route table for applications without the mapper: every name is unknown. @internal */
+/** The route table of an application without the mapper. It knows no names. @internal */
 export const NO_ROUTES: UrlSource = {
   urlFor(name) {
     throw new FrameworkError(`redirect().route("${name}") needs the redirect mapper, which is off`, {

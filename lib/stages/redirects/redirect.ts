@@ -1,6 +1,6 @@
 /**
- * A redirect as a value: returned by a handler, resolved against the route table and the session by the redirect mapper. It leads to
- * a path of this site, to a route, or back. For another site use `ctx.redirect(url)`, which checks nothing.
+ * A redirect as a value that a handler returns. It leads to a path of this site, to a route, or back to the page of the `Referer`. The
+ * redirect mapper turns it into an answer. For a redirect to another site use `ctx.redirect(url)`, which does not check the URL.
  *
  * GET and HEAD are answered with 302, other methods with 303; permanent ones with 301 and 308 (RFC 9110 section 15.4).
  *
@@ -14,33 +14,95 @@ import type { AnyEndpoint } from "../../routing/handler.js";
 import type { Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter, UrlArguments } from "../../routing/path.js";
 
-// A place to send a browser to that cannot be another site: a path of this one, with its query and fragment, fit for a header.
-// Targets from outside (`Referer`, a form field) pass through here; a URL to another site never does.
+type RedirectTarget =
+  | { readonly kind: "path"; readonly path: string }
+  | { readonly kind: "back"; readonly fallback: string }
+  | { readonly kind: "name"; readonly name: string; readonly params: readonly PathParameter[] }
+  | { readonly kind: "endpoint"; readonly endpoint: AnyEndpoint; readonly url: () => string };
 
-/** Starts with one slash; no backslash, which browsers take for a slash, and no control character, which they drop. */
+export class Redirect extends Deferred {
+  readonly kind = "redirect";
+
+  /** @internal */
+  constructor(
+    readonly target: RedirectTarget,
+    /** Values for the session, which the next request may read once. */
+    readonly data: ReadonlyMap<string, string> = new Map(),
+    readonly isPermanent: boolean = false,
+  ) {
+    super();
+  }
+
+  /**
+   * Leads to a path of this site, with query and fragment. Characters outside ASCII are percent-encoded.
+   *
+   * @throws BadRequestError `E_UNSAFE_REDIRECT` for a path that a browser could read as another site
+   */
+  to(path: string): Redirect {
+    return this.withTarget({ kind: "path", path: safePath(path) });
+  }
+
+  /** Leads to an endpoint, or to a route by its name. An unknown name or wrong parameters give a 500, never a 404. */
+  route<P extends string>(to: Endpoint<P> | string, ...params: UrlArguments<P>): Redirect {
+    if (typeof to === "string") return this.withTarget({ kind: "name", name: to, params });
+    return this.withTarget({ kind: "endpoint", endpoint: to, url: () => to.url(...params) });
+  }
+
+  /** Leads to the page that `Referer` names, when it belongs to this site, else to the fallback, which is checked like `to`. */
+  back(fallback = "/"): Redirect {
+    return this.withTarget({ kind: "back", fallback: safePath(fallback) });
+  }
+
+  /** Leaves a text in the session for the next request. A later call with the same key replaces the text. */
+  with(key: string, value: string): Redirect {
+    return new Redirect(this.target, new Map([...this.data, [key, value]]), this.isPermanent);
+  }
+
+  permanent(): Redirect {
+    return new Redirect(this.target, this.data, true);
+  }
+
+  private withTarget(target: RedirectTarget): Redirect {
+    return new Redirect(target, this.data, this.isPermanent);
+  }
+}
+
+/** A redirect to `/`, unless one of its methods sets another target. */
+export function redirect(): Redirect {
+  return new Redirect({ kind: "path", path: "/" });
+}
+
+/**
+ * Whether a browser reads the target as a path of this site. It starts with exactly one slash. It has no backslash, which browsers read
+ * as a slash, and no control character, which browsers ignore.
+ */
 export function isSafePath(target: string): boolean {
   return target.startsWith("/") && !target.startsWith("//") && !hasBackslashOrControl(target);
 }
 
-/** The target as it stands in a header; throws `BadRequestError` with `E_UNSAFE_REDIRECT` for one that is not safe. */
+/**
+ * The target, encoded for a header.
+ *
+ * @throws BadRequestError `E_UNSAFE_REDIRECT` for a target that is not a safe path
+ */
 export function safePath(target: string): string {
-  if (typeof target === "string" && isSafePath(target)) return encoded(target);
+  if (typeof target === "string" && isSafePath(target)) return percentEncoded(target);
   const detail = "a redirect needs a path of this site: one slash first, no backslash, no control character";
   throw new BadRequestError(detail, { code: "E_UNSAFE_REDIRECT" });
 }
 
 /**
- * The path and query that a `Referer` names, where it is a safe path or lies at one of the origins; else `undefined`.
- * The fragment is dropped.
+ * The path and query of a `Referer` that is a safe path or a URL of one of the origins; `undefined` for others. The fragment is
+ * dropped.
  */
 export function safeReferer(referer: string, origins: readonly string[]): string | undefined {
   const target = referer.startsWith("/") ? referer : pathOfOrigin(referer, origins);
   if (target === undefined || !isSafePath(target)) return undefined;
-  return encoded(target.split("#", 1)[0] ?? target);
+  return percentEncoded(target.split("#", 1)[0] ?? target);
 }
 
 function pathOfOrigin(referer: string, origins: readonly string[]): string | undefined {
-  // The parser would drop tabs and line breaks, and turn backslashes into slashes.
+  // The URL parser drops tabs and line breaks and turns backslashes into slashes.
   if (hasBackslashOrControl(referer) || !URL.canParse(referer)) return undefined;
   const { origin, pathname, search } = new URL(referer);
   return origin !== "null" && origins.some((each) => originOf(each) === origin) ? pathname + search : undefined;
@@ -58,70 +120,14 @@ function hasBackslashOrControl(text: string): boolean {
   return false;
 }
 
-/** Characters that no URL holds raw become `%XX`; what is encoded already stays. Half of a surrogate pair becomes U+FFFD. */
-function encoded(target: string): string {
+/**
+ * Percent-encodes the characters that a URL cannot hold. Characters that are encoded already stay. A lone surrogate becomes U+FFFD.
+ */
+function percentEncoded(target: string): string {
   return target.replace(/[^\x21-\x7e]|["<>]/gu, (character) =>
     Array.from(
       new TextEncoder().encode(character),
       (octet) => `%${octet.toString(16).toUpperCase().padStart(2, "0")}`,
     ).join(""),
   );
-}
-
-/** Where it leads. */
-export type RedirectTarget =
-  | { readonly kind: "path"; readonly path: string }
-  | { readonly kind: "back"; readonly fallback: string }
-  | { readonly kind: "name"; readonly name: string; readonly params: readonly PathParameter[] }
-  | { readonly kind: "endpoint"; readonly endpoint: AnyEndpoint; readonly url: () => string };
-
-export class Redirect extends Deferred {
-  readonly kind = "redirect";
-
-  /** @internal */
-  constructor(
-    readonly target: RedirectTarget,
-    /** What the next request may read, once, from the session. */
-    readonly data: ReadonlyMap<string, string> = new Map(),
-    readonly isPermanent: boolean = false,
-  ) {
-    super();
-  }
-
-  /**
-   * A path of this site, with query and fragment; non-ASCII is percent-encoded.
-   * Throws `BadRequestError` with `E_UNSAFE_REDIRECT` for anything a browser could take for another site.
-   */
-  to(path: string): Redirect {
-    return this.toward({ kind: "path", path: safePath(path) });
-  }
-
-  /** An endpoint, or the name of a route, with its parameters; what does not fit is a 500 when it is resolved, never a 404. */
-  route<P extends string>(to: Endpoint<P> | string, ...params: UrlArguments<P>): Redirect {
-    if (typeof to === "string") return this.toward({ kind: "name", name: to, params });
-    return this.toward({ kind: "endpoint", endpoint: to, url: () => to.url(...params) });
-  }
-
-  /** Where the request came from, as far as `Referer` names a place of this site; else the fallback, which is checked like `to`. */
-  back(fallback = "/"): Redirect {
-    return this.toward({ kind: "back", fallback: safePath(fallback) });
-  }
-
-  /** Leaves a text in the session for the next request; the last one of a key counts. */
-  with(key: string, value: string): Redirect {
-    return new Redirect(this.target, new Map([...this.data, [key, value]]), this.isPermanent);
-  }
-
-  permanent(): Redirect {
-    return new Redirect(this.target, this.data, true);
-  }
-
-  private toward(target: RedirectTarget): Redirect {
-    return new Redirect(target, this.data, this.isPermanent);
-  }
-}
-
-/** A redirect to `/`, until one of its methods says where else. */
-export function redirect(): Redirect {
-  return new Redirect({ kind: "path", path: "/" });
 }

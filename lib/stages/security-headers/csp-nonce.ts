@@ -1,8 +1,8 @@
 /**
- * The nonce of this request, by which an inline script or style shows the browser that it came from the application
- * (CSP level 3, section 2.3.1). Minted once a request where `SecurityHeaders.withCspNonce` is on.
+ * The nonce of a request (CSP level 3 section 2.3.1). Browsers run an inline script or style only when it has the nonce of the policy.
+ * Each request gets a new nonce when `SecurityHeaders.withCspNonce` is on.
  *
- * Shared caches must not store a page that carries one.
+ * Shared caches must not store a page with a nonce.
  *
  * @example
  * return Reply.html(`<script${CspNonce.of(ctx).attribute()}>start()</script>`);
@@ -14,9 +14,13 @@ export class CspNonce {
   /** @param value 144 random bits in base64 */
   private constructor(readonly value: string) {}
 
-  /** The request's nonce. Throws `E_CSP_NONCE`, a 500, where none is minted. */
+  /**
+   * The nonce of the request.
+   *
+   * @throws FrameworkError `E_CSP_NONCE` with status 500 when the request has no nonce
+   */
   static of(ctx: Extensible): CspNonce {
-    const nonce = minted.find(ctx);
+    const nonce = nonceOfRequest.find(ctx);
     if (nonce === undefined) {
       throw new FrameworkError(
         "no CSP nonce on this request: turn it on with .securityHeaders(new SecurityHeaders().withCspNonce(template))",
@@ -26,17 +30,17 @@ export class CspNonce {
     return nonce;
   }
 
-  /** The request's nonce, or `undefined` where none is minted. */
+  /** The nonce of the request; `undefined` when it has none. */
   static find(ctx: Extensible): CspNonce | undefined {
-    return minted.find(ctx);
+    return nonceOfRequest.find(ctx);
   }
 
   /** @internal */
   static set(ctx: Extensible, value: string): void {
-    minted.set(ctx, new CspNonce(value));
+    nonceOfRequest.set(ctx, new CspNonce(value));
   }
 
-  /** ` nonce="…"`, with the blank before it, to stand right behind the name of a tag. */
+  /** ` nonce="…"` with a leading space, to be placed directly after the name of a tag. */
   attribute(): string {
     return ` nonce="${this.value}"`;
   }
@@ -46,4 +50,4 @@ export class CspNonce {
   }
 }
 
-const minted = new Extension<CspNonce>("CSP nonce");
+const nonceOfRequest = new Extension<CspNonce>("CSP nonce");

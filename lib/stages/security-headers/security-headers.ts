@@ -1,8 +1,9 @@
 /**
- * Stage layer: the security headers on every answer that passes it, refusals and failures included. A floor: each header is added
- * only where the answer lacks it, so a handler may say something else.
+ * Stage layer: adds the security headers to each answer, refusals and failures included. A header that the answer already has stays,
+ * so a handler may set another value.
  *
- * Says what it is told in both profiles; HSTS on a host that must stay reachable without TLS locks its users out for a year.
+ * The debug profile adds the same headers as the release profile. Do not turn on HSTS for a host that must be reachable without TLS:
+ * browsers then refuse plain HTTP for a year.
  *
  * @example
  * builder.securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'self' 'nonce-{nonce}'"));
@@ -35,22 +36,28 @@ export class SecurityHeaders extends Layer {
     return this;
   }
 
-  /** Sets the Content-Security-Policy; the last call of this and `withCspNonce` wins. Throws `E_HEADER_VALUE` for no policy, and for what none may hold. */
+  /**
+   * Sets the Content-Security-Policy. It replaces that of an earlier call of this method or `withCspNonce`.
+   *
+   * @throws FrameworkError `E_HEADER_VALUE` for an empty policy, and for one that is not ASCII on one line
+   */
   withCsp(policy: string): this {
     const text = policyText(policy);
-    if (text.trim() === "") throw noPolicy();
+    if (text.trim() === "") throw emptyPolicy();
     this.policy = text;
     this.template = undefined;
     return this;
   }
 
   /**
-   * Sets a Content-Security-Policy in which every `{nonce}` becomes 144 fresh random bits a request, readable as `CspNonce.of(ctx)`.
-   * Throws `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for what no policy may hold.
+   * Sets a Content-Security-Policy with a nonce: each `{nonce}` is replaced by 144 random bits, new for each request. A handler reads
+   * them with `CspNonce.of(ctx)`.
+   *
+   * @throws FrameworkError `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for one that is not ASCII on one line
    */
   withCspNonce(template: string): this {
     const parts = policyText(template).split(PLACEHOLDER);
-    if (parts.length === 1) throw noPlaceholder(template);
+    if (parts.length === 1) throw missingPlaceholder(template);
     this.template = parts;
     this.policy = undefined;
     return this;
@@ -61,9 +68,9 @@ export class SecurityHeaders extends Layer {
     if (this.hsts) pairs.push(...HSTS);
     if (this.policy !== undefined) pairs.push(POLICY, this.policy);
     if (this.template !== undefined) return withNonce(inner, pairs, this.template);
-    const floor: HeadCompleter = { complete: (_exchange, head) => head.floor(pairs) };
+    const completer: HeadCompleter = { complete: (_exchange, head) => head.floor(pairs) };
     return (ctx) => {
-      ctx.completeHeadWith(floor);
+      ctx.completeHeadWith(completer);
       return inner(ctx);
     };
   }
@@ -71,15 +78,15 @@ export class SecurityHeaders extends Layer {
 
 function withNonce(inner: Run, pairs: readonly string[], template: readonly string[]): Run {
   const source = new RandomBatch();
-  const floor = new FloorWithNonce(pairs, template);
+  const completer = new HeadersWithNonce(pairs, template);
   return (ctx) => {
     CspNonce.set(ctx, source.next());
-    ctx.completeHeadWith(floor);
+    ctx.completeHeadWith(completer);
     return inner(ctx);
   };
 }
 
-class FloorWithNonce implements HeadCompleter {
+class HeadersWithNonce implements HeadCompleter {
   constructor(
     private readonly pairs: readonly string[],
     private readonly template: readonly string[],
@@ -91,7 +98,7 @@ class FloorWithNonce implements HeadCompleter {
   }
 }
 
-/** ASCII on one line (CSP level 3, section 2.2.1); hosts beyond it are written in Punycode. JavaScript callers may pass anything. */
+/** A policy is ASCII on one line (CSP level 3 section 2.2.1). JavaScript callers may pass anything. */
 function policyText(text: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]*$/.test(text)) return text;
   throw new FrameworkError(
@@ -100,7 +107,7 @@ function policyText(text: string): string {
   );
 }
 
-function noPolicy(): FrameworkError {
+function emptyPolicy(): FrameworkError {
   return new FrameworkError(
     "an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy",
     {
@@ -109,7 +116,7 @@ function noPolicy(): FrameworkError {
   );
 }
 
-function noPlaceholder(template: string): FrameworkError {
+function missingPlaceholder(template: string): FrameworkError {
   return new FrameworkError(
     `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
     { code: "E_CSP_PLACEHOLDER" },

@@ -1,118 +1,35 @@
 /**
- * The files below one directory: found, checked for where they really lie, and read. Every question asks the file system at least
- * once, so an answer is never older than the request; what is remembered saves the further questions, and reading what is asked for
- * often.
+ * The files below one directory. A file is found, symbolic links are followed to check that it lies inside the directory, and it is
+ * read. Each request asks the file system at least once, so an answer is never older than its request. Remembered states save further
+ * calls, and the cache saves reading files that are requested often.
  */
 import type { Stats } from "node:fs";
+import { FileCache } from "./file-cache.js";
 import { StaticFile, type Suffix } from "./file.js";
-import { closeFile, FileStream, type Section, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./disk.js";
+import { closeFile, FileStream, type Section, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs.js";
 import type { Clock } from "../../runtime/clock.js";
 
-/**
- * The bytes of files that are asked for again and again, within a budget. Says nothing about whether they are still right: they
- * belong to one state of one file, and whoever asks has just seen the file in that state.
- *
- * Room is made only from what nobody has asked for lately. A client that goes through many files can therefore not have them all
- * read into memory; those that do not fit are streamed.
- */
-const IDLE_MS = 10_000;
-const SWEEP_MS = 1000;
-
-interface Kept {
-  /** `undefined` while someone is reading them. */
-  bytes: Buffer | undefined;
-  usedAt: number;
-}
-
-export class KeptBytes {
-  private readonly kept = new Map<StaticFile, Kept>();
-  private size = 0;
-  private sweptAt = -Infinity;
-
-  /** @param budget bytes in all */
-  constructor(private readonly budget: number) {}
-
-  find(file: StaticFile, now: number): Buffer | undefined {
-    const kept = this.kept.get(file);
-    if (kept === undefined) return undefined;
-    kept.usedAt = now;
-    return kept.bytes;
-  }
-
-  /** Whether the caller is to read the file and `put` its bytes, or `drop` it. */
-  reserve(file: StaticFile, now: number): boolean {
-    if (this.kept.has(file)) return false;
-    if (this.size + file.size > this.budget) this.sweep(now);
-    if (this.size + file.size > this.budget) return false;
-    this.kept.set(file, { bytes: undefined, usedAt: now });
-    this.size += file.size;
-    return true;
-  }
-
-  /** Does nothing for a file that was dropped in the meantime. */
-  put(file: StaticFile, bytes: Buffer): void {
-    const kept = this.kept.get(file);
-    if (kept !== undefined) kept.bytes = bytes;
-  }
-
-  drop(file: StaticFile): void {
-    if (this.kept.delete(file)) this.size -= file.size;
-  }
-
-  private sweep(now: number): void {
-    if (now - this.sweptAt < SWEEP_MS) return;
-    this.sweptAt = now;
-    for (const [file, { bytes, usedAt }] of this.kept) {
-      if (bytes !== undefined && now - usedAt > IDLE_MS) this.drop(file);
-    }
-  }
-}
-
-/**
- * A file that changes from one look to the next, as it is in the moment it is opened: what the descriptor tells is what is sent, and
- * nothing has to agree with an earlier look any more. Released once, whether it was read or not.
- */
-export class OpenFile {
-  private isTaken = false;
-
-  constructor(
-    private readonly descriptor: number,
-    readonly file: StaticFile,
-  ) {}
-
-  /** To be called once at most; the stream closes the descriptor. */
-  read(section: Section): Buffer | FileStream {
-    if (section.length === 0) return Buffer.alloc(0);
-    this.isTaken = true;
-    return new FileStream(this.descriptor, section);
-  }
-
-  async release(): Promise<void> {
-    if (!this.isTaken) await closeFile(this.descriptor);
-  }
-}
-
-/** Files up to this size are read at once, larger ones chunk by chunk unless their bytes are kept. */
+/** Files up to this size are read at once. Larger ones are streamed, unless the cache takes them. */
 const SMALL_BYTES = 131_072;
-const KEPT_FILE_BYTES = 1_048_576;
-const KEPT_BYTES = 33_554_432;
-const KNOWN_FILES = 4096;
-/** How long a file that did not change is taken to lie where it lay. */
+const MAX_CACHED_FILE_BYTES = 1_048_576;
+const CACHE_BYTES = 33_554_432;
+const MAX_KNOWN_FILES = 4096;
+/** After this time the links on the way to a file are followed again, also when the file did not change. */
 const TRUST_MS = 1000;
 
-interface Known {
+interface KnownFile {
   readonly file: StaticFile;
-  /** When the links on the way were followed. */
+  /** The time at which the links on the way to the file were followed. */
   followedAt: number;
 }
 
-export class StaticLibrary {
-  private readonly known = new Map<string, Known>();
-  private readonly kept = new KeptBytes(KEPT_BYTES);
+export class FileStore {
+  private readonly known = new Map<string, KnownFile>();
+  private readonly cache = new FileCache(CACHE_BYTES);
 
   constructor(private readonly root: string) {}
 
-  /** The regular file at `path`, which begins with a slash; `undefined` where there is none, or where a link leads out of the root. */
+  /** The regular file at `path`, with a leading slash; `undefined` when there is none, or when a link leads out of the directory. */
   async find(path: string, suffix: Suffix, clock: Clock): Promise<StaticFile | undefined> {
     const stats = await statOf(this.root + path);
     const known = this.known.get(path);
@@ -120,16 +37,16 @@ export class StaticLibrary {
     const now = clock.monotonic();
     const isTrusted = known !== undefined && now - known.followedAt < TRUST_MS;
     if (isTrusted && known.file.isSame(stats)) return known.file;
-    return (await this.isInside(path)) ? this.learn(path, stats, suffix, now) : this.forget(path);
+    return (await this.isInside(path)) ? this.remember(path, stats, suffix, now) : this.forget(path);
   }
 
-  /** What the section holds; `undefined` where the file is no longer the one that was found. */
+  /** The bytes of the section; `undefined` when the file has changed since `find`. */
   async read(path: string, file: StaticFile, section: Section, clock: Clock): Promise<Buffer | FileStream | undefined> {
     const now = clock.monotonic();
-    const kept = this.kept.find(file, now);
-    if (kept !== undefined) return part(kept, section);
-    const isKept = file.size <= KEPT_FILE_BYTES && file.isAtRest(clock.now()) && this.kept.reserve(file, now);
-    if (isKept) return this.readToKeep(path, file, section);
+    const cached = this.cache.find(file, now);
+    if (cached !== undefined) return part(cached, section);
+    const hasRoom = file.size <= MAX_CACHED_FILE_BYTES && file.isAtRest(clock.now()) && this.cache.reserve(file, now);
+    if (hasRoom) return this.readIntoCache(path, file, section);
     const descriptor = await this.open(path, file);
     if (descriptor === undefined) return undefined;
     if (file.size > SMALL_BYTES) return new FileStream(descriptor, section);
@@ -137,7 +54,7 @@ export class StaticLibrary {
     return bytes.length === file.size ? part(bytes, section) : undefined;
   }
 
-  /** The file that was found, in the state in which it is now; `undefined` where another one lies there. The caller releases it. */
+  /** Opens the found file in its present state; `undefined` when another file has replaced it. The caller releases it. */
   async openNow(path: string, found: StaticFile): Promise<OpenFile | undefined> {
     const descriptor = await openFile(this.root + path);
     if (descriptor === undefined) return undefined;
@@ -147,21 +64,21 @@ export class StaticLibrary {
     return undefined;
   }
 
-  /** Whether there is a file that the process may read: one that it may not is found all the same. */
+  /** Whether the process may read the file: `find` also finds files that it may not read. */
   async canOpen(path: string): Promise<boolean> {
     const descriptor = await openFile(this.root + path);
     if (descriptor !== undefined) await closeFile(descriptor);
     return descriptor !== undefined;
   }
 
-  private async readToKeep(path: string, file: StaticFile, section: Section): Promise<Buffer | undefined> {
+  private async readIntoCache(path: string, file: StaticFile, section: Section): Promise<Buffer | undefined> {
     let bytes: Buffer | undefined;
     try {
       const descriptor = await this.open(path, file);
       bytes = descriptor === undefined ? undefined : await readAndClose(descriptor, file.size);
     } finally {
-      if (bytes?.length === file.size) this.kept.put(file, bytes);
-      else this.kept.drop(file);
+      if (bytes?.length === file.size) this.cache.put(file, bytes);
+      else this.cache.drop(file);
     }
     return bytes?.length === file.size ? part(bytes, section) : undefined;
   }
@@ -175,14 +92,14 @@ export class StaticLibrary {
     return undefined;
   }
 
-  /** The root may be a link itself, and lead elsewhere after a deployment. */
+  /** Also the root is looked up each time: it may be a link that a deployment changes. */
   private async isInside(path: string): Promise<boolean> {
     const [root, file] = await Promise.all([realPathOf(this.root), realPathOf(this.root + path)]);
     if (root === undefined || file === undefined || !file.startsWith(root)) return false;
     return /[/\\]$/.test(root) || /^[/\\]/.test(file.slice(root.length));
   }
 
-  private learn(path: string, stats: Stats, suffix: Suffix, now: number): StaticFile {
+  private remember(path: string, stats: Stats, suffix: Suffix, now: number): StaticFile {
     const known = this.known.get(path);
     if (known?.file.isSame(stats) === true) {
       known.followedAt = now;
@@ -190,7 +107,7 @@ export class StaticLibrary {
     }
     this.forget(path);
     const [oldest] = this.known.keys();
-    if (oldest !== undefined && this.known.size >= KNOWN_FILES) this.forget(oldest);
+    if (oldest !== undefined && this.known.size >= MAX_KNOWN_FILES) this.forget(oldest);
     const file = new StaticFile(stats, suffix);
     this.known.set(path, { file, followedAt: now });
     return file;
@@ -199,8 +116,32 @@ export class StaticLibrary {
   private forget(path: string): undefined {
     const known = this.known.get(path);
     if (known === undefined) return;
-    this.kept.drop(known.file);
+    this.cache.drop(known.file);
     this.known.delete(path);
+  }
+}
+
+/**
+ * An open file, in the state at the time of opening. For a file that changes all the time: the state comes from the descriptor, so it
+ * cannot differ from the bytes that are sent. The owner calls `release` once, after reading it or without reading it.
+ */
+class OpenFile {
+  private isStreamed = false;
+
+  constructor(
+    private readonly descriptor: number,
+    readonly file: StaticFile,
+  ) {}
+
+  /** Called at most once. A stream closes the descriptor itself. */
+  read(section: Section): Buffer | FileStream {
+    if (section.length === 0) return Buffer.alloc(0);
+    this.isStreamed = true;
+    return new FileStream(this.descriptor, section);
+  }
+
+  async release(): Promise<void> {
+    if (!this.isStreamed) await closeFile(this.descriptor);
   }
 }
 

@@ -1,33 +1,11 @@
 /**
- * What is known of one file: what identifies it, its validators, and, where it is small, its bytes. A record is as good as the
- * `stat` that it is compared with, which is made for every request; nothing is served on trust.
+ * One state of a file: its identity on the disk and its validators, and the conditions that a request makes about them (RFC 9110
+ * section 13). The state is compared with a new `stat` for every request, so an old state is never served.
  */
 import type { Stats } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 
-/**
- * An HTTP date (RFC 9110 section 5.6.7) in whole seconds since the Unix epoch, in any of its three forms. Never throws: what is no
- * date is `undefined`, and a header without a date counts as absent.
- */
-const IMF = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
-const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
-
-export function readHttpDate(text: string): number | undefined {
-  if (IMF.test(text) || RFC_850.test(text)) return secondsOf(text);
-  return ASCTIME.test(text) ? secondsOf(`${text} GMT`) : undefined;
-}
-
-export function writeHttpDate(seconds: number): string {
-  return new Date(seconds * 1000).toUTCString();
-}
-
-function secondsOf(text: string): number | undefined {
-  const milliseconds = Date.parse(text);
-  return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
-}
-
-/** The suffix of a precompressed sibling's ETag. */
+/** Precompressed siblings have a suffix in their ETag. */
 export type Suffix = "" | "-br" | "-gz";
 
 export class StaticFile implements Validators {
@@ -54,7 +32,7 @@ export class StaticFile implements Validators {
     this.lastModified = writeHttpDate(this.modified);
   }
 
-  /** Whether `stats` are of the same file in the same state. */
+  /** Whether `stats` belong to the same file in the same state. */
   isSame({ size, ino, dev, mtimeMs, ctimeMs }: Stats): boolean {
     return (
       mtimeMs === this.mtimeMs &&
@@ -65,52 +43,52 @@ export class StaticFile implements Validators {
     );
   }
 
-  /** Whether `stats` are of the same file, in whatever state: where a path leads is known of it. */
+  /** Whether `stats` belong to the same file, in the same or another state. */
   isNode({ ino, dev }: Stats): boolean {
     return ino === this.inode && dev === this.device;
   }
 
   /**
-   * Whether a change from now on is sure to show in the times: they advance in steps, so of a file that was changed just now a
-   * second change may leave no trace.
+   * Whether every later change will change the times too. File times advance in steps, so two changes within one step have the same
+   * time.
    */
   isAtRest(now: number): boolean {
     return now - Math.max(this.mtimeMs, this.ctimeMs) > REST_MS;
   }
 }
 
-/** The coarsest step that file systems in use have. */
+/** The largest step of the file times in common file systems. */
 const REST_MS = 2000;
 
-/**
- * Conditional requests for a file (RFC 9110 section 13): what the client has, or insists on, against what is there. The validators
- * are a weak ETag and a date in whole seconds, so `If-Match` with anything but `*` never holds. What cannot be read does not count.
- */
-export interface Validators {
+/** The validators of a file. The ETag is weak, so `If-Match` is true for `*` only. */
+interface Validators {
   /** `W/"…"` */
   readonly etag: string;
-  /** The modification in whole seconds since the Unix epoch. */
+  /** The time of the last modification in whole seconds since the Unix epoch. */
   readonly modified: number;
-  /** The same as a header. */
+  /** The same time as an HTTP date. */
   readonly lastModified: string;
 }
 
-/** 200: send it; 304: the client has it; 412: it is not what the client insists on. */
+/**
+ * The status that the conditions of a request lead to: 200 send the file, 304 the client has it, 412 a precondition fails. A condition
+ * that cannot be read is ignored.
+ */
 export function evaluateConditions(headers: IncomingHttpHeaders, file: Validators): 200 | 304 | 412 {
-  if (!isAsInsisted(headers, file)) return 412;
+  if (!meetsPreconditions(headers, file)) return 412;
   const known = headers["if-none-match"];
   if (known !== undefined) return isListed(known, file.etag) ? 304 : 200;
   const since = headers["if-modified-since"];
   return since !== undefined && isUnmodified(since, file) ? 304 : 200;
 }
 
-/** Whether a `Range` still means the file that the client has a part of. */
+/** Whether the `If-Range` of a request holds: the client has a part of this state of the file. */
 export function isRangeCurrent(headers: IncomingHttpHeaders, file: Validators): boolean {
   const condition = headers["if-range"];
   return condition === undefined || condition === file.lastModified;
 }
 
-function isAsInsisted(headers: IncomingHttpHeaders, { modified }: Validators): boolean {
+function meetsPreconditions(headers: IncomingHttpHeaders, { modified }: Validators): boolean {
   const match = headers["if-match"];
   if (match !== undefined) return match.trim() === "*";
   const unmodified = headers["if-unmodified-since"];
@@ -124,7 +102,7 @@ function isUnmodified(since: string, { modified, lastModified }: Validators): bo
   return date !== undefined && modified <= date;
 }
 
-/** Weak comparison with each tag of a list; a star is any. */
+/** Weak comparison with each tag of a list; `*` matches every tag (RFC 9110 section 8.8.3.2). */
 function isListed(list: string, etag: string): boolean {
   if (list === etag || list.trim() === "*") return true;
   const opaque = etag.slice(etag.indexOf('"'));
@@ -135,4 +113,26 @@ function isListed(list: string, etag: string): boolean {
     open = list.indexOf('"', close + 1);
   }
   return false;
+}
+
+const IMF = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/**
+ * Reads an HTTP date in any of its three forms (RFC 9110 section 5.6.7), in whole seconds since the Unix epoch; `undefined` for other
+ * texts.
+ */
+export function readHttpDate(text: string): number | undefined {
+  if (IMF.test(text) || RFC_850.test(text)) return secondsOf(text);
+  return ASCTIME.test(text) ? secondsOf(`${text} GMT`) : undefined;
+}
+
+export function writeHttpDate(seconds: number): string {
+  return new Date(seconds * 1000).toUTCString();
+}
+
+function secondsOf(text: string): number | undefined {
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
 }

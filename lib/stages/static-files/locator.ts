@@ -1,6 +1,9 @@
 /**
- * From a request path to the place of a file: which directory, under which name, and what follows from the name alone. Worked out
- * once a path; whether there is such a file is another question.
+ * Maps the path of a request to the location of a file: the directory, the path below it, and the headers that follow from the name
+ * alone. Locations are remembered by path. A location does not say that the file exists.
+ *
+ * Caches may keep the files of a build for a year when they are named after their content: `<name>-<hash>.<extension>`. When Vite's
+ * manifest exists, it must list the file too, because a name may look like one with a hash by chance.
  */
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
@@ -8,16 +11,67 @@ import { lookup } from "mime-types";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { BoundedMemo } from "../../http/bounded-memo.js";
 import { isCompressible, BYTES } from "../../http/media-type.js";
-import { StaticLibrary } from "./file-store.js";
-import { type StaticSettings, staticPath } from "./options.js";
+import { FileStore } from "./file-store.js";
+import { filePathOf } from "./file-path.js";
+import type { StaticSettings } from "./options.js";
 
-/**
- * Which files of a build may be kept by caches for good: those named after their content, `<name>-<hash>.<extension>`. Where Vite's
- * manifest is there, a file must also be listed in it, so that a name that only looks like one is not frozen for a year.
- */
+export interface FileLocation {
+  readonly store: FileStore;
+  /** The path below the directory of the store, with a leading slash. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly isCompressible: boolean;
+  readonly cacheControl: string;
+}
+
+const NO_FILE = Symbol("no file");
+/** Characters of the shortest hash in a name. */
 const MIN_HASH = 8;
 
-/** Whether the name ends in `-`, at least 8 of `A-Z a-z 0-9 _ -`, and an extension. */
+export class FileLocator {
+  private readonly root: FileStore;
+  private readonly build: FileStore;
+  private readonly buildPrefix: string;
+  private readonly manifestFiles: ReadonlySet<string> | undefined;
+  private readonly locations = new BoundedMemo<FileLocation | typeof NO_FILE>((path) => this.findLocation(path), 1024);
+
+  constructor(settings: StaticSettings) {
+    this.root = new FileStore(settings.root);
+    this.build = new FileStore(settings.buildDirectory);
+    this.buildPrefix = `${settings.prefix}/`;
+    this.manifestFiles = filesOfManifest(settings.manifest);
+  }
+
+  /** `undefined` for a path that cannot name a file. */
+  locate(rawPath: string): FileLocation | undefined {
+    const location = this.locations.of(rawPath);
+    return location === NO_FILE ? undefined : location;
+  }
+
+  private findLocation(rawPath: string): FileLocation | typeof NO_FILE {
+    const path = filePathOf(rawPath);
+    if (path === undefined) return NO_FILE;
+    const isBuilt = path.startsWith(this.buildPrefix);
+    const name = isBuilt ? path.slice(this.buildPrefix.length - 1) : path;
+    const contentType = typeOf(name);
+    const isImmutable = isBuilt && isHashedName(name) && (this.manifestFiles?.has(name.slice(1)) ?? true);
+    return {
+      store: isBuilt ? this.build : this.root,
+      path: name,
+      contentType,
+      isCompressible: isCompressible(contentType),
+      cacheControl: isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
+    };
+  }
+}
+
+function typeOf(path: string): string {
+  const type = lookup(path);
+  if (type === false) return BYTES;
+  return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
+}
+
+/** Whether the name ends in `-`, a hash of at least 8 characters of `A-Z a-z 0-9 _ -`, and an extension. */
 export function isHashedName(path: string): boolean {
   const extension = extname(path);
   if (extension.length < 2) return false;
@@ -30,15 +84,16 @@ export function isHashedName(path: string): boolean {
 }
 
 /**
- * The files that a manifest lists, relative to the build directory; `undefined` where there is no manifest. Throws
- * `E_STATIC_MANIFEST` for one that cannot be read.
+ * The files that a manifest lists, relative to the build directory; `undefined` when there is no manifest.
+ *
+ * @throws FrameworkError `E_STATIC_MANIFEST` for a manifest that cannot be read
  */
 export function filesOfManifest(path: string): ReadonlySet<string> | undefined {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    // The one error that says that nobody has built a front end.
+    // The file does not exist: there is no build.
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw malformed(path, cause);
   }
@@ -49,7 +104,7 @@ export function filesOfManifest(path: string): ReadonlySet<string> | undefined {
   }
 }
 
-/** An entry of Vite's manifest, as far as it names files. */
+/** The members of an entry of Vite's manifest that name files. */
 interface Chunk {
   readonly file: string;
   readonly css?: readonly string[];
@@ -58,7 +113,8 @@ interface Chunk {
 
 function filesOfChunk({ file, css = [], assets = [] }: Chunk): string[] {
   const files = Array.isArray(css) && Array.isArray(assets) ? [file, ...css, ...assets] : [undefined];
-  if (!files.every((each) => typeof each === "string")) throw new TypeError("an entry names a file that is no text");
+  if (!files.every((each) => typeof each === "string"))
+    throw new TypeError("an entry names a file that is not a string");
   return files;
 }
 
@@ -67,58 +123,4 @@ function malformed(path: string, cause: unknown): FrameworkError {
     code: "E_STATIC_MANIFEST",
     cause,
   });
-}
-
-export interface Place {
-  readonly library: StaticLibrary;
-  /** Below the library's directory, with a slash in front. */
-  readonly path: string;
-  readonly contentType: string;
-  readonly isCompressible: boolean;
-  readonly cacheControl: string;
-}
-
-const NOWHERE = Symbol("nowhere");
-
-export class StaticShelf {
-  private readonly root: StaticLibrary;
-  private readonly build: StaticLibrary;
-  private readonly below: string;
-  private readonly listed: ReadonlySet<string> | undefined;
-  private readonly places = new BoundedMemo<Place | typeof NOWHERE>((path) => this.look(path), 1024);
-
-  constructor(settings: StaticSettings) {
-    this.root = new StaticLibrary(settings.root);
-    this.build = new StaticLibrary(settings.buildDirectory);
-    this.below = `${settings.prefix}/`;
-    this.listed = filesOfManifest(settings.manifest);
-  }
-
-  /** `undefined` where no file can be. */
-  placeOf(rawPath: string): Place | undefined {
-    const place = this.places.of(rawPath);
-    return place === NOWHERE ? undefined : place;
-  }
-
-  private look(rawPath: string): Place | typeof NOWHERE {
-    const path = staticPath(rawPath);
-    if (path === undefined) return NOWHERE;
-    const isBuilt = path.startsWith(this.below);
-    const name = isBuilt ? path.slice(this.below.length - 1) : path;
-    const contentType = typeOf(name);
-    const isForGood = isBuilt && isHashedName(name) && (this.listed?.has(name.slice(1)) ?? true);
-    return {
-      library: isBuilt ? this.build : this.root,
-      path: name,
-      contentType,
-      isCompressible: isCompressible(contentType),
-      cacheControl: isForGood ? "public, max-age=31536000, immutable" : "no-cache",
-    };
-  }
-}
-
-function typeOf(path: string): string {
-  const type = lookup(path);
-  if (type === false) return BYTES;
-  return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 }

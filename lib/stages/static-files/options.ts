@@ -1,39 +1,16 @@
-/** Where an application's files lie, and below which path the ones of its front end's build are served. */
+/**
+ * The options of the static files: the directory that is served, the build of the front end, and the path below which the build is
+ * served. They are checked once, when the application is built.
+ */
 import { resolve } from "node:path";
-import { decoded } from "../../routing/percent-encoding.js";
 import { nameOf } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-
-// From a request path to the path of a file below a root, on paper: whatever could mean another place than it says is refused here,
-// before the file system is asked. Links, which only the file system knows of, are looked at in `static-library.ts`.
-
-/** The one name with a dot in front that is served (RFC 8615). */
-const WELL_KNOWN = ".well-known";
-
-/** The decoded path, beginning with a slash; `undefined` for one that names no file. */
-export function staticPath(raw: string): string | undefined {
-  if (raw.charCodeAt(0) !== 0x2f) return undefined;
-  const names: string[] = [];
-  for (const segment of raw.slice(1).split("/")) {
-    const name = decoded(segment);
-    if (name === undefined || !isFileName(name)) return undefined;
-    // Only as a directory at the top; anywhere else it is hidden like all others.
-    if (name.startsWith(".") && !(name === WELL_KNOWN && names.length === 0)) return undefined;
-    names.push(name);
-  }
-  return names.length === 1 && names[0] === WELL_KNOWN ? undefined : `/${names.join("/")}`;
-}
-
-function isFileName(name: string): boolean {
-  if (name === "" || name.includes("/") || name.includes("\\")) return false;
-  // A drive, or a stream of another file.
-  return process.platform !== "win32" || !name.includes(":");
-}
+import { filePathOf } from "./file-path.js";
 
 export interface StaticFilesOptions {
-  /** The directory that is served; `public` unless set. Relative to the working directory when the application is built. */
+  /** The directory that is served; `public` unless set. A relative path starts at the working directory of `build()`. */
   readonly root?: string;
-  /** Where the build of the front end lies; `build` in the root unless set. */
+  /** The directory of the front end's build; `build` in the root unless set. */
   readonly buildDirectory?: string;
   /** The path below which the build is served; `/build` unless set. */
   readonly prefix?: string;
@@ -44,12 +21,15 @@ export interface StaticFilesOptions {
 export interface StaticSettings {
   readonly root: string;
   readonly buildDirectory: string;
-  /** With one slash in front and none at the end. */
+  /** With a leading slash and without a trailing one. */
   readonly prefix: string;
   readonly manifest: string;
 }
 
-/** Throws `E_STATIC_PREFIX` for a prefix that no file could be served below, `E_STATIC_ROOT` for an empty directory name, or none. */
+/**
+ * @throws FrameworkError `E_STATIC_PREFIX` for a prefix that is not the path of a directory; `E_STATIC_ROOT` for a directory name that
+ * is empty or not a string
+ */
 export function staticSettings(options: StaticFilesOptions): StaticSettings {
   const { root = "public", prefix = "/build" } = options;
   const buildDirectory = options.buildDirectory ?? `${root}/build`;
@@ -63,17 +43,17 @@ export function staticSettings(options: StaticFilesOptions): StaticSettings {
   };
 }
 
-// JavaScript callers may pass anything for any of them.
+// JavaScript callers may pass anything.
 function checkDirectory(name: unknown): void {
   if (typeof name === "string" && name !== "") return;
-  const what = name === "" ? "the name of a directory is empty" : `${nameOf(name)} is no name of a directory`;
-  throw new FrameworkError(`staticFiles: ${what}; write "." for the working directory`, { code: "E_STATIC_ROOT" });
+  const fault = name === "" ? "the name of a directory is empty" : `${nameOf(name)} is not the name of a directory`;
+  throw new FrameworkError(`staticFiles: ${fault}; write "." for the working directory`, { code: "E_STATIC_ROOT" });
 }
 
 function checkedPrefix(prefix: unknown): string {
-  const asked = typeof prefix === "string" ? prefix.replace(/\/$/, "") : "";
-  if (staticPath(asked) === asked) return asked;
-  throw new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is no path; write one like "/build"`, {
+  const path = typeof prefix === "string" ? prefix.replace(/\/$/, "") : "";
+  if (filePathOf(path) === path) return path;
+  throw new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is not a path; write one like "/build"`, {
     code: "E_STATIC_PREFIX",
   });
 }

@@ -1,8 +1,9 @@
 /**
- * The files of a directory, for what no route matches: conditional requests, ranges, precompressed siblings, and a year in every
- * cache for files named after their content. No listings, no index files, nothing outside the directory.
+ * Stage layer: serves the files of a directory for requests that no route matches. It supports conditional requests, ranges and
+ * precompressed siblings (`app.js.br`). Caches may keep files for a year that are named after their content. There are no listings
+ * and no index files, and nothing outside the directory is served.
  *
- * Not for files that users upload: those need a handler that decides who may have them, and under which type.
+ * Not for files that users upload: these need a handler that decides who may read them, and with which media type.
  *
  * @example
  * builder.staticFiles({ root: "public" });
@@ -15,13 +16,13 @@ import { Layer, type Run } from "../../http/middleware.js";
 import { answerChangingFile, answerFile, type Representation } from "./answer.js";
 import type { StaticFile } from "./file.js";
 import { staticSettings, type StaticFilesOptions } from "./options.js";
-import { StaticShelf, type Place } from "./locator.js";
+import { FileLocator, type FileLocation } from "./locator.js";
 
-/** How often a file is looked for and found changed when it is opened, before it is taken as it is. */
+/** The attempts to open a file that changes between `stat` and `open`. After them it is sent in the state at its opening. */
 const TRIES = 4;
 /**
- * A cache may keep a 404 that says nothing of it (RFC 9110 section 15.1): a file that was asked for a moment before it was deployed
- * would stay away.
+ * A cache may keep a 404 without `Cache-Control` (RFC 9110 section 15.1). A file that was requested shortly before its deployment
+ * would stay missing for the clients of the cache.
  */
 const ABSENT: HeadCompleter = {
   complete({ raw }, head) {
@@ -33,21 +34,23 @@ const NO_CODING = readAcceptEncoding(undefined);
 export class StaticFiles extends Layer {
   /** @internal */
   readonly root: string;
-  private readonly shelf: StaticShelf;
+  private readonly locator: FileLocator;
   private readonly acceptances = new BoundedMemo(readAcceptEncoding);
 
   /**
-   * Throws `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`. Reads the manifest, and nothing else: the directory may be made
-   * later. One that is not there when serving begins is a WARN event.
+   * Reads the manifest and nothing else: the directory may be created later. A directory that is missing when serving begins is a
+   * WARN event.
+   *
+   * @throws FrameworkError `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`
    */
   constructor(options: StaticFilesOptions = {}) {
     super();
     const settings = staticSettings(options);
     this.root = settings.root;
-    this.shelf = new StaticShelf(settings);
+    this.locator = new FileLocator(settings);
   }
 
-  /** What is no file goes on inwards. */
+  /** Requests that name no file go on to the inner stages. */
   override wrap(inner: Run): Run {
     const pass: Run = (ctx) => {
       ctx.completeHeadWith(ABSENT);
@@ -60,48 +63,48 @@ export class StaticFiles extends Layer {
     };
   }
 
-  /** Whether there is such a file; if so, the request is answered. */
+  /** Answers the request when its path names a file; whether it did. */
   tryServe(ctx: Context): boolean | Promise<boolean> {
-    const place = this.shelf.placeOf(ctx.path);
-    return place === undefined ? false : this.serve(ctx, place);
+    const location = this.locator.locate(ctx.path);
+    return location === undefined ? false : this.serve(ctx, location);
   }
 
-  private async serve(ctx: Context, place: Place): Promise<boolean> {
+  private async serve(ctx: Context, location: FileLocation): Promise<boolean> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const chosen = await this.choose(ctx, place);
+      const chosen = await this.choose(ctx, location);
       if (chosen === undefined) return false;
-      if (ctx.sealed || ctx.gone || (await answerFile(ctx, place, chosen))) return true;
-      if (!(await place.library.canOpen(chosen.path))) return false;
+      if (ctx.sealed || ctx.gone || (await answerFile(ctx, location, chosen))) return true;
+      if (!(await location.store.canOpen(chosen.path))) return false;
     }
-    return this.serveAsItIs(ctx, place);
+    return this.serveChangingFile(ctx, location);
   }
 
-  private async serveAsItIs(ctx: Context, place: Place): Promise<boolean> {
-    const chosen = await this.choose(ctx, place);
+  private async serveChangingFile(ctx: Context, location: FileLocation): Promise<boolean> {
+    const chosen = await this.choose(ctx, location);
     if (chosen === undefined) return false;
-    if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, place, chosen))) return true;
+    if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, location, chosen))) return true;
     throw new Error("a static file was replaced each time it was about to be sent");
   }
 
-  private async choose({ incoming, clock }: Context, place: Place): Promise<Representation | undefined> {
-    const { library, path, isCompressible } = place;
+  private async choose({ incoming, clock }: Context, location: FileLocation): Promise<Representation | undefined> {
+    const { store, path, isCompressible } = location;
     const acceptance = this.acceptanceOf(incoming);
-    const finding = library.find(path, "", clock);
+    const lookup = store.find(path, "", clock);
     if (acceptance.br === 0 && acceptance.gzip === 0) {
-      const file = await finding;
+      const file = await lookup;
       return file && { file, path, coding: undefined, varies: isCompressible };
     }
     const [file, br, gzip] = await Promise.all([
-      finding,
-      acceptance.br > 0 ? library.find(`${path}.br`, "-br", clock) : undefined,
-      acceptance.gzip > 0 ? library.find(`${path}.gz`, "-gz", clock) : undefined,
+      lookup,
+      acceptance.br > 0 ? store.find(`${path}.br`, "-br", clock) : undefined,
+      acceptance.gzip > 0 ? store.find(`${path}.gz`, "-gz", clock) : undefined,
     ]);
-    return file && best(place, acceptance, { file, br: upToDate(br, file), gzip: upToDate(gzip, file) });
+    return file && best(location, acceptance, { file, br: upToDate(br, file), gzip: upToDate(gzip, file) });
   }
 
   private acceptanceOf({ method, headers }: Context["incoming"]): Acceptance {
     const header = headers["accept-encoding"];
-    // A range is always one of the plain file, and only GET and HEAD get any.
+    // A range is always a range of the plain file, and only GET and HEAD have ranges.
     const isNegotiated = header !== undefined && headers.range === undefined && (method === "GET" || method === "HEAD");
     return isNegotiated ? this.acceptances.of(header) : NO_CODING;
   }
@@ -113,7 +116,11 @@ interface Candidates {
   readonly gzip: StaticFile | undefined;
 }
 
-function best({ path, isCompressible }: Place, acceptance: Acceptance, { file, br, gzip }: Candidates): Representation {
+function best(
+  { path, isCompressible }: FileLocation,
+  acceptance: Acceptance,
+  { file, br, gzip }: Candidates,
+): Representation {
   const coding = pickCoding(acceptance, { br: br !== undefined, gzip: gzip !== undefined });
   const varies = isCompressible || br !== undefined || gzip !== undefined;
   if (coding === "br" && br !== undefined) return { file: br, path: `${path}.br`, coding, varies };
@@ -121,7 +128,7 @@ function best({ path, isCompressible }: Place, acceptance: Acceptance, { file, b
   return { file, path, coding: undefined, varies };
 }
 
-/** A sibling that is older than the file holds something else. */
+/** A sibling that is older than the file has the content of an older file. */
 function upToDate(sibling: StaticFile | undefined, file: StaticFile): StaticFile | undefined {
   return sibling !== undefined && sibling.mtimeMs >= file.mtimeMs ? sibling : undefined;
 }

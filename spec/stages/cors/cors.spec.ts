@@ -12,11 +12,26 @@ import { Gate } from "../../support/gate.js";
 import { type Answer, Stack } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 import { Witness } from "../../support/witness.js";
+import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
 
 const APP = "https://app.example";
 const PREFLIGHT_READS = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
 
 describe("CorsLayer", () => {
+  it("obeys the layer contract", () =>
+    obeysLayerContract(new CorsLayer({ origins: ["https://app.example"], credentials: true }), {
+      request: { headers: { origin: "https://app.example" } },
+      refused: {
+        method: "OPTIONS",
+        headers: { origin: "https://app.example", "access-control-request-method": "PUT" },
+      },
+    }));
+
+  it("obeys the layer contract with an asynchronous predicate", () =>
+    obeysLayerContract(new CorsLayer({ origins: async () => true }), {
+      request: { headers: { origin: "https://app.example" } },
+    }));
+
   describe("an ordinary request", () => {
     const listed: CorsOptions = { origins: [APP, "http://localhost:5173", "null", "https://Upper.Example"] };
     const rows: readonly (readonly [string, CorsOptions, string | undefined, Record<string, string>])[] = [
@@ -36,9 +51,9 @@ describe("CorsLayer", () => {
       ["names an empty origin", listed, "", { vary: "Origin" }],
       ["says null where null is not listed", { origins: [APP] }, "null", { vary: "Origin" }],
       ["names no origin", listed, undefined, { vary: "Origin" }],
-      ["is for everyone", { origins: "*" }, "https://any.example", { "access-control-allow-origin": "*" }],
-      ["is for everyone, null too", { origins: "*" }, "null", { "access-control-allow-origin": "*" }],
-      ["is for everyone, without an origin too", { origins: "*" }, undefined, { "access-control-allow-origin": "*" }],
+      ["may come from any origin", { origins: "*" }, "https://any.example", { "access-control-allow-origin": "*" }],
+      ["may come from any origin, also null", { origins: "*" }, "null", { "access-control-allow-origin": "*" }],
+      ["may come from any origin, also from none", { origins: "*" }, undefined, { "access-control-allow-origin": "*" }],
       [
         "may carry credentials",
         { origins: [APP], credentials: true },
@@ -52,7 +67,7 @@ describe("CorsLayer", () => {
         { ...allowed(APP), "access-control-expose-headers": "X-Total, ETag" },
       ],
       [
-        "is not told what is for others",
+        "gets no header for other origins",
         { origins: [APP], credentials: true, exposeHeaders: ["ETag"] },
         "https://evil.example",
         { vary: "Origin" },
@@ -78,11 +93,11 @@ describe("CorsLayer", () => {
       ["allows later", async (origin) => isOurs(origin), APP, true],
       ["refuses later", async (origin) => isOurs(origin), "https://app.evil", false],
       ["sees the request", (_origin, ctx) => ctx.path === "/", APP, true],
-      ["is not asked about null", () => true, "null", false],
-      ["is not asked about a list", () => true, `https://evil.test, ${APP}`, false],
-      ["is not asked about a path", () => true, "https://evil.test/.example", false],
-      ["is not asked about a user", () => true, "https://evil.test@app.example", false],
-      ["is not asked about no scheme", () => true, "app.example", false],
+      ["is not called for null", () => true, "null", false],
+      ["is not called for a list", () => true, `https://evil.test, ${APP}`, false],
+      ["is not called for a path", () => true, "https://evil.test/.example", false],
+      ["is not called for a user", () => true, "https://evil.test@app.example", false],
+      ["is not called without a scheme", () => true, "app.example", false],
     ];
 
     for (const [title, origins, origin, isAllowed] of rows) {
@@ -100,7 +115,7 @@ describe("CorsLayer", () => {
       ["rejects", async () => broken()],
     ];
     for (const [how, origins] of failing) {
-      it(`that ${how} is a 500, which opens nothing and is for this origin alone`, async () => {
+      it(`that ${how} is a 500 without access, which varies by origin`, async () => {
         await using stack = await Stack.of([new CorsLayer({ origins })], () => "hello");
 
         const answer = await stack.ask("/", { headers: { origin: APP } });
@@ -117,13 +132,13 @@ describe("CorsLayer", () => {
     const errors: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
       ["an error with a status", 404, () => Promise.reject(new NotFoundError("no"))],
       ["ctx.throw", 403, (ctx) => ctx.throw(403)],
-      ["a panic", 500, () => Promise.reject(new Error("boom"))],
-      ["a bodiless status", 404, (ctx) => void (ctx.status = 404)],
+      ["an unhandled error", 500, () => Promise.reject(new Error("boom"))],
+      ["a status without a body", 404, (ctx) => void (ctx.status = 404)],
       ["a write by hand", 503, (ctx) => void ctx.res.writeHead(503).end()],
     ];
 
     for (const [title, status, handler] of errors) {
-      it(`stands on ${title}`, async () => {
+      it(`adds its headers to ${title}`, async () => {
         await using stack = await Stack.of([new CorsLayer({ origins: [APP], credentials: true })], handler);
 
         const answer = await stack.ask("/", { headers: { origin: APP } });
@@ -135,7 +150,7 @@ describe("CorsLayer", () => {
   });
 
   describe("a handler's own headers", () => {
-    it("keeps its Vary, merged", async () => {
+    it("merges its Vary", async () => {
       await using stack = await Stack.of([new CorsLayer({ origins: [APP] })], (ctx) => {
         ctx.set("Vary", "Accept, origin");
         return "hello";
@@ -146,7 +161,7 @@ describe("CorsLayer", () => {
       expect(answer.headers.vary).to.equal("Accept, origin");
     });
 
-    it("cannot open the answer to an origin that is not allowed", async () => {
+    it("cannot give access to an origin that is not allowed", async () => {
       await using stack = await Stack.of([new CorsLayer({ origins: [APP] })], (ctx) => {
         ctx.set({ "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Credentials": "true" });
         return "hello";
@@ -157,7 +172,7 @@ describe("CorsLayer", () => {
       expect(corsOf(answer)).to.deep.equal({ vary: "Origin" });
     });
 
-    it("may expose a header of its own", async () => {
+    it("may expose another header", async () => {
       await using stack = await Stack.of([new CorsLayer({ origins: [APP] })], (ctx) => {
         ctx.set("Access-Control-Expose-Headers", "X-Page");
         return "hello";
@@ -172,26 +187,26 @@ describe("CorsLayer", () => {
   describe("a preflight", () => {
     const rows: readonly (readonly [string, CorsOptions, Record<string, string>, Record<string, string>])[] = [
       [
-        "says what is allowed, and repeats the headers asked for",
+        "names the allowed methods, and repeats the requested headers",
         { origins: [APP] },
         { origin: APP, "access-control-request-headers": "content-type, x-token" },
         { ...preflight(APP), "access-control-allow-headers": "content-type, x-token" },
       ],
       ["asks for no headers", { origins: [APP] }, { origin: APP }, preflight(APP)],
       [
-        "says the headers that are given",
+        "names the configured headers",
         { origins: [APP], allowHeaders: ["X-Token"] },
         { origin: APP, "access-control-request-headers": "content-type" },
         { ...preflight(APP), "access-control-allow-headers": "X-Token" },
       ],
       [
-        "repeats nothing that is no list of names",
+        "does not repeat a text that is not a list of names",
         { origins: [APP] },
         { origin: APP, "access-control-request-headers": 'x-a, "b";c' },
         preflight(APP),
       ],
       [
-        "says the methods, the age and credentials",
+        "names the methods, the age and credentials",
         { origins: [APP], methods: ["GET", "PUT"], maxAge: 600, credentials: true },
         { origin: APP },
         {
@@ -201,28 +216,33 @@ describe("CorsLayer", () => {
           "access-control-max-age": "600",
         },
       ],
-      ["for everyone", { origins: "*" }, { origin: "https://any.example" }, preflight("*")],
+      ["from any origin", { origins: "*" }, { origin: "https://any.example" }, preflight("*")],
       [
-        "of an origin that is not allowed",
+        "from an origin that is not allowed",
         { origins: [APP] },
         { origin: "https://evil.example" },
         { vary: PREFLIGHT_READS },
       ],
       [
-        "into the private network, where that is allowed",
+        "into the private network, when it is allowed",
         { origins: [APP], privateNetwork: true },
         { origin: APP, "access-control-request-private-network": "true" },
         { ...preflight(APP), "access-control-allow-private-network": "true" },
       ],
-      ["into the private network, unasked", { origins: [APP], privateNetwork: true }, { origin: APP }, preflight(APP)],
       [
-        "into the private network, where that is not allowed",
+        "into the private network, when the browser does not ask",
+        { origins: [APP], privateNetwork: true },
+        { origin: APP },
+        preflight(APP),
+      ],
+      [
+        "into the private network, when it is not allowed",
         { origins: [APP] },
         { origin: APP, "access-control-request-private-network": "true" },
         preflight(APP),
       ],
       [
-        "into the private network, of an origin that is not allowed",
+        "into the private network, from an origin that is not allowed",
         { origins: [APP], privateNetwork: true },
         { origin: "https://evil.example", "access-control-request-private-network": "true" },
         { vary: PREFLIGHT_READS },
@@ -230,7 +250,7 @@ describe("CorsLayer", () => {
     ];
 
     for (const [title, options, headers, expected] of rows) {
-      it(`${title}: 204, and nothing further in wakes`, async () => {
+      it(`${title}: 204, and no inner stage is called`, async () => {
         const woken: string[] = [];
         await using stack = await Stack.of([new CorsLayer(options)], ({ method }) => woken.push(method));
 
@@ -247,7 +267,7 @@ describe("CorsLayer", () => {
       });
     }
 
-    it("carries the security headers of the stage further out", async () => {
+    it("carries the security headers of the outer stage", async () => {
       await using stack = await Stack.of([new SecurityHeaders(), new CorsLayer({ origins: [APP] })]);
 
       const answer = await stack.ask("/", {
@@ -258,7 +278,7 @@ describe("CorsLayer", () => {
       expect(answer.headers).to.include({ "x-frame-options": "DENY", "access-control-allow-origin": APP });
     });
 
-    it("repeats no byte that could end a line, whatever is asked for", async () => {
+    it("repeats no byte that could end a line", async () => {
       await using stack = await Stack.of([new CorsLayer({ origins: [APP] })]);
 
       const text = await stack.raw(
@@ -275,7 +295,7 @@ describe("CorsLayer", () => {
     const rows: readonly (readonly [string, Record<string, string>])[] = [
       ["without an origin", { "access-control-request-method": "PUT" }],
       ["without a requested method", { origin: APP }],
-      ["plain ones", {}],
+      ["without CORS headers", {}],
     ];
 
     for (const [title, headers] of rows) {
@@ -303,21 +323,21 @@ describe("CorsLayer", () => {
   });
 
   describe("a policy that cannot work is refused", () => {
-    // What JavaScript may hand in is wider than the type.
+    // JavaScript callers may pass anything.
     const rows: readonly (readonly [string, unknown, string, RegExp])[] = [
       ["no origins", {}, "E_CORS_ORIGINS", /origins are missing/],
       ["an empty list", { origins: [] }, "E_CORS_ORIGINS", /origins are missing/],
-      ["a bare text", { origins: APP }, "E_CORS_ORIGINS", /origins are missing/],
+      ["a string", { origins: APP }, "E_CORS_ORIGINS", /origins are missing/],
       ["a star in the list", { origins: ["*"] }, "E_CORS_ORIGINS", /origins: "\*"/],
       ["a pattern", { origins: ["https://*.example"] }, "E_CORS_ORIGINS", /predicate/],
       ["a path", { origins: [`${APP}/a`] }, "E_CORS_ORIGINS", /write https:\/\/app\.example/],
-      ["a slash at the end", { origins: [`${APP}/`] }, "E_CORS_ORIGINS", /write https:\/\/app\.example$/],
+      ["a trailing slash", { origins: [`${APP}/`] }, "E_CORS_ORIGINS", /write https:\/\/app\.example$/],
       ["a default port", { origins: [`${APP}:443`] }, "E_CORS_ORIGINS", /write https:\/\/app\.example$/],
       ["a host alone", { origins: ["app.example"] }, "E_CORS_ORIGINS", /scheme:\/\/host/],
       ["a line break", { origins: [`${APP}\r\n`] }, "E_CORS_ORIGINS", /write https:\/\/app\.example$/],
-      ["everyone with credentials", { origins: "*", credentials: true }, "E_CORS_WILDCARD", /credentials/],
+      ["all origins with credentials", { origins: "*", credentials: true }, "E_CORS_WILDCARD", /credentials/],
       [
-        "everyone with some word for credentials",
+        "all origins with a truthy value for credentials",
         { origins: "*", credentials: "yes" },
         "E_CORS_WILDCARD",
         /credentials/,
@@ -337,14 +357,14 @@ describe("CorsLayer", () => {
         "E_CORS_WILDCARD",
         /name/,
       ],
-      ["a method that is none", { origins: [APP], methods: ["GET, PUT"] }, "E_CORS_METHOD", /"GET, PUT"/],
+      ["an invalid method", { origins: [APP], methods: ["GET, PUT"] }, "E_CORS_METHOD", /"GET, PUT"/],
       [
-        "an exposed header that is no text",
+        "an exposed header that is not a string",
         { origins: [APP], exposeHeaders: [{ toString: () => "a" }] },
         "E_CORS_HEADER",
         /exposeHeaders/,
       ],
-      ["a header that is none", { origins: [APP], allowHeaders: ["a b"] }, "E_CORS_HEADER", /"a b"/],
+      ["an invalid header", { origins: [APP], allowHeaders: ["a b"] }, "E_CORS_HEADER", /"a b"/],
       [
         "an exposed header with a line break",
         { origins: [APP], exposeHeaders: ["a\n"] },
@@ -353,12 +373,12 @@ describe("CorsLayer", () => {
       ],
       ["a negative age", { origins: [APP], maxAge: -1 }, "E_CORS_MAX_AGE", /-1/],
       ["a fractional age", { origins: [APP], maxAge: 0.5 }, "E_CORS_MAX_AGE", /0\.5/],
-      ["an age without end", { origins: [APP], maxAge: Infinity }, "E_CORS_MAX_AGE", /Infinity/],
+      ["an infinite age", { origins: [APP], maxAge: Infinity }, "E_CORS_MAX_AGE", /Infinity/],
     ];
 
     for (const [title, options, code, message] of rows) {
       it(`${title}: ${code}`, () => {
-        // As above.
+        // JavaScript callers may pass anything.
         const error = errorOf(() => new CorsLayer(options as CorsOptions));
 
         expect(error).to.be.instanceOf(FrameworkError).with.property("code", code);
@@ -367,7 +387,7 @@ describe("CorsLayer", () => {
     }
   });
 
-  it("wakes nothing of the application for a client that left while a predicate decided", async () => {
+  it("calls no inner stage for a client that left while a predicate decided", async () => {
     const decided = new Gate<boolean>();
     let seen: Context | undefined;
     let handled = 0;
@@ -413,7 +433,7 @@ function preflight(origin: string): Record<string, string> {
   };
 }
 
-/** The headers that CORS is about. */
+/** The CORS headers and Vary. */
 function corsOf({ headers }: Answer): Record<string, unknown> {
   const ours = Object.entries(headers).filter(([name]) => name === "vary" || name.startsWith("access-control-"));
   return Object.fromEntries(ours);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { MomentQueue } from "../../../lib/stages/rate-limit/expiry-queue.js";
+import { ExpiryQueue } from "../../../lib/stages/rate-limit/expiry-queue.js";
 
 type Step =
   | { readonly add: number }
@@ -18,54 +18,54 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 300 },
 );
 
-/** Does what the step says to the queue and to a plain list of moments, numbered alike. */
-function perform(step: Step, queue: MomentQueue, moments: number[]): void {
+/** Performs the step on the queue and on a plain list of expiries with the same numbers. */
+function perform(step: Step, queue: ExpiryQueue, expiries: number[]): void {
   if ("add" in step) {
-    expect(queue.add(step.add)).to.equal(moments.length);
-    moments.push(step.add);
-  } else if (moments.length === 0) {
+    expect(queue.add(step.add)).to.equal(expiries.length);
+    expiries.push(step.add);
+  } else if (expiries.length === 0) {
     expect(queue.size).to.equal(0);
   } else if ("postpone" in step) {
-    const entry = step.postpone % moments.length;
-    const later = (moments[entry] ?? 0) + step.by;
+    const entry = step.postpone % expiries.length;
+    const later = (expiries[entry] ?? 0) + step.by;
     queue.postpone(entry, later);
-    moments[entry] = later;
+    expiries[entry] = later;
   } else if ("replace" in step) {
-    moments[queue.earliest] = step.replace;
+    expiries[queue.earliest] = step.replace;
     queue.replaceEarliest(step.replace);
   } else {
     const { earliest } = queue;
     queue.removeEarliest();
-    const last = moments.pop() ?? 0;
-    if (earliest < moments.length) moments[earliest] = last;
+    const last = expiries.pop() ?? 0;
+    if (earliest < expiries.length) expiries[earliest] = last;
   }
 }
 
-describe("MomentQueue", () => {
-  it("knows the earliest of what is in it, through any sequence of steps", () => {
+describe("ExpiryQueue", () => {
+  it("knows its earliest entry after any sequence of steps", () => {
     fc.assert(
       fc.property(steps, (sequence) => {
-        const queue = new MomentQueue();
-        const moments: number[] = [];
+        const queue = new ExpiryQueue();
+        const expiries: number[] = [];
 
         for (const step of sequence) {
-          perform(step, queue, moments);
-          expect(queue.size).to.equal(moments.length);
-          if (moments.length > 0) expect(queue.momentOf(queue.earliest)).to.equal(Math.min(...moments));
+          perform(step, queue, expiries);
+          expect(queue.size).to.equal(expiries.length);
+          if (expiries.length > 0) expect(queue.expiryOf(queue.earliest)).to.equal(Math.min(...expiries));
         }
 
-        expect(moments.map((_moment, entry) => queue.momentOf(entry))).to.deep.equal(moments);
+        expect(expiries.map((_expiry, entry) => queue.expiryOf(entry))).to.deep.equal(expiries);
       }),
     );
   });
 
-  it("gives everything back in order after it has grown, and shrinks with it", () => {
-    const queue = new MomentQueue();
+  it("returns all entries in order while it grows and shrinks", () => {
+    const queue = new ExpiryQueue();
     for (let at = 0; at < 20_000; at++) queue.add((at * 7919) % 20_011);
 
     const drained: number[] = [];
     while (queue.size > 0) {
-      drained.push(queue.momentOf(queue.earliest));
+      drained.push(queue.expiryOf(queue.earliest));
       queue.removeEarliest();
     }
 

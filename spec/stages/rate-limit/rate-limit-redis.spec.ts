@@ -18,7 +18,7 @@ async function cacheOn({ url }: RedisServer): Promise<RedisCache> {
   return cache;
 }
 
-/** Runs `work` with a server, one started cache on it, and a client that looks behind its back. */
+/** Runs `work` with a server, a started cache on it, and a client to inspect the store. */
 async function withRedis(work: (server: RedisServer, cache: RedisCache, redis: Redis) => Promise<void>): Promise<void> {
   await using server = await RedisServer.start();
   const cache = await cacheOn(server);
@@ -36,7 +36,7 @@ function limitsOf({ status, headers }: Answer): unknown[] {
   return [status, ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map((name) => headers[name])];
 }
 
-/** Of `count` requests, sent 16 at a time, how many came through. */
+/** Sends `count` requests, 16 at a time, and counts the admitted ones. */
 async function admittedOf(stacks: readonly Stack[], count: number): Promise<number> {
   let left = count;
   let admitted = 0;
@@ -56,7 +56,7 @@ describe("RateLimit.redis", function () {
     needRedis(this);
   });
 
-  it("answers as the limit in memory does", () =>
+  it("answers like a limit in memory", () =>
     withRedis(async (_server, cache) => {
       await using stack = await Stack.of([RateLimit.perHour(2).redis(cache)], () => "fine");
 
@@ -71,7 +71,7 @@ describe("RateLimit.redis", function () {
       expect(answers[2]?.headers["content-type"]).to.equal("application/problem+json");
     }));
 
-  it("keeps a hash of tokens and the store's milliseconds, which expires after twice the full refill", () =>
+  it("stores a hash of the tokens and the store's time, which expires after twice the time of a full refill", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(4).redis(cache)]);
 
@@ -86,7 +86,7 @@ describe("RateLimit.redis", function () {
       expect(await redis.pttl("shop:ratelimit:127.0.0.1")).to.be.within(2 * HOUR_MS - 5000, 2 * HOUR_MS);
     }));
 
-  it("keeps a bucket for a second at least", () =>
+  it("keeps a bucket for at least one second", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perSecond(1000).burst(1).redis(cache)]);
 
@@ -95,7 +95,7 @@ describe("RateLimit.redis", function () {
       expect(await redis.pttl("shop:ratelimit:127.0.0.1")).to.be.within(900, 1000);
     }));
 
-  it("counts large buckets to the token", () =>
+  it("counts the tokens of large buckets exactly", () =>
     withRedis(async (_server, cache) => {
       const capacity = 123_456_789;
       await using stack = await Stack.of([RateLimit.perHour(1).burst(capacity).redis(cache)]);
@@ -106,11 +106,11 @@ describe("RateLimit.redis", function () {
       expect(left).to.deep.equal([capacity - 1, capacity - 2, capacity - 3]);
     }));
 
-  it("keeps every fraction of a token", () =>
+  it("keeps fractions of a token", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(10).redis(cache)]);
       const [key, tokens] = ["shop:ratelimit:127.0.0.1", 4.123456789012345];
-      // Counted at a moment that has not come yet, nothing is added to them.
+      // The time lies in the future, so no tokens are added.
       await redis.hset(key, "t", tokens, "u", Date.now() + HOUR_MS);
 
       await stack.ask();
@@ -119,16 +119,16 @@ describe("RateLimit.redis", function () {
     }));
 
   const sums: readonly (readonly [string, number, number, string])[] = [
-    ["a hair below one token is one", 1 - 2 ** -53, 204, "0"],
-    ["a hair below three tokens is three", 3 - 2 ** -51, 204, "2"],
-    ["a thousandth below one token is none", 0.999, 429, "0"],
-    ["a thousandth below three tokens is two and more", 2.999, 204, "1"],
+    ["2 ** -53 below one token is one", 1 - 2 ** -53, 204, "0"],
+    ["2 ** -51 below three tokens is three", 3 - 2 ** -51, 204, "2"],
+    ["0.001 below one token is none", 0.999, 429, "0"],
+    ["0.001 below three tokens is two", 2.999, 204, "1"],
   ];
   for (const [title, tokens, status, remaining] of sums) {
-    it(`counts a sum of fractions as what it stands for: ${title}`, () =>
+    it(`corrects the rounding of a sum of fractions: ${title}`, () =>
       withRedis(async (_server, cache, redis) => {
         await using stack = await Stack.of([RateLimit.perHour(10).redis(cache)]);
-        // Counted at a moment that has not come yet, nothing is added to them.
+        // The time lies in the future, so no tokens are added.
         await redis.hset("shop:ratelimit:127.0.0.1", "t", tokens, "u", Date.now() + HOUR_MS);
 
         const answer = await stack.ask();
@@ -137,7 +137,7 @@ describe("RateLimit.redis", function () {
       }));
   }
 
-  it("takes one round trip a check", () =>
+  it("takes one round trip per request", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(100).redis(cache)]);
       await stack.ask();
@@ -149,7 +149,7 @@ describe("RateLimit.redis", function () {
       const calls = [...stats.matchAll(/cmdstat_(?!config|info)([a-z|]+):calls=(\d+)/g)].map(
         ([, name, n]) => `${name} ${n}`,
       );
-      // What a script calls inside is counted by the server, too.
+      // The server also counts the commands that a script calls.
       expect(calls.toSorted()).to.deep.equal(["evalsha 10", "hmget 10", "hset 10", "pexpire 10", "time 10"]);
     }));
 
@@ -169,7 +169,7 @@ describe("RateLimit.redis", function () {
       expect(halfFull.headers["retry-after"]).to.match(/^(?:900|899)$/);
     }));
 
-  it("does not freeze when the store's clock is set back", () =>
+  it("continues when the store's clock is set back", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(2).redis(cache)]);
       const ahead = Date.now() + 10 * HOUR_MS;
@@ -182,7 +182,7 @@ describe("RateLimit.redis", function () {
       expect(Number(await redis.hget("shop:ratelimit:127.0.0.1", "u"))).to.be.below(ahead - 9 * HOUR_MS);
     }));
 
-  it("admits exactly the quota over several instances, whatever the split", () =>
+  it("admits exactly the quota over several instances", () =>
     withRedis(async (server, cache) => {
       const other = await cacheOn(server);
       await using one = await Stack.of([RateLimit.perHour(50).redis(cache)], () => "fine");
@@ -194,7 +194,7 @@ describe("RateLimit.redis", function () {
       expect(admitted).to.equal(50);
     }));
 
-  it("keeps two limits on one cache apart by name", () =>
+  it("separates two limits on one cache by name", () =>
     withRedis(async (_server, cache, redis) => {
       const layers = [RateLimit.perHour(5).redis(cache), RateLimit.perHour(1).redis(cache, "login")];
       await using stack = await Stack.of(layers, () => "fine");
@@ -215,7 +215,7 @@ describe("RateLimit.redis", function () {
     expect(error.message).to.contain('"a:b"');
   });
 
-  it("asks no store where the answer is known: a limit of 0", () =>
+  it("does not ask the store with a limit of 0", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(0).redis(cache)]);
 
@@ -223,11 +223,11 @@ describe("RateLimit.redis", function () {
       expect(await redis.keys("*")).to.deep.equal([]);
     }));
 
-  describe("while the store is away", () => {
-    it("answers 503 by default, without the numbers it does not know", () =>
+  describe("while the store does not answer", () => {
+    it("answers 503 by default, without RateLimit headers", () =>
       withRedis(async (server, cache) => {
-        let woken = 0;
-        await using stack = await Stack.of([RateLimit.perHour(5).redis(cache)], () => ++woken);
+        let calls = 0;
+        await using stack = await Stack.of([RateLimit.perHour(5).redis(cache)], () => ++calls);
         await server.kill();
 
         const refused = await stack.ask();
@@ -239,10 +239,10 @@ describe("RateLimit.redis", function () {
           status: 503,
           detail: "The rate limiter is unavailable. Please try again shortly.",
         });
-        expect(woken).to.equal(0);
+        expect(calls).to.equal(0);
       }));
 
-    it("lets requests through where it is told to", () =>
+    it("admits requests with onBackendError('allow')", () =>
       withRedis(async (server, cache) => {
         await using stack = await Stack.of([RateLimit.perHour(5).redis(cache).onBackendError("allow")], () => "fine");
         await server.kill();
@@ -253,7 +253,7 @@ describe("RateLimit.redis", function () {
         expect(served.text).to.equal("fine");
       }));
 
-    it("says so once in ten seconds", async () => {
+    it("logs one warning in ten seconds", async () => {
       const clock = new FakeClock();
       const events = await eventsOf(() =>
         withRedis(async (server, cache) => {
@@ -271,7 +271,7 @@ describe("RateLimit.redis", function () {
       expect(warnings[0]).to.contain("rate limiter unavailable").and.to.contain("decision=refuse");
     });
 
-    it("waits half a second for a store that has come to a halt, and serves again when it goes on", () =>
+    it("waits half a second for a stopped store, and serves again when the store continues", () =>
       withRedis(async (server, cache) => {
         await using stack = await Stack.of([RateLimit.perHour(1000).redis(cache)], () => "fine");
         await stack.ask();
@@ -287,7 +287,7 @@ describe("RateLimit.redis", function () {
         expect(took).to.be.within(450, 2000);
       }));
 
-    it("comes through a server that is killed and restarted under load: every request is answered", () =>
+    it("answers every request while the server is killed and restarted under load", () =>
       withRedis(async (server, cache) => {
         await using stack = await Stack.of([RateLimit.perHour(100_000).redis(cache)], () => "fine");
         const seen = new Set<number>();

@@ -33,7 +33,7 @@ async function askEach(stack: Stack, headers: readonly Record<string, string>[])
   return answers;
 }
 
-/** A handler behind middleware of its own, as a route is. */
+/** A handler behind its own middleware, like a route. */
 function routed(middleware: Middleware, answer: string): (ctx: Context) => unknown {
   return compose([middleware], (ctx) => {
     ctx.body = answer;
@@ -43,7 +43,7 @@ function routed(middleware: Middleware, answer: string): (ctx: Context) => unkno
 describe("RateLimit", () => {
   it("obeys the layer contract", () => obeysLayerContract(RateLimit.perHour(1000)));
 
-  it("says on every answer what is left", async () => {
+  it("adds the remaining tokens to every answer", async () => {
     const clock = new FakeClock();
     await using stack = await Stack.of([RateLimit.perMinute(2)], () => "fine", clock);
 
@@ -56,9 +56,9 @@ describe("RateLimit", () => {
     expect(first.text).to.equal("fine");
   });
 
-  it("answers 429 with Retry-After and a problem, without waking the handler", async () => {
-    let woken = 0;
-    await using stack = await Stack.of([RateLimit.perMinute(1)], () => ++woken, new FakeClock());
+  it("answers 429 with Retry-After and a problem, without a call of the handler", async () => {
+    let calls = 0;
+    await using stack = await Stack.of([RateLimit.perMinute(1)], () => ++calls, new FakeClock());
 
     await stack.ask();
     const refused = await stack.ask();
@@ -73,10 +73,10 @@ describe("RateLimit", () => {
       status: 429,
       detail: "Too many requests. Slow down and try again shortly.",
     });
-    expect(woken).to.equal(1);
+    expect(calls).to.equal(1);
   });
 
-  it("lets a request in again as soon as there is a token", async () => {
+  it("admits a request again as soon as there is a token", async () => {
     const clock = new FakeClock();
     await using stack = await Stack.of([RateLimit.perSecond(2)], () => "fine", clock);
 
@@ -100,7 +100,7 @@ describe("RateLimit", () => {
     expect(refused.headers["retry-after"]).to.equal("1");
   });
 
-  it("says its limit, whatever the burst", async () => {
+  it("reports the limit and not the burst", async () => {
     await using stack = await Stack.of([RateLimit.perMinute(60).burst(2)], () => "fine", new FakeClock());
 
     const answers = [await stack.ask(), await stack.ask(), await stack.ask()];
@@ -115,13 +115,13 @@ describe("RateLimit", () => {
 
   const answers: readonly (readonly [string, (ctx: Context) => unknown, number])[] = [
     ["an error of the handler", () => Promise.reject(new NotFoundError("gone")), 404],
-    ["a panic", () => Promise.reject(new TypeError("broken")), 500],
+    ["an unhandled error", () => Promise.reject(new TypeError("broken")), 500],
     ["an answer written by hand", (ctx) => void ctx.res.writeHead(202, { "x-own": "1" }).end("by hand"), 202],
     ["nothing at all", () => undefined, 204],
     ["a reply", () => Reply.text("fine"), 200],
   ];
   for (const [title, handler, status] of answers) {
-    it(`says what is left on ${title}`, async () => {
+    it(`adds the remaining tokens to ${title}`, async () => {
       await using stack = await Stack.of([new CatchPanicLayer(), RateLimit.perMinute(2)], handler, new FakeClock());
 
       const answer = await stack.ask();
@@ -138,15 +138,20 @@ describe("RateLimit", () => {
     const rows: readonly (readonly [string, RateLimitKey, readonly Record<string, string>[], readonly number[]])[] = [
       ["by a header", { header: "X-Api-Key" }, [alice, bob, alice, bob], [200, 200, 429, 429]],
       [
-        "by a header that is missing or empty: together",
+        "by a header that is missing or empty: one bucket",
         { header: "x-api-key" },
         [{}, { "x-api-key": "" }],
         [200, 429],
       ],
-      ["not at all: global", "global", [alice, bob], [200, 429]],
+      ["by a constant: one bucket", "global", [alice, bob], [200, 429]],
       ["by a function", (ctx) => ctx.get("x-api-key").length, [alice, bob, { "x-api-key": "eve" }], [200, 200, 429]],
-      ["by a function that knows no one: together", () => undefined, [alice, bob], [200, 429]],
-      ["by a function that says null or nothing: together", (ctx) => ctx.get("x") || null, [alice, bob], [200, 429]],
+      ["by a function that returns undefined: one bucket", () => undefined, [alice, bob], [200, 429]],
+      [
+        "by a function that returns null or an empty text: one bucket",
+        (ctx) => ctx.get("x") || null,
+        [alice, bob],
+        [200, 429],
+      ],
       ["by address", "ip", [alice, bob], [200, 429]],
     ];
     for (const [title, key, requests, expected] of rows) {
@@ -157,9 +162,9 @@ describe("RateLimit", () => {
       });
     }
 
-    it("by a header of any length, kept as its digest", async () => {
+    it("by a header of any length, stored as its hash", async () => {
       const long = "k".repeat(8000);
-      const digest = createHash("sha256").update(long).digest("base64url");
+      const hash = createHash("sha256").update(long).digest("base64url");
       await using stack = await Stack.of(
         [RateLimit.perMinute(1).by({ header: "x-key" })],
         () => "fine",
@@ -170,13 +175,13 @@ describe("RateLimit", () => {
         { "x-key": long },
         { "x-key": `${long}!` },
         { "x-key": long },
-        { "x-key": digest },
+        { "x-key": hash },
       ]);
 
       expect(statusesOf(seen)).to.deep.equal([200, 200, 429, 429]);
     });
 
-    it("answers 500 where the function gives something that is no key", async () => {
+    it("answers 500 when the function returns a value that is not a key", async () => {
       const byPromise = (() => Promise.resolve("alice")) as unknown as () => string;
       await using stack = await Stack.of([RateLimit.perMinute(1).by(byPromise)]);
 
@@ -184,7 +189,7 @@ describe("RateLimit", () => {
     });
 
     for (const key of ["IP", { header: "x key" }, { header: "" }, {}, null, 7]) {
-      it(`refuses to do so by ${JSON.stringify(key)}`, () => {
+      it(`refuses the key ${JSON.stringify(key)}`, () => {
         const error = errorOf(() => RateLimit.perMinute(1).by(key as RateLimitKey));
 
         expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_KEY");
@@ -194,7 +199,7 @@ describe("RateLimit", () => {
   });
 
   describe("as a handle", () => {
-    it("is one quota in several places", async () => {
+    it("is one quota on several routes", async () => {
       const shared = RateLimit.perMinute(2);
       const [first, second] = [routed(shared, "first"), routed(shared, "second")];
       const handler = (ctx: Context): unknown => (ctx.path === "/first" ? first(ctx) : second(ctx));
@@ -206,7 +211,7 @@ describe("RateLimit", () => {
       expect(seen.map(({ headers }) => headers["ratelimit-remaining"])).to.deep.equal(["1", "0", "0"]);
     });
 
-    it("is not changed by what is derived from it", async () => {
+    it("does not change when another handle is derived from it", async () => {
       const base = RateLimit.perMinute(1);
       const wide = base.burst(3);
       const layers = [base, wide];
@@ -218,7 +223,7 @@ describe("RateLimit", () => {
       expect(limitsOf(seen[0] ?? (await stack.ask()))).to.deep.equal(["1", "2", "60"]);
     });
 
-    it("has a quota of its own on a route, inside the stage's, and the innermost is what the answer tells", async () => {
+    it("has its own quota on a route, inside the stage's; the answer reports the innermost", async () => {
       const login = routed(RateLimit.perHour(1), "in");
       const handler = (ctx: Context): unknown => (ctx.path === "/login" ? login(ctx) : "fine");
       await using stack = await Stack.of([RateLimit.perMinute(5)], handler, new FakeClock());
@@ -234,25 +239,25 @@ describe("RateLimit", () => {
     });
   });
 
-  it("leaves a handler's own RateLimit headers alone", async () => {
+  it("keeps RateLimit headers that a handler sets", async () => {
     await using stack = await Stack.of([RateLimit.perMinute(2)], (ctx) => ctx.set("RateLimit-Limit", "7"));
 
     expect(limitsOf(await stack.ask())).to.deep.equal(["7", undefined, undefined]);
   });
 
-  describe("whose store answers late", () => {
+  describe("when the store answers late", () => {
     const outcomes: readonly (readonly [string, () => Promise<unknown>])[] = [
       ["with a token", async () => [1, 9, 0, 0]],
       ["with a failure that lets requests through", () => Promise.reject(new Error("away"))],
     ];
 
-    /** What a request meets before it comes to the limit, and what it must not come to any more. */
+    /** An application with a timeout around the limit, and a store that answers when `release` is called. */
     class Rig {
       readonly asked = new Gate();
       readonly answered = new Gate();
       readonly clock = new FakeClock();
       ctx: Context | undefined;
-      woken = 0;
+      calls = 0;
 
       constructor(private readonly outcome: () => Promise<unknown>) {}
 
@@ -269,10 +274,10 @@ describe("RateLimit", () => {
           },
         };
         const limit = RateLimit.perHour(10).redis(cache).onBackendError("allow");
-        return Stack.of([seen, new TimeoutLayer(100), limit], () => ++this.woken, this.clock);
+        return Stack.of([seen, new TimeoutLayer(100), limit], () => ++this.calls, this.clock);
       }
 
-      /** The store answers, and what follows from it at once has happened. */
+      /** Lets the store answer, and waits for the immediate effects. */
       async release(): Promise<void> {
         this.answered.open();
         await new Promise((resolve) => setImmediate(resolve));
@@ -280,7 +285,7 @@ describe("RateLimit", () => {
     }
 
     for (const [how, outcome] of outcomes) {
-      it(`wakes nothing further in for a request that was answered 408 meanwhile: ${how}`, async () => {
+      it(`calls no inner stage for a request that was answered 408 meanwhile: ${how}`, async () => {
         const rig = new Rig(outcome);
         await using stack = await rig.start();
 
@@ -290,10 +295,10 @@ describe("RateLimit", () => {
         const answer = await asking;
         await rig.release();
 
-        expect([answer.status, rig.woken]).to.deep.equal([408, 0]);
+        expect([answer.status, rig.calls]).to.deep.equal([408, 0]);
       });
 
-      it(`wakes nothing further in for a client that has left meanwhile: ${how}`, async () => {
+      it(`calls no inner stage for a client that left meanwhile: ${how}`, async () => {
         const rig = new Rig(outcome);
         await using stack = await rig.start();
 
@@ -304,10 +309,10 @@ describe("RateLimit", () => {
         await until(() => rig.ctx?.gone === true);
         await rig.release();
 
-        expect(rig.woken).to.equal(0);
+        expect(rig.calls).to.equal(0);
       });
 
-      it(`lets in whoever still waits: ${how}`, async () => {
+      it(`admits a request that still waits: ${how}`, async () => {
         const rig = new Rig(outcome);
         await using stack = await rig.start();
 
@@ -315,13 +320,13 @@ describe("RateLimit", () => {
         await rig.asked.passed;
         await rig.release();
 
-        expect([(await asking).status, rig.woken]).to.deep.equal([200, 1]);
+        expect([(await asking).status, rig.calls]).to.deep.equal([200, 1]);
       });
     }
   });
 
   for (const choice of ["fail", "", undefined, true]) {
-    it(`refuses ${JSON.stringify(choice)} for what becomes of requests without the store`, () => {
+    it(`refuses ${JSON.stringify(choice)} for onBackendError`, () => {
       const error = errorOf(() => RateLimit.perMinute(1).onBackendError(choice as "allow"));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_BACKEND");
@@ -329,7 +334,7 @@ describe("RateLimit", () => {
   }
 
   for (const cache of [undefined, null, "redis://127.0.0.1", { script: () => undefined }]) {
-    it(`refuses ${JSON.stringify(cache)} for a cache`, () => {
+    it(`refuses ${JSON.stringify(cache)} as a cache`, () => {
       const error = errorOf(() => RateLimit.perMinute(1).redis(cache as unknown as Cache));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_CACHE");
@@ -337,7 +342,7 @@ describe("RateLimit", () => {
   }
 
   for (const window of ["perSecond", "perMinute", "perHour"] as const) {
-    it(`refuses a quota that is no whole number: ${window}(0.5)`, () => {
+    it(`refuses a quota that is not a whole number: ${window}(0.5)`, () => {
       const error = errorOf(() => RateLimit[window](0.5));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_RATE_LIMIT_QUOTA");

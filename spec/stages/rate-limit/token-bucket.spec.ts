@@ -9,7 +9,7 @@ const SECOND = 1000;
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
-/** A bucket with exact fractions: tokens counted in `1 / window` parts, one request at a time. */
+/** A bucket with exact fractions: it counts tokens in parts of `1 / window`. */
 class NaiveBucket {
   private parts: bigint;
   private readonly full: bigint;
@@ -42,16 +42,16 @@ const quotas = fc.record({
   window: fc.constantFrom(SECOND, MINUTE, HOUR),
   burst: fc.integer({ min: 1, max: 50 }),
 });
-/** Pauses between requests: bursts, and gaps around the moments at which tokens appear. */
+/** Pauses between requests: bursts, and gaps near the times at which tokens appear. */
 const pauses = fc.array(fc.oneof(fc.constant(0), fc.nat(40), fc.nat(3000), fc.nat(400_000)), { maxLength: 200 });
 
 describe("TokenBuckets", () => {
-  it("starts full, gives one token a request, and refuses without one", () => {
+  it("starts full, gives one token per request, and refuses without one", () => {
     const buckets = new TokenBuckets(Quota.of(3, MINUTE));
 
-    const verdicts = [0, 0, 0, 0].map((now) => buckets.take("a", now));
+    const decisions = [0, 0, 0, 0].map((now) => buckets.take("a", now));
 
-    expect(verdicts.map(({ isAdmitted, remaining }) => [isAdmitted, remaining])).to.deep.equal([
+    expect(decisions.map(({ isAdmitted, remaining }) => [isAdmitted, remaining])).to.deep.equal([
       [true, 2],
       [true, 1],
       [true, 0],
@@ -68,7 +68,7 @@ describe("TokenBuckets", () => {
     expect(buckets.take("a", 20_001).isAdmitted).to.equal(false);
   });
 
-  it("is not emptied any further by what it refuses", () => {
+  it("takes no token for a refused request", () => {
     const buckets = new TokenBuckets(Quota.of(1, SECOND));
     for (let now = 0; now < 1000; now += 10) buckets.take("a", now);
 
@@ -103,7 +103,7 @@ describe("TokenBuckets", () => {
     ["one an hour with a burst of three", Quota.of(1, HOUR).withBurst(3), 3, 10_800, 3600],
   ];
   for (const [title, quota, tokens, reset, retryAfter] of waits) {
-    it(`tells the seconds until full, and until a token, rounded up: ${title}`, () => {
+    it(`rounds up the seconds until the bucket is full and until there is a token: ${title}`, () => {
       const buckets = new TokenBuckets(quota);
       for (let count = 0; count < tokens; count++) buckets.take("a", 5);
 
@@ -119,14 +119,14 @@ describe("TokenBuckets", () => {
     it(`refuses everything with a limit of ${closed.limit} and a burst of ${closed.capacity}`, () => {
       const buckets = new TokenBuckets(closed);
 
-      const verdict = buckets.take("a", 0);
+      const decision = buckets.take("a", 0);
 
-      expect(verdict).to.include({ isAdmitted: false, limit: closed.limit, remaining: 0, retryAfterSeconds: 1 });
+      expect(decision).to.include({ isAdmitted: false, limit: closed.limit, remaining: 0, retryAfterSeconds: 1 });
       expect(buckets.size).to.equal(0);
     });
   }
 
-  it("says what an exact bucket says, over any sequence of requests", () => {
+  it("decides as an exact bucket does, over any sequence of requests", () => {
     fc.assert(
       fc.property(quotas, pauses, fc.boolean(), ({ limit, window, burst }, gaps, bursting) => {
         const quota = bursting ? Quota.of(limit, window).withBurst(burst) : Quota.of(limit, window);
@@ -143,7 +143,7 @@ describe("TokenBuckets", () => {
     );
   });
 
-  it("never admits more than the burst and what was refilled, over any stretch of any interleaving", () => {
+  it("admits at most the burst and the refilled tokens, over any part of any sequence", () => {
     const requests = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(2000)), { maxLength: 150 });
     fc.assert(
       fc.property(quotas, requests, ({ limit, window, burst }, sequence) => {
@@ -160,9 +160,9 @@ describe("TokenBuckets", () => {
           if (buckets.take(key, now).isAdmitted) admitted.get(key)?.push(now);
         }
 
-        for (const moments of admitted.values()) {
-          moments.forEach((from, first) => {
-            moments.slice(first).forEach((to, count) => {
+        for (const times of admitted.values()) {
+          times.forEach((from, first) => {
+            times.slice(first).forEach((to, count) => {
               expect((count + 1 - burst) * window).to.be.at.most((to - from) * limit);
             });
           });
@@ -171,12 +171,12 @@ describe("TokenBuckets", () => {
     );
   });
 
-  it("keeps its word while other keys come, go and are swept", () => {
+  it("decides the same while other keys are added and swept", () => {
     const buckets = new TokenBuckets(Quota.of(10, SECOND));
     const naive = new NaiveBucket(10, SECOND, 10);
 
     for (let now = 0; now < 60_000; now++) {
-      buckets.take(`stranger ${now}`, now);
+      buckets.take(`other ${now}`, now);
       if (now % 7 !== 0) continue;
       const { isAdmitted, remaining } = buckets.take("regular", now);
       const { admitted, remaining: expected } = naive.take(now);
@@ -185,7 +185,7 @@ describe("TokenBuckets", () => {
   });
 
   describe("the sweep", () => {
-    it("lets full buckets lie up to the threshold, and leaves none beyond it", () => {
+    it("keeps full buckets up to the threshold, and removes all of them above it", () => {
       const buckets = new TokenBuckets(Quota.of(1, SECOND));
       for (let count = 0; count <= SWEEP_ABOVE; count++) buckets.take(`early ${count}`, 0);
 
@@ -197,7 +197,7 @@ describe("TokenBuckets", () => {
       expect(buckets.size).to.equal(2);
     });
 
-    it("does not look at a table at the threshold", () => {
+    it("does nothing at the threshold", () => {
       const buckets = new TokenBuckets(Quota.of(1, SECOND));
       for (let count = 0; count < SWEEP_ABOVE; count++) buckets.take(`early ${count}`, 0);
 
@@ -206,7 +206,7 @@ describe("TokenBuckets", () => {
       expect(buckets.size).to.equal(SWEEP_ABOVE + 1);
     });
 
-    it("finds a bucket eligible exactly when it is full: six minutes after one request under ten an hour", () => {
+    it("removes a bucket exactly when it is full: with ten per hour, six minutes after one request", () => {
       const buckets = new TokenBuckets(Quota.of(10, HOUR));
       for (let count = 0; count <= SWEEP_ABOVE; count++) buckets.take(`one request ${count}`, 0);
 
@@ -218,7 +218,7 @@ describe("TokenBuckets", () => {
       expect(buckets.size).to.equal(1);
     });
 
-    it("keeps up with a crowd of keys that come once each, and drops them all when they are full", () => {
+    it("removes 200 000 buckets of one request each when they are full", () => {
       const crowd = 200_000;
       const buckets = new TokenBuckets(Quota.of(10, HOUR));
       for (let count = 0; count < crowd; count++) buckets.take(`once ${count}`, count / 1000);
@@ -230,7 +230,7 @@ describe("TokenBuckets", () => {
       expect(buckets.size).to.equal(1);
     }).slow(2000);
 
-    it("drops what is full and keeps what is not", () => {
+    it("removes full buckets and keeps the others", () => {
       const buckets = new TokenBuckets(Quota.of(2, SECOND));
       for (let count = 0; count <= SWEEP_ABOVE; count++) {
         buckets.take(`key ${count}`, 0);
@@ -245,7 +245,7 @@ describe("TokenBuckets", () => {
     });
   });
 
-  it("ends at 1 048 576 buckets, which is as much memory as it may take", () => {
+  it("holds at most 1 048 576 buckets, which bounds its memory", () => {
     const most = 1_048_576;
     const buckets = new TokenBuckets(Quota.of(10, HOUR));
     for (let count = 0; count < most; count++) buckets.take(String(count), 0);
@@ -256,7 +256,7 @@ describe("TokenBuckets", () => {
     expect([full, buckets.size]).to.deep.equal([most, most]);
   }).slow(6000);
 
-  it("makes room for a new key at the end of the table by the bucket that is nearest to full", () => {
+  it("replaces the bucket that is nearest to full when the table is full", () => {
     const buckets = new TokenBuckets(Quota.of(3, HOUR), 4);
     for (const key of ["deep", "deep", "shallow", "deep", "middle", "middle", "late"]) buckets.take(key, 0);
 

@@ -2,14 +2,14 @@ import { expect } from "chai";
 import type { Context } from "../../../lib/http/context.js";
 import { Get } from "../../../lib/routing/endpoint.js";
 import { redirect, type Redirect } from "../../../lib/stages/redirects/redirect.js";
-import { RedirectMapper } from "../../../lib/stages/redirects/redirect-mapper.js";
+import { RedirectMapperLayer } from "../../../lib/stages/redirects/redirect-mapper.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
 import { Stack, type Asking } from "../../support/stack.js";
 
 const show = Get("/links/{id}", "links.show");
 const routes = new Routes([Route.get("/links/{id}", () => "x").name("links.show")]);
-const mapper = new RedirectMapper({ routes, origin: "https://shop.example" });
+const mapper = new RedirectMapperLayer({ routes, origin: "https://shop.example" });
 
 async function answerOf(result: (ctx: Context) => Redirect, asking: Asking = {}) {
   await using stack = await Stack.of([mapper], result);
@@ -17,7 +17,7 @@ async function answerOf(result: (ctx: Context) => Redirect, asking: Asking = {})
 }
 
 const LOCATIONS: readonly (readonly [string, () => Redirect, Asking, number, string])[] = [
-  ["nothing said", () => redirect(), {}, 302, "/"],
+  ["no target", () => redirect(), {}, 302, "/"],
   ["a path", () => redirect().to("/a?b=c#d"), {}, 302, "/a?b=c#d"],
   ["a path after POST", () => redirect().to("/a"), { method: "POST" }, 303, "/a"],
   ["a permanent one", () => redirect().to("/a").permanent(), {}, 301, "/a"],
@@ -33,13 +33,19 @@ const LOCATIONS: readonly (readonly [string, () => Redirect, Asking, number, str
     "/p",
   ],
   ["back, to a path", () => redirect().back(), { headers: { referer: "/p" } }, 302, "/p"],
-  ["back, from elsewhere", () => redirect().back("/f"), { headers: { referer: "https://evil.example/p" } }, 302, "/f"],
-  ["back, from nowhere", () => redirect().back(), {}, 302, "/"],
+  [
+    "back, from another site",
+    () => redirect().back("/f"),
+    { headers: { referer: "https://evil.example/p" } },
+    302,
+    "/f",
+  ],
+  ["back, without a Referer", () => redirect().back(), {}, 302, "/"],
 ];
 
-describe("RedirectMapper", () => {
+describe("RedirectMapperLayer", () => {
   for (const [what, result, asking, status, location] of LOCATIONS) {
-    it(`leads ${what} with ${status} to ${location}`, async () => {
+    it(`redirects ${what} with ${status} to ${location}`, async () => {
       const answer = await answerOf(result, asking);
 
       expect([answer.status, answer.headers.location]).to.deep.equal([status, location]);
@@ -48,7 +54,7 @@ describe("RedirectMapper", () => {
     });
   }
 
-  it("answers 500, never 404, where the route cannot be resolved", async () => {
+  it("answers 500, not 404, when the route cannot be resolved", async () => {
     const unknown = await answerOf(() => redirect().route("nowhere"));
     const misfit = await answerOf(() => redirect().route("links.show"));
 
@@ -64,7 +70,7 @@ describe("RedirectMapper", () => {
     expect(answer.headers["x-a"]).to.equal("1");
   });
 
-  it("redirects all the same where data has no session to go to", async () => {
+  it("redirects also when there is no session for the data", async () => {
     const answer = await answerOf(() => redirect().to("/a").with("notice", "Saved."));
 
     expect(answer.headers.location).to.equal("/a");

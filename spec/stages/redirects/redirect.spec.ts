@@ -16,7 +16,7 @@ const routes = Routes.of(Route.get("/links/{id}", () => "").name("links.show"));
 const request: RedirectedRequest = { method: "POST", referer: "", origins: ["http://site.example"] };
 
 describe("redirect()", () => {
-  it("leads to / until told otherwise", () => {
+  it("leads to / by default", () => {
     expect(redirectLocation(redirect(), request, routes)).to.equal("/");
   });
 
@@ -66,7 +66,7 @@ describe("redirect()", () => {
       });
     }
 
-    it("never leads to another site, and always fits a header", () => {
+    it("never leads to another site, and always fits into a header", () => {
       const part = fc.constantFrom(
         "/",
         "\\",
@@ -129,11 +129,11 @@ describe("redirect()", () => {
       });
     }
 
-    it("falls back to / unless told otherwise", () => {
+    it("falls back to / by default", () => {
       expect(redirectLocation(redirect().back(), request, routes)).to.equal("/");
     });
 
-    it("knows several origins, and none where they cannot be read", () => {
+    it("accepts several origins, and ignores malformed ones", () => {
       const origins = ["not a url", "https://app.example/sub/", "http://other.example"];
 
       expect(safeReferer("https://app.example/x", origins)).to.equal("/x");
@@ -152,7 +152,7 @@ describe("redirect()", () => {
       expect(redirectLocation(redirect().route("links.show", 7), request, routes)).to.equal("/links/7");
     });
 
-    it("that nobody declared is a 500 when it is resolved", () => {
+    it("gives a 500 for an unknown name", () => {
       const target = redirect().route("links.shwo", 7);
 
       const error = errorOf(() => redirectLocation(target, request, routes));
@@ -160,7 +160,7 @@ describe("redirect()", () => {
       expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail: 'no route is named "links.shwo"' });
     });
 
-    it("with parameters that do not fit is a 500 when it is resolved", () => {
+    it("gives a 500 for wrong parameters", () => {
       const byName = redirect().route("links.show");
       const byEndpoint = redirect().route(Get("/photos/{id}"), "..");
 
@@ -172,7 +172,7 @@ describe("redirect()", () => {
     });
   });
 
-  it("carries texts for the next request, the last of a key", () => {
+  it("carries texts for the next request, the last one per key", () => {
     const first = redirect().with("notice", "Saved.");
     const second = first.with("notice", "Saved again.").with("__proto__", "x").to("/links").permanent();
 

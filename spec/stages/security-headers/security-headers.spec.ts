@@ -6,6 +6,7 @@ import { Reply } from "../../../lib/http/reply.js";
 import { ANSWERS } from "../../support/answers.js";
 import { errorOf } from "../../support/error-of.js";
 import { Stack, valuesOf } from "../../support/stack.js";
+import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
 
 const FLOOR = {
   "x-content-type-options": "nosniff",
@@ -14,9 +15,12 @@ const FLOOR = {
 };
 
 describe("SecurityHeaders", () => {
+  it("obeys the layer contract", () =>
+    obeysLayerContract(new SecurityHeaders().withHsts().withCspNonce("'nonce-{nonce}'")));
+
   describe("on every answer", () => {
     for (const [title, status, handler] of ANSWERS) {
-      it(`stands on ${title}`, async () => {
+      it(`adds its headers to ${title}`, async () => {
         await using stack = await Stack.of([new SecurityHeaders()], handler);
 
         const answer = await stack.ask();
@@ -26,7 +30,7 @@ describe("SecurityHeaders", () => {
       });
     }
 
-    it("stands on the answer to HEAD", async () => {
+    it("adds its headers to the answer to HEAD", async () => {
       await using stack = await Stack.of([new SecurityHeaders()], () => "hello");
 
       const answer = await stack.ask("/", { method: "HEAD" });
@@ -34,7 +38,7 @@ describe("SecurityHeaders", () => {
       expect(answer.headers).to.include({ ...FLOOR, "content-length": "5" });
     });
 
-    it("lets no line break of a handler split the head", async () => {
+    it("refuses a line break in a header of a handler", async () => {
       await using stack = await Stack.of([new SecurityHeaders()], (ctx) => {
         ctx.set("X-Bad", "a\r\nSet-Cookie: b=1");
         return "hello";
@@ -47,7 +51,7 @@ describe("SecurityHeaders", () => {
     });
   });
 
-  describe("as a floor", () => {
+  describe("keeps the headers of an answer", () => {
     const own: readonly (readonly [string, string])[] = [
       ["X-Frame-Options", "SAMEORIGIN"],
       ["x-content-type-options", "other"],
@@ -57,7 +61,7 @@ describe("SecurityHeaders", () => {
     ];
 
     for (const [name, value] of own) {
-      it(`leaves a handler's own ${name} alone`, async () => {
+      it(`keeps ${name} of a handler`, async () => {
         const layer = new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'");
         await using stack = await Stack.of([layer], (ctx) => {
           ctx.set(name, value);
@@ -83,7 +87,7 @@ describe("SecurityHeaders", () => {
     });
   });
 
-  it("adds neither HSTS nor a policy unasked", async () => {
+  it("adds neither HSTS nor a policy by default", async () => {
     await using stack = await Stack.of([new SecurityHeaders()], () => "hello");
 
     const { headers } = await stack.ask();
@@ -101,9 +105,9 @@ describe("SecurityHeaders", () => {
 
   describe("the policy", () => {
     const rows: readonly (readonly [string, SecurityHeaders, RegExp])[] = [
-      ["is the text that was given", new SecurityHeaders().withCsp("default-src 'self'"), /^default-src 'self'$/],
+      ["is the given text", new SecurityHeaders().withCsp("default-src 'self'"), /^default-src 'self'$/],
       [
-        "carries the nonce at every place",
+        "has the nonce at each placeholder",
         new SecurityHeaders().withCspNonce("script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'"),
         /^script-src 'nonce-([\w+/]{24})'; style-src 'nonce-\1'$/,
       ],
@@ -141,15 +145,23 @@ describe("SecurityHeaders", () => {
       ["a carriage return in a policy", () => new SecurityHeaders().withCsp("a\rb"), "E_HEADER_VALUE"],
       ["a NUL in a policy", () => new SecurityHeaders().withCsp("a\0b"), "E_HEADER_VALUE"],
       ["a DEL in a policy", () => new SecurityHeaders().withCsp("a\x7fb"), "E_HEADER_VALUE"],
-      ["what no header can hold", () => new SecurityHeaders().withCsp("img-src https://→"), "E_HEADER_VALUE"],
       [
-        "a letter beyond ASCII",
+        "a character that no header can hold",
+        () => new SecurityHeaders().withCsp("img-src https://→"),
+        "E_HEADER_VALUE",
+      ],
+      [
+        "a letter outside ASCII",
         () => new SecurityHeaders().withCsp("img-src https://caf\u00e9.example"),
         "E_HEADER_VALUE",
       ],
       ["an empty policy", () => new SecurityHeaders().withCsp(""), "E_HEADER_VALUE"],
-      ["a blank policy", () => new SecurityHeaders().withCsp("  "), "E_HEADER_VALUE"],
-      ["a policy that is none", () => new SecurityHeaders().withCsp(undefined as unknown as string), "E_HEADER_VALUE"],
+      ["a policy of spaces", () => new SecurityHeaders().withCsp("  "), "E_HEADER_VALUE"],
+      [
+        "a policy that is not a string",
+        () => new SecurityHeaders().withCsp(undefined as unknown as string),
+        "E_HEADER_VALUE",
+      ],
       ["a line feed in a template", () => new SecurityHeaders().withCspNonce("{nonce}\n"), "E_HEADER_VALUE"],
     ];
 
@@ -163,7 +175,7 @@ describe("SecurityHeaders", () => {
   });
 
   describe("the nonce", () => {
-    it("is the one that the handler reads", async () => {
+    it("is the value that the handler reads", async () => {
       await using stack = await Stack.of([withNonce()], (ctx) => CspNonce.of(ctx).attribute());
 
       const answer = await stack.ask();
@@ -172,7 +184,7 @@ describe("SecurityHeaders", () => {
       expect(answer.headers["content-security-policy"]).to.equal(`script-src 'nonce-${nonce}'`);
     });
 
-    it("is there also where the handler sets a policy of its own", async () => {
+    it("exists also when the handler sets its own policy", async () => {
       await using stack = await Stack.of([withNonce()], (ctx) => {
         ctx.set("Content-Security-Policy", `script-src 'nonce-${CspNonce.of(ctx).value}'`);
         return CspNonce.find(ctx)?.value;
@@ -183,7 +195,7 @@ describe("SecurityHeaders", () => {
       expect(answer.headers["content-security-policy"]).to.equal(`script-src 'nonce-${answer.text}'`);
     });
 
-    it("is another one for every request", async () => {
+    it("differs for each request", async () => {
       await using stack = await Stack.of([withNonce()], (ctx) => CspNonce.of(ctx).value);
 
       const answers = await Promise.all(Array.from({ length: 20 }, () => stack.ask()));
@@ -191,7 +203,7 @@ describe("SecurityHeaders", () => {
       expect(new Set(answers.map(({ text }) => text)).size).to.equal(20);
     });
 
-    it("survives a panic: the 500 carries the request's own", async () => {
+    it("stays the same in the answer to an unhandled error", async () => {
       const seen: string[] = [];
       await using stack = await Stack.of([withNonce()], (ctx) => {
         seen.push(CspNonce.of(ctx).value);
@@ -210,13 +222,13 @@ describe("SecurityHeaders", () => {
       expect((await stack.ask()).headers).not.to.have.property("cache-control");
     });
 
-    it("is found nowhere without its stage", async () => {
+    it("does not exist without its stage", async () => {
       await using stack = await Stack.of([new SecurityHeaders()], (ctx) => ({ found: CspNonce.find(ctx) ?? "none" }));
 
       expect(JSON.parse((await stack.ask()).text)).to.deep.equal({ found: "none" });
     });
 
-    it("is a 500 for who insists without its stage", async () => {
+    it("gives a 500 when a handler reads it without its stage", async () => {
       await using stack = await Stack.of([], (ctx) => CspNonce.of(ctx).value);
 
       expect((await stack.ask()).status).to.equal(500);

@@ -2,35 +2,35 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { readRange } from "../../../lib/stages/static-files/answer.js";
 
-describe("Range", () => {
+describe("readRange", () => {
   const none = "unsatisfiable";
   const rows: readonly (readonly [string, string | undefined, number, ReturnType<typeof readRange>])[] = [
     ["no header: the whole file", undefined, 10, undefined],
     ["from and to", "bytes=2-4", 10, { first: 2, length: 3 }],
     ["one byte", "bytes=0-0", 10, { first: 0, length: 1 }],
     ["from", "bytes=7-", 10, { first: 7, length: 3 }],
-    ["the last ones", "bytes=-3", 10, { first: 7, length: 3 }],
-    ["more last ones than there are", "bytes=-30", 10, { first: 0, length: 10 }],
+    ["the last bytes", "bytes=-3", 10, { first: 7, length: 3 }],
+    ["more last bytes than the file has", "bytes=-30", 10, { first: 0, length: 10 }],
     ["to beyond the end", "bytes=8-99", 10, { first: 8, length: 2 }],
-    ["all of it", "bytes=0-", 10, { first: 0, length: 10 }],
+    ["all bytes", "bytes=0-", 10, { first: 0, length: 10 }],
     ["the unit in capitals", "Bytes=0-1", 10, { first: 0, length: 2 }],
-    ["from the end on", "bytes=10-", 10, none],
+    ["from the end", "bytes=10-", 10, none],
     ["from beyond the end", "bytes=11-12", 10, none],
-    ["the last none", "bytes=-0", 10, none],
-    ["from an absurd number on", `bytes=${"9".repeat(400)}-`, 10, none],
-    ["to an absurd number", `bytes=1-${"9".repeat(400)}`, 10, { first: 1, length: 9 }],
-    ["anything of an empty file", "bytes=0-", 0, none],
+    ["the last 0 bytes", "bytes=-0", 10, none],
+    ["from a huge number", `bytes=${"9".repeat(400)}-`, 10, none],
+    ["to a huge number", `bytes=1-${"9".repeat(400)}`, 10, { first: 1, length: 9 }],
+    ["all bytes of an empty file", "bytes=0-", 0, none],
     ["the end of an empty file", "bytes=-1", 0, none],
-    ["to before from: cannot be read", "bytes=4-2", 10, undefined],
+    ["a first byte after the last: the whole file", "bytes=4-2", 10, undefined],
     ["several", "bytes=0-1,3-4", 10, undefined],
     ["very many", `bytes=0-${",0-".repeat(4000)}`, 10, undefined],
-    ["nothing said", "bytes=-", 10, undefined],
+    ["neither first nor last", "bytes=-", 10, undefined],
     ["no range", "bytes=", 10, undefined],
     ["another unit", "lines=0-1", 10, undefined],
     ["no unit", "0-1", 10, undefined],
     ["a sign", "bytes=+1-2", 10, undefined],
     ["two dashes", "bytes=1--2", 10, undefined],
-    ["a blank", "bytes=1 - 2", 10, undefined],
+    ["a space", "bytes=1 - 2", 10, undefined],
     ["a fraction", "bytes=1.5-2", 10, undefined],
     ["hexadecimal", "bytes=0x1-0x2", 10, undefined],
   ];
@@ -41,7 +41,7 @@ describe("Range", () => {
     });
   }
 
-  it("lies inside the file, always", () => {
+  it("always lies inside the file", () => {
     const text = fc.stringMatching(/^[-0-9,=byts ]{0,12}$/);
 
     fc.assert(

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { TimeoutLayer } from "../../../lib/stages/timeout.js";
 import type { Context } from "../../../lib/http/context.js";
 import type { Next } from "../../../lib/http/middleware.js";
-import { FileStream } from "../../../lib/stages/static-files/disk.js";
+import { FileStream } from "../../../lib/stages/static-files/fs.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { Conversation } from "../../support/conversation.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../../support/open-descriptors.js";
@@ -14,7 +14,7 @@ import { muchLater, StaticSite } from "../../support/static-site.js";
 
 const MIB = 1_048_576;
 
-/** A layer that sees what is about to be sent. */
+/** A layer that records the bodies that are sent. */
 class Bodies {
   readonly seen: unknown[] = [];
 
@@ -24,12 +24,12 @@ class Bodies {
   }
 }
 
-describe("StaticFiles, within their bounds", () => {
+describe("StaticFiles and their bounds", () => {
   let site: StaticSite;
   StaticSite.forEachTest((fresh) => (site = fresh));
 
   describe("memory", () => {
-    it("holds no more of a large file than the client takes", async () => {
+    it("holds only a part of a large file for a slow client", async () => {
       truncateSync(site.put("large.bin", ""), 256 * MIB);
       const bodies = new Bodies();
       await using stack = await site.serve({}, [bodies]);
@@ -45,7 +45,7 @@ describe("StaticFiles, within their bounds", () => {
       expect((body as Readable).readableLength).to.be.lessThanOrEqual(MIB / 4);
     });
 
-    it("keeps the bytes of 32 MiB of files, and streams the others", async () => {
+    it("caches 32 MiB of files, and streams the others", async () => {
       const bodies = new Bodies();
       await using stack = await site.serve({}, [bodies], muchLater());
 
@@ -59,7 +59,7 @@ describe("StaticFiles, within their bounds", () => {
       expect(whole.slice(32)).to.deep.equal([false, false]);
     });
 
-    it("knows 4096 files, and lets go of what it keeps of the one it has known longest", async () => {
+    it("remembers 4096 files, and drops the bytes of the oldest one", async () => {
       const bodies = new Bodies();
       await using stack = await site.serve({}, [bodies], muchLater());
       const askWhole = async (name: string): Promise<boolean> => {
@@ -79,8 +79,8 @@ describe("StaticFiles, within their bounds", () => {
     });
   });
 
-  describe("where files lie", () => {
-    it("is looked up again after a second, also of one that did not change", async () => {
+  describe("the real path of a file", () => {
+    it("is looked up again after a second, also when the file did not change", async () => {
       const clock = muchLater();
       const inside = site.put("inside/a.txt", "the same file");
       mkdirSync(join(site.folder, "outside"));
@@ -104,13 +104,13 @@ describe("StaticFiles, within their bounds", () => {
       if (!canCountDescriptors) this.skip();
     });
 
-    it("are not closed under a read", async () => {
+    it("are not closed while a read runs", async () => {
       const path = site.put("a.bin", Buffer.alloc(MIB));
       const stream = new FileStream(openSync(path, "r"), { first: 0, length: MIB });
 
       stream.read(0);
       stream.destroy();
-      // Nothing is told to this thread meanwhile, and the others do what they were asked for.
+      // This thread is blocked, so it gets no events, while the threads of the pool continue.
       const waiting = performance.now() + 50;
       while (performance.now() < waiting);
       const whileReading = openDescriptors(path);
@@ -119,7 +119,7 @@ describe("StaticFiles, within their bounds", () => {
       await untilOpen(path, 0);
     });
 
-    it("are closed of a file that was opened when the time was over", async () => {
+    it("are closed when the timeout answers while the file is opened", async () => {
       const path = site.put("a.bin", Buffer.alloc(MIB));
       const clock = new FakeClock();
       await using stack = await site.serve({}, [new TimeoutLayer(5000)], clock);

@@ -23,7 +23,7 @@ describe("Static files as the router's fallback", () => {
     return Application.create().routes(routes).staticFiles({ root: site.root });
   }
 
-  it("answer what no route matches, and never take a route's path", async () => {
+  it("answer requests that no route matches, and never the path of a route", async () => {
     for (const path of ["free.txt", "taken.txt", "any/a.txt"]) site.put(path, "the file");
     await using app = await testApp(application());
 
@@ -35,11 +35,11 @@ describe("Static files as the router's fallback", () => {
   });
 
   for (const [what, make, warnings] of [
-    ["warns of one that does not exist", () => {}, 1],
-    ["warns of one that is a file", (root: string) => writeFileSync(root, ""), 1],
-    ["is content with one made since the application was built", (root: string) => (mkdirSync(root), undefined), 0],
+    ["warns when it does not exist", () => {}, 1],
+    ["warns when it is a file", (root: string) => writeFileSync(root, ""), 1],
+    ["does not warn when it was created after the build", (root: string) => (mkdirSync(root), undefined), 0],
   ] as const) {
-    it(`have their directory looked for when serving begins, which ${what}`, async () => {
+    it(`check their directory when serving begins, which ${what}`, async () => {
       const root = join(site.folder, "later");
       const built = Application.create().staticFiles({ root }).build();
       make(root);
@@ -54,7 +54,7 @@ describe("Static files as the router's fallback", () => {
     });
   }
 
-  it("leave the 405 of a path that has routes alone", async () => {
+  it("do not change the 405 of a path with routes", async () => {
     site.put("taken.txt", "the file");
     await using app = await testApp(application());
 
@@ -63,7 +63,7 @@ describe("Static files as the router's fallback", () => {
     expect([response.status, response.headers.get("allow")]).to.deep.equal([405, "GET, HEAD, OPTIONS"]);
   });
 
-  it("lie inside the application's own layers, as does the 404 of what is no file", async () => {
+  it("pass the layers of the application, and so does the 404 of a missing file", async () => {
     site.put("a.txt", "a");
     const seen: unknown[] = [];
     const builder = application().layer(async (ctx: { path: string; status: number }, next: () => Promise<void>) => {
@@ -81,7 +81,7 @@ describe("Static files as the router's fallback", () => {
     ]);
   });
 
-  it("have the 404 of what is no file kept by no cache, whoever gives it a body", async () => {
+  it("forbid caches to keep the 404 of a missing file, with any body", async () => {
     for (const builder of [
       application(),
       application().errorMapping(),
@@ -96,7 +96,7 @@ describe("Static files as the router's fallback", () => {
     }
   });
 
-  it("say nothing of a 404 that says itself how long it may be kept, of a route's, or of another answer in its place", async () => {
+  it("add no Cache-Control to a 404 that has one, to that of a route, or to another answer in its place", async () => {
     const routes = new Routes([Route.get("/gone", (ctx) => void (ctx.status = 404))]);
     const builder = Application.create()
       .routes(routes)
@@ -117,7 +117,7 @@ describe("Static files as the router's fallback", () => {
     ]);
   });
 
-  it("get a problem where errors are mapped, without any of the file's headers", async () => {
+  it("get a problem from the error mapping, without headers of the file", async () => {
     site.put("a.txt", "0123456789");
     await using app = await testApp(application().errorMapping());
 
@@ -142,7 +142,7 @@ describe("Static files as the router's fallback", () => {
     );
   });
 
-  it("have nothing to say to OPTIONS *", async () => {
+  it("do not answer OPTIONS *", async () => {
     await using app = await testApp(application());
 
     expect((await app.raw("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toString()).to.match(
@@ -150,11 +150,11 @@ describe("Static files as the router's fallback", () => {
     );
   });
 
-  it("show in the pipeline, and only when they are on", () => {
+  it("appear in the pipeline only when they are on", () => {
     expect([isOn(application()), isOn(Application.create())]).to.deep.equal([true, false]);
   });
 
-  it("are a finding at the start where their settings are wrong", () => {
+  it("are a diagnostic at the start when their settings are wrong", () => {
     site.put("build/.vite/manifest.json", "{");
 
     const error = startupErrorOf(() => application().build());

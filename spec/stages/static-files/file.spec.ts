@@ -14,11 +14,11 @@ const same = file.lastModified;
 const before = writeHttpDate(MODIFIED - 1);
 const after = writeHttpDate(MODIFIED + 1);
 
-describe("a conditional request", () => {
+describe("evaluateConditions", () => {
   const rows: readonly (readonly [string, IncomingHttpHeaders, 200 | 304 | 412])[] = [
     ["no condition", {}, 200],
     ["If-None-Match: the tag", { "if-none-match": file.etag }, 304],
-    ["If-None-Match: the tag, taken for a strong one", { "if-none-match": '"1000-abc"' }, 304],
+    ["If-None-Match: the tag, as a strong tag", { "if-none-match": '"1000-abc"' }, 304],
     ["If-None-Match: one of several", { "if-none-match": '"x", W/"1000-abc" , "y"' }, 304],
     ["If-None-Match: others", { "if-none-match": '"x", W/"y"' }, 200],
     ["If-None-Match: any", { "if-none-match": "*" }, 304],
@@ -27,13 +27,9 @@ describe("a conditional request", () => {
     ["If-None-Match: quotes that do not end", { "if-none-match": '"1000-abc' }, 200],
     ["If-None-Match: the tag between two others' quotes", { "if-none-match": '"a"1000-abc"b"' }, 200],
     ["If-None-Match: nothing", { "if-none-match": "" }, 200],
-    ["If-None-Match beats If-Modified-Since, held", { "if-none-match": '"x"', "if-modified-since": after }, 200],
-    [
-      "If-None-Match beats If-Modified-Since, not held",
-      { "if-none-match": file.etag, "if-modified-since": before },
-      304,
-    ],
-    ["If-Modified-Since: that second", { "if-modified-since": same }, 304],
+    ["If-None-Match before If-Modified-Since, no match", { "if-none-match": '"x"', "if-modified-since": after }, 200],
+    ["If-None-Match before If-Modified-Since, match", { "if-none-match": file.etag, "if-modified-since": before }, 304],
+    ["If-Modified-Since: the same second", { "if-modified-since": same }, 304],
     ["If-Modified-Since: later", { "if-modified-since": after }, 304],
     ["If-Modified-Since: earlier", { "if-modified-since": before }, 200],
     ["If-Modified-Since: the old form", { "if-modified-since": "Sunday, 01-Mar-26 12:00:00 GMT" }, 304],
@@ -41,25 +37,25 @@ describe("a conditional request", () => {
     ["If-Modified-Since: a number", { "if-modified-since": "1999999999" }, 200],
     ["If-Modified-Since: ISO", { "if-modified-since": "2030-01-01T00:00:00Z" }, 200],
     ["If-Modified-Since: another zone", { "if-modified-since": "Fri, 01 Mar 2030 12:00:00 CET" }, 200],
-    ["If-Modified-Since: a day that is none", { "if-modified-since": "Fri, 99 Mar 2030 12:00:00 GMT" }, 200],
+    ["If-Modified-Since: an invalid day", { "if-modified-since": "Fri, 99 Mar 2030 12:00:00 GMT" }, 200],
     ["If-Match: any", { "if-match": "*" }, 200],
     ["If-Match: the tag, which is weak", { "if-match": file.etag }, 412],
     ["If-Match: another", { "if-match": '"x"' }, 412],
     ["If-Match before If-None-Match", { "if-match": '"x"', "if-none-match": file.etag }, 412],
-    ["If-Match beats If-Unmodified-Since", { "if-match": "*", "if-unmodified-since": before }, 200],
-    ["If-Unmodified-Since: that second", { "if-unmodified-since": same }, 200],
+    ["If-Match before If-Unmodified-Since", { "if-match": "*", "if-unmodified-since": before }, 200],
+    ["If-Unmodified-Since: the same second", { "if-unmodified-since": same }, 200],
     ["If-Unmodified-Since: later", { "if-unmodified-since": after }, 200],
     ["If-Unmodified-Since: earlier", { "if-unmodified-since": before }, 412],
     ["If-Unmodified-Since: no date", { "if-unmodified-since": "yesterday" }, 200],
   ];
 
-  for (const [title, headers, verdict] of rows) {
-    it(`${title}: ${verdict}`, () => {
-      expect(evaluateConditions(headers, file)).to.equal(verdict);
+  for (const [title, headers, status] of rows) {
+    it(`${title}: ${status}`, () => {
+      expect(evaluateConditions(headers, file)).to.equal(status);
     });
   }
 
-  it("finds its tag in any list of tags, and no other", () => {
+  it("finds its tag in any list of tags", () => {
     const tag = fc.stringMatching(/^[!#-~]{0,12}$/).map((opaque) => `"${opaque}"`);
 
     fc.assert(
@@ -72,7 +68,7 @@ describe("a conditional request", () => {
   });
 });
 
-describe("If-Range", () => {
+describe("isRangeCurrent", () => {
   const rows: readonly (readonly [string, string | undefined, boolean])[] = [
     ["absent", undefined, true],
     ["the exact date", same, true],
@@ -92,8 +88,8 @@ describe("If-Range", () => {
   }
 });
 
-describe("an HTTP date", () => {
-  it("is read as it is written", () => {
+describe("readHttpDate", () => {
+  it("reads what writeHttpDate writes", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4_102_444_800 }), (seconds) => {
         expect(readHttpDate(writeHttpDate(seconds))).to.equal(seconds);

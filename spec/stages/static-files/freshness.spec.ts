@@ -16,7 +16,7 @@ import { MODIFIED, muchLater, StaticSite } from "../../support/static-site.js";
 
 const FOREVER = "public, max-age=31536000, immutable";
 
-describe("StaticFiles, over time and inside the stages", () => {
+describe("StaticFiles with caches, changes and other stages", () => {
   let site: StaticSite;
   StaticSite.forEachTest((fresh) => (site = fresh));
 
@@ -39,7 +39,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       });
     }
 
-    it("asks the manifest, where there is one", async () => {
+    it("reads the manifest, when there is one", async () => {
       site.put("build/.vite/manifest.json", JSON.stringify({ "a.ts": { file: "assets/app-BX3kd9aZ.js" } }));
       site.put("build/assets/app-BX3kd9aZ.js", "x");
       site.put("build/assets/left-over12.js", "x");
@@ -53,7 +53,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect([listed.headers["cache-control"], other.headers["cache-control"]]).to.deep.equal([FOREVER, "no-cache"]);
     });
 
-    it("says it also on a 304", async () => {
+    it("sets Cache-Control also on a 304", async () => {
       site.put("build/app-BX3kd9aZ.js", "x");
       await using stack = await site.serve();
 
@@ -62,7 +62,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect([answer.status, answer.headers["cache-control"]]).to.deep.equal([304, FOREVER]);
     });
 
-    it("follows a prefix and a directory of one's own", async () => {
+    it("accepts another prefix and another directory", async () => {
       const out = join(site.folder, "dist");
       mkdirSync(out);
       writeFileSync(join(out, "app-BX3kd9aZ.js"), "built");
@@ -77,7 +77,7 @@ describe("StaticFiles, over time and inside the stages", () => {
   });
 
   describe("a file that changes", () => {
-    it("is sent as it is now, however often it was asked for", async () => {
+    it("is sent in its present state after many requests", async () => {
       await using stack = await site.serve({}, [], muchLater());
 
       const texts: string[] = [];
@@ -89,7 +89,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect(texts).to.deep.equal([1, 1, 2, 2, 3, 3, 4, 4, 5, 5].map((version) => `version ${version}`));
     });
 
-    it("is sent as it is now, also when its times are set back", async () => {
+    it("is sent in its present state when its times are set back", async () => {
       site.put("a.txt", "one");
       await using stack = await site.serve({}, [], muchLater());
       const texts = [(await stack.ask("/a.txt")).text];
@@ -100,7 +100,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect(texts).to.deep.equal(["one", "two"]);
     });
 
-    it("is sent as it is now, when nothing but its content changes within the step of the clock", async () => {
+    it("is sent in its present state when only its content changes within one step of the file times", async () => {
       await using stack = await site.serve();
 
       for (let version = 100; version < 130; version++) {
@@ -109,14 +109,14 @@ describe("StaticFiles, over time and inside the stages", () => {
       }
     });
 
-    describe("from one turn to the next", () => {
+    describe("all the time", () => {
       const LINE = "a line of a log\n";
 
       for (const [title, size] of [
         ["small", 1000],
         ["large", 20_000],
       ] as const) {
-        it(`is sent as it is in one of them: ${title}`, async () => {
+        it(`is sent in one of its states: ${title}`, async () => {
           const path = site.put("grows.txt", LINE.repeat(size));
           await using stack = await site.serve();
           using _growing = onEveryTurn(() => appendFileSync(path, LINE));
@@ -133,7 +133,7 @@ describe("StaticFiles, over time and inside the stages", () => {
         });
       }
 
-      it("is sent as it is where that is empty", async () => {
+      it("is sent also in an empty state", async () => {
         const path = site.put("turns.txt", "");
         await using stack = await site.serve();
         let turn = 0;
@@ -145,7 +145,7 @@ describe("StaticFiles, over time and inside the stages", () => {
         if (canCountDescriptors) await untilOpen(path, 0);
       });
 
-      it("is known to HEAD, to conditions and in part", async () => {
+      it("answers HEAD, conditions and ranges", async () => {
         const path = site.put("grows.txt", LINE.repeat(1000));
         await using stack = await site.serve();
         using _growing = onEveryTurn(() => appendFileSync(path, LINE));
@@ -162,7 +162,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       });
     });
 
-    it("is gone when it is gone", async () => {
+    it("is 404 after its deletion", async () => {
       const path = site.put("a.txt", "one");
       await using stack = await site.serve({}, [], muchLater());
       const before = await stack.ask("/a.txt");
@@ -172,7 +172,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect([before.status, (await stack.ask("/a.txt")).status]).to.deep.equal([200, 404]);
     });
 
-    it("gets a sibling, and loses it", async () => {
+    it("is sent from a sibling while that exists", async () => {
       site.put("a.txt", "plain");
       await using stack = await site.serve();
       const ask = async (): Promise<unknown> =>
@@ -198,12 +198,12 @@ describe("StaticFiles, over time and inside the stages", () => {
     });
 
     for (const [title, coding, layers] of [
-      ["as it is", "identity", []],
+      ["unchanged", "identity", []],
       ["compressed", "gzip", [new CompressionLayer()]],
     ] as const) {
-      it(`that becomes shorter while it is sent, ${title}, cuts a connection that was to be kept`, async () => {
+      it(`that becomes shorter while it is sent, ${title}, cuts the connection`, async () => {
         const shrinking = site.put("shrinking.txt", "");
-        // Nothing that a coding could make so small that it is sent before anybody reads it.
+        // Random bytes: compressed text could be sent completely before the client reads.
         writeFileSync(shrinking, Buffer.alloc(SIZE, randomBytes(1_048_576)));
         await using stack = await site.serve({}, layers);
         using agent = keptConnections();
@@ -221,7 +221,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       });
     }
 
-    it("frees its descriptor at once when the client goes", async function () {
+    it("closes its descriptor when the client leaves", async function () {
       if (!canCountDescriptors) this.skip();
       await using stack = await site.serve();
       const responses = await Promise.all(Array.from({ length: 10 }, () => begin(stack, "/large.bin")));
@@ -231,11 +231,11 @@ describe("StaticFiles, over time and inside the stages", () => {
       for (const response of responses) response.on("error", () => {}).destroy();
       await untilOpen(path, 0);
 
-      // A few milliseconds; the machines that run specs have more to do.
+      // It takes a few milliseconds, and longer on a busy machine.
       expect(performance.now() - left).to.be.below(1000);
     });
 
-    it("frees its descriptor when it is sent", async function () {
+    it("closes its descriptor when it is sent", async function () {
       if (!canCountDescriptors) this.skip();
       await using stack = await site.serve();
 
@@ -265,7 +265,7 @@ describe("StaticFiles, over time and inside the stages", () => {
   });
 
   describe("inside the stages", () => {
-    it("is compressed by the stage for that where there is no sibling", async () => {
+    it("is compressed by the compression stage without a sibling", async () => {
       site.put("a.txt", "the same again, ".repeat(1000));
       await using stack = await site.serve({}, [new CompressionLayer()]);
 
@@ -277,7 +277,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect(answer.headers.etag).to.match(/^W\/"/);
     });
 
-    it("is compressed by the stage for that also when it is streamed", async () => {
+    it("is compressed by the compression stage also when it is streamed", async () => {
       site.put("large.txt", "the same again, ".repeat(200_000));
       await using stack = await site.serve({}, [new CompressionLayer()]);
 
@@ -287,7 +287,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       expect(answer.headers).to.include({ "content-encoding": "br", "transfer-encoding": "chunked" });
     });
 
-    it("says of encodings in a 304 what it says in a 200, as a picture too", async () => {
+    it("has the same Vary in a 304 as in a 200, also as an image", async () => {
       site.put("a.txt", "the same again, ".repeat(1000));
       site.put("a.png", "the same again, ".repeat(1000));
       await using stack = await site.serve({}, [new CompressionLayer()]);
@@ -303,7 +303,7 @@ describe("StaticFiles, over time and inside the stages", () => {
       }
     });
 
-    it("says no length to HEAD that GET would not have", async () => {
+    it("has no length for HEAD that GET does not have", async () => {
       site.put("a.txt", "the same again, ".repeat(1000));
       await using stack = await site.serve({}, [new CompressionLayer()]);
 
@@ -321,7 +321,7 @@ describe("StaticFiles, over time and inside the stages", () => {
         ["", undefined, "the same for all"],
         [", in part too", "bytes=4-7", "same"],
       ] as const) {
-        it(`is not changed for others by a layer that changes the bytes it gets of ${title}${what}`, async () => {
+        it(`is not changed for other clients by a layer that changes the bytes of ${title}${what}`, async () => {
           site.put("a.txt", "the same for all");
           const changing = {
             async handle(ctx: Context, next: Next): Promise<void> {
@@ -380,25 +380,25 @@ describe("StaticFiles, over time and inside the stages", () => {
   });
 });
 
-/** The response as soon as its head is there. */
+/** The response as soon as its head has arrived. */
 async function begin(
   stack: Stack,
   path: string,
   asking: http.RequestOptions = { agent: false },
 ): Promise<http.IncomingMessage> {
   const request = http.get(`${stack.url}${path}`, asking);
-  // The event's one argument, by Node's documentation.
+  // By Node's documentation the event has one argument.
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   return response;
 }
 
-/** A client that keeps its connections: one without says `Connection: close`, and takes any end for the end of the answer. */
+/** A client that keeps its connections. Other clients send `Connection: close` and accept any end of the connection as the end of the answer. */
 function keptConnections(): http.Agent & Disposable {
   const agent = new http.Agent({ keepAlive: true });
   return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });
 }
 
-/** Has the file be another between any two looks at it. */
+/** Changes the file between two calls of the file system. */
 function onEveryTurn(change: () => void): Disposable {
   let isOver = false;
   const step = (): void => {

@@ -6,7 +6,7 @@ import { FrameworkError } from "../../../lib/errors/framework-error.js";
 import { filesOfManifest, isHashedName } from "../../../lib/stages/static-files/locator.js";
 import { errorOf } from "../../support/error-of.js";
 
-describe("a name with a hash", () => {
+describe("isHashedName", () => {
   const rows: readonly (readonly [string, boolean])[] = [
     ["/app-BX3kd9aZ.js", true],
     ["/assets/app-BX3kd9aZ.js", true],
@@ -34,7 +34,7 @@ describe("a name with a hash", () => {
   }
 });
 
-describe("the files of a manifest", () => {
+describe("filesOfManifest", () => {
   let folder = "";
 
   beforeEach(() => {
@@ -45,7 +45,7 @@ describe("the files of a manifest", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("are chunks, their style sheets and their assets", () => {
+  it("returns chunks, their style sheets and their assets", () => {
     const path = join(folder, "manifest.json");
     const chunk = {
       file: "assets/app-12345678.js",
@@ -62,7 +62,7 @@ describe("the files of a manifest", () => {
     expect([...(files ?? [])]).to.have.members([chunk.file, ...chunk.css, ...chunk.assets, "assets/b-12345678.js"]);
   });
 
-  it("are not known without a manifest", () => {
+  it("returns undefined without a manifest", () => {
     expect(filesOfManifest(join(folder, "missing.json"))).to.equal(undefined);
   });
 
@@ -76,7 +76,7 @@ describe("the files of a manifest", () => {
     '{"a":{"file":"x","css":"y"}}',
     '{"a":null}',
   ]) {
-    it(`cannot be read from ${JSON.stringify(text)}`, () => {
+    it(`refuses ${JSON.stringify(text)}`, () => {
       const path = join(folder, "manifest.json");
       writeFileSync(path, text);
 
@@ -87,7 +87,7 @@ describe("the files of a manifest", () => {
     });
   }
 
-  it("cannot be read from a directory", () => {
+  it("refuses a directory", () => {
     expect(errorOf(() => filesOfManifest(folder))).to.have.property("code", "E_STATIC_MANIFEST");
   });
 });

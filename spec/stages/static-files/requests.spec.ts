@@ -6,12 +6,12 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { LAST_MODIFIED, MODIFIED, StaticSite } from "../../support/static-site.js";
 
-describe("StaticFiles, asked for less than everything", () => {
+describe("StaticFiles with conditions, ranges and encodings", () => {
   let site: StaticSite;
   StaticSite.forEachTest((fresh) => (site = fresh));
 
   describe("conditions", () => {
-    it("that hold are a 304 with the validators and no body", async () => {
+    it("that are true give a 304 with the validators and no body", async () => {
       site.put("a.txt", "a");
       await using stack = await site.serve();
       const { headers } = await stack.ask("/a.txt");
@@ -35,7 +35,7 @@ describe("StaticFiles, asked for less than everything", () => {
       }
     });
 
-    it("that do not hold are a 412 without a body", async () => {
+    it("that are false give a 412 without a body", async () => {
       site.put("a.txt", "a");
       await using stack = await site.serve();
 
@@ -66,7 +66,7 @@ describe("StaticFiles, asked for less than everything", () => {
       });
     }
 
-    it("that lie outside are a 416 with the size", async () => {
+    it("outside the file give a 416 with the size", async () => {
       site.put("a.txt", "0123456789");
       await using stack = await site.serve();
 
@@ -78,7 +78,7 @@ describe("StaticFiles, asked for less than everything", () => {
 
     const whole: readonly (readonly [string, http.OutgoingHttpHeaders])[] = [
       ["several", { range: "bytes=0-1,3-4" }],
-      ["a bomb of them", { range: `bytes=${"0-,".repeat(3000)}0-` }],
+      ["thousands of them", { range: `bytes=${"0-,".repeat(3000)}0-` }],
       ["another unit", { range: "lines=0-1" }],
       ["an If-Range of another date", { range: "bytes=0-1", "if-range": "Sat, 28 Feb 2026 12:00:00 GMT" }],
       ["an If-Range by the weak tag", { range: "bytes=0-1", "if-range": `W/"a-${MODIFIED.getTime().toString(16)}"` }],
@@ -104,7 +104,7 @@ describe("StaticFiles, asked for less than everything", () => {
       expect([answer.status, answer.text]).to.deep.equal([206, "01"]);
     });
 
-    it("are for GET alone", async () => {
+    it("apply to GET only", async () => {
       site.put("a.txt", "0123456789");
       await using stack = await site.serve();
 
@@ -113,7 +113,7 @@ describe("StaticFiles, asked for less than everything", () => {
       expect([answer.status, answer.headers["content-length"]]).to.deep.equal([200, "10"]);
     });
 
-    it("put together are the file", async () => {
+    it("together are the file", async () => {
       const bytes = Buffer.alloc(300_000, "0123456789abcdef!");
       site.put("a.bin", bytes);
       await using stack = await site.serve();
@@ -144,7 +144,7 @@ describe("StaticFiles, asked for less than everything", () => {
       ["br", "-br", brotliDecompressSync],
       ["gzip", "-gz", gunzipSync],
     ] as const) {
-      it(`are sent as ${coding} to who asks for it, with the type of the file and a tag of their own`, async () => {
+      it(`are sent as ${coding} to a client that accepts it, with the type of the file and their own tag`, async () => {
         await using stack = await site.serve();
 
         const plain = await stack.ask("/a.css");
@@ -161,7 +161,7 @@ describe("StaticFiles, asked for less than everything", () => {
         expect(decode(answer.body).toString()).to.equal(CONTENT);
       });
 
-      it(`are a 304 for who has them as ${coding}`, async () => {
+      it(`give a 304 to a client that has them as ${coding}`, async () => {
         await using stack = await site.serve();
         const headers = { "accept-encoding": coding };
         const { etag } = (await stack.ask("/a.css", { headers })).headers;
@@ -177,11 +177,11 @@ describe("StaticFiles, asked for less than everything", () => {
     }
 
     const choices: readonly (readonly [string, string, string | undefined])[] = [
-      ["br on a tie", "gzip, br", "br"],
-      ["the heavier one", "gzip, br;q=0.5", "gzip"],
-      ["none that is refused", "br;q=0, gzip;q=0", undefined],
-      ["the file for who prefers it", "identity, br;q=0.5", undefined],
-      ["none that nobody makes", "zstd, deflate", undefined],
+      ["br with equal weights", "gzip, br", "br"],
+      ["the coding with more weight", "gzip, br;q=0.5", "gzip"],
+      ["no coding that the client refuses", "br;q=0, gzip;q=0", undefined],
+      ["the file for a client that prefers it", "identity, br;q=0.5", undefined],
+      ["the file for unknown codings", "zstd, deflate", undefined],
     ];
     for (const [title, accepted, coding] of choices) {
       it(title, async () => {
@@ -206,7 +206,7 @@ describe("StaticFiles, asked for less than everything", () => {
       expect({ ...head.headers, date: "" }).to.deep.equal({ ...get.headers, date: "" });
     });
 
-    it("that are older than the file are left alone", async () => {
+    it("that are older than the file are not sent", async () => {
       site.put("a.css.br", brotliCompressSync("old"), new Date(MODIFIED.getTime() - 1000));
       await using stack = await site.serve();
 
@@ -215,14 +215,14 @@ describe("StaticFiles, asked for less than everything", () => {
       expect([answer.headers["content-encoding"], answer.text]).to.deep.equal([undefined, CONTENT]);
     });
 
-    it("whose file is gone are not sent", async () => {
+    it("without their file are not sent", async () => {
       unlinkSync(join(site.root, "a.css"));
       await using stack = await site.serve();
 
       expect((await stack.ask("/a.css", { headers: { "accept-encoding": "br" } })).status).to.equal(404);
     });
 
-    it("that lead out of the root are left alone", async () => {
+    it("that lead out of the root are not sent", async () => {
       unlinkSync(join(site.root, "a.css.br"));
       symlinkSync(join(site.folder, "secret.txt"), join(site.root, "a.css.br"));
       await using stack = await site.serve();
@@ -232,7 +232,7 @@ describe("StaticFiles, asked for less than everything", () => {
       expect([answer.headers["content-encoding"], answer.text]).to.deep.equal([undefined, CONTENT]);
     });
 
-    it("are not used for a range, which is one of the file", async () => {
+    it("are not used for a range, which is a range of the file", async () => {
       await using stack = await site.serve();
 
       const answer = await stack.ask("/a.css", { headers: { "accept-encoding": "br", range: "bytes=0-3" } });

@@ -15,7 +15,7 @@ describe("StaticFiles", () => {
   let site: StaticSite;
   StaticSite.forEachTest((fresh) => (site = fresh));
 
-  it("obeys the layer contract: what is no file goes on, and a file is an answer", () => {
+  it("obeys the layer contract: a missing file goes on, and a file is an answer", () => {
     site.put("hello.txt", "hello");
 
     return obeysLayerContract(new StaticFiles({ root: site.root }), { refused: { path: "/hello.txt" } });
@@ -59,7 +59,7 @@ describe("StaticFiles", () => {
   });
 
   for (const size of [1, 131_072, 131_073, 1_048_576, 1_048_577, 3_000_000]) {
-    it(`sends ${size} bytes as they are`, async () => {
+    it(`sends ${size} bytes unchanged`, async () => {
       const bytes = Buffer.alloc(size, "0123456789abcdef!");
       site.put("file.bin", bytes);
       await using stack = await site.serve({}, [], muchLater());
@@ -102,7 +102,7 @@ describe("StaticFiles", () => {
     }
   });
 
-  describe("what is not a file to be served is a 404 that says nothing, and that no cache keeps", () => {
+  describe("a path that is not served is a 404 without a body, which no cache keeps", () => {
     const paths = [
       "/",
       "/missing.txt",
@@ -170,7 +170,7 @@ describe("StaticFiles", () => {
       });
     }
 
-    it("whatever the spelling: nothing outside the root is ever read", async () => {
+    it("in any spelling: no file outside the root is read", async () => {
       await using stack = await site.serve();
       const pieces = [
         "/",
@@ -217,7 +217,7 @@ describe("StaticFiles", () => {
     expect((await stack.ask("/d%C3%A9j%C3%A0%20vu%20100%25.txt")).text).to.equal("again");
   });
 
-  it("is 404 for a file that may not be read", async () => {
+  it("is 404 for a file that the process may not read", async () => {
     chmodSync(site.folder, 0o755);
     chmodSync(site.put("private.txt", SECRET), 0o000);
     chmodSync(site.put("public.txt", "hello"), 0o644);
@@ -241,7 +241,7 @@ describe("StaticFiles", () => {
       expect((await stack.ask("/alias/hello.txt")).text).to.equal("hello");
     });
 
-    it("that is the root is followed, also when it is moved to another place", async () => {
+    it("that is the root is followed, also when it changes", async () => {
       const [blue, green, current] = ["blue", "green", "current"].map((name) => join(site.folder, name));
       for (const place of [blue, green]) {
         mkdirSync(String(place));
@@ -258,7 +258,7 @@ describe("StaticFiles", () => {
       expect([before.text, after.text]).to.deep.equal([blue, green]);
     });
 
-    it("that takes the place of a file and leads out is not followed", async () => {
+    it("that replaces a file and leads out of the root is not followed", async () => {
       const path = site.put("a.txt", "mine");
       await using stack = await site.serve();
       await stack.ask("/a.txt");
@@ -269,7 +269,7 @@ describe("StaticFiles", () => {
       expect((await stack.ask("/a.txt")).status).to.equal(404);
     });
 
-    it("that takes the place of a directory and leads out is not followed", async () => {
+    it("that replaces a directory and leads out of the root is not followed", async () => {
       site.put("d/secret.txt", "mine");
       await using stack = await site.serve();
       await stack.ask("/d/secret.txt");
@@ -280,7 +280,7 @@ describe("StaticFiles", () => {
       expect((await stack.ask("/d/secret.txt")).status).to.equal(404);
     });
 
-    it("to a directory beside the site.root, whose name begins alike, is not followed", async () => {
+    it("to a directory beside the root, whose name begins with that of the root, is not followed", async () => {
       mkdirSync(`${site.root}-private`);
       writeFileSync(join(`${site.root}-private`, "a.txt"), SECRET);
       symlinkSync(`${site.root}-private`, join(site.root, "d"));
@@ -290,7 +290,7 @@ describe("StaticFiles", () => {
     });
   });
 
-  it("finds nothing where the root is missing", async () => {
+  it("finds no file when the root is missing", async () => {
     await using stack = await site.serve({ root: join(site.folder, "nowhere") });
 
     expect((await stack.ask("/a.txt")).status).to.equal(404);
@@ -298,7 +298,7 @@ describe("StaticFiles", () => {
 
   describe("other methods", () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      it(`${method}: 405 for a file, 404 for none`, async () => {
+      it(`${method}: 405 for a file, 404 for a missing file`, async () => {
         site.put("a.txt", "a");
         await using stack = await site.serve();
 
@@ -311,7 +311,7 @@ describe("StaticFiles", () => {
     }
   });
 
-  describe("a setting that cannot be meant is refused", () => {
+  describe("a setting that cannot work is refused", () => {
     const rows: readonly (readonly [string, StaticFilesOptions, string])[] = [
       ["an empty root", { root: "" }, "E_STATIC_ROOT"],
       ["an empty build directory", { buildDirectory: "" }, "E_STATIC_ROOT"],

@@ -1,14 +1,14 @@
 /**
- * The calls of the file system that serving a file needs, as promises. A path that leads nowhere, or where the process may not go,
- * is `undefined`; anything else that goes wrong (no descriptors left, a broken disk) is thrown.
+ * The calls of the file system that the static files need, as promises, and a section of an open file as a stream. A path that does
+ * not exist or that the process may not read gives `undefined`. Other failures (no free descriptor, a broken disk) are thrown.
  */
 import { close, constants, fstat, open, read, realpath, stat, type Stats } from "node:fs";
 import { Readable } from "node:stream";
 
-/** Without the flag, opening a pipe would wait for someone to write into it; Windows has neither. */
+/** Without `O_NONBLOCK`, opening a pipe waits for a writer. Windows has neither pipes in the file system nor the flag. */
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-const NOT_THERE: ReadonlySet<string | undefined> = new Set([
+const ABSENT_CODES: ReadonlySet<string | undefined> = new Set([
   "ENOENT",
   "ENOTDIR",
   "ENAMETOOLONG",
@@ -23,20 +23,20 @@ const NOT_THERE: ReadonlySet<string | undefined> = new Set([
 type Callback<T> = (error: NodeJS.ErrnoException | null, value: T) => void;
 
 export function statOf(path: string): Promise<Stats | undefined> {
-  return new Promise((resolve, reject) => stat(path, unlessAbsent(resolve, reject)));
+  return new Promise((resolve, reject) => stat(path, absentAsUndefined(resolve, reject)));
 }
 
-/** The path without links. */
+/** The path with all symbolic links followed. */
 export function realPathOf(path: string): Promise<string | undefined> {
-  return new Promise((resolve, reject) => realpath.native(path, unlessAbsent(resolve, reject)));
+  return new Promise((resolve, reject) => realpath.native(path, absentAsUndefined(resolve, reject)));
 }
 
 /** A descriptor for reading; the caller closes it. */
 export function openFile(path: string): Promise<number | undefined> {
-  return new Promise((resolve, reject) => open(path, READ_ONLY, unlessAbsent(resolve, reject)));
+  return new Promise((resolve, reject) => open(path, READ_ONLY, absentAsUndefined(resolve, reject)));
 }
 
-/** Closes the descriptor where that fails. */
+/** Closes the descriptor when it fails. */
 export function statOfOpen(descriptor: number): Promise<Stats> {
   return new Promise((resolve, reject) =>
     fstat(descriptor, (error, stats) => {
@@ -46,7 +46,7 @@ export function statOfOpen(descriptor: number): Promise<Stats> {
   );
 }
 
-/** The first `size` bytes; fewer where the file ends before. */
+/** The first `size` bytes, or fewer when the file is shorter. */
 export async function readAndClose(descriptor: number, size: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(size);
   let at = 0;
@@ -70,19 +70,15 @@ function readInto(descriptor: number, bytes: Buffer, at: number): Promise<number
   );
 }
 
-function unlessAbsent<T>(resolve: (value: T | undefined) => void, reject: (error: Error) => void): Callback<T> {
+function absentAsUndefined<T>(resolve: (value: T | undefined) => void, reject: (error: Error) => void): Callback<T> {
   return (error, value) => {
     if (error === null) resolve(value);
-    else if (NOT_THERE.has(error.code)) resolve(undefined);
+    else if (ABSENT_CODES.has(error.code)) resolve(undefined);
     else reject(error);
   };
 }
 
-// A part of an open file as a stream of a length that was promised already: a file that turns out shorter is an error, so that the
-// client sees a cut answer and never waits for the rest. The descriptor is closed at the end, and at once when the stream is
-// destroyed.
-
-/** Large enough that the turns through the thread pool do not count, small enough for many clients that read slowly. */
+/** Large enough that the cost of the thread pool is small, and small enough for many slow clients. */
 const CHUNK_BYTES = 131_072;
 
 /** A part of a file, in bytes. */
@@ -91,6 +87,11 @@ export interface Section {
   readonly length: number;
 }
 
+/**
+ * A section of an open file as a stream of exactly the promised length. When the file turns out shorter, the stream fails, so that
+ * the client gets a cut answer and does not wait for the rest. The descriptor is closed at the end, and also when the stream is
+ * destroyed.
+ */
 export class FileStream extends Readable {
   private isReading = false;
   private whenIdle: (() => void) | undefined;
@@ -116,18 +117,18 @@ export class FileStream extends Readable {
       if (this.destroyed) this.whenIdle?.();
       else if (error !== null) this.destroy(error);
       else if (count === 0) this.destroy(new Error("a file became shorter while it was sent"));
-      else this.give(count === size ? bytes : bytes.subarray(0, count));
+      else this.deliver(count === size ? bytes : bytes.subarray(0, count));
     });
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     const end = (): void => close(this.descriptor, (failure) => callback(error ?? failure));
-    // A number that is closed under a read may be another file's by the time the read comes.
+    // After a close the number may soon belong to another file, and a read that still runs would read that one.
     if (this.isReading) this.whenIdle = end;
     else end();
   }
 
-  private give(bytes: Buffer): void {
+  private deliver(bytes: Buffer): void {
     this.position += bytes.length;
     this.left -= bytes.length;
     this.push(bytes);
