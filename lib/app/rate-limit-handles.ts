@@ -20,7 +20,7 @@ export class RateLimits {
     const standing: (readonly [unknown, string])[] = [
       ...stages.map(({ call, layer }) => [layer, call] as const),
       ...layers.map((layer) => [layer, ".layer(…)"] as const),
-      ...routes.drafts().flatMap(({ descriptor, middleware }) => {
+      ...routes.flattened().flatMap(({ descriptor, middleware }) => {
         const where = `middleware of ${titleOf(descriptor)}`;
         return middleware.map((each) => [each, where] as const);
       }),

@@ -52,7 +52,7 @@ export class RouteCollection {
       // What is built from a class is an object.
       ...sharedEndpoints([...this.listings.keys()] as readonly Class<object>[]),
       ...this.all.findings(),
-      ...collisions(this.all.drafts(), healthPaths),
+      ...collisions(this.all.flattened(), healthPaths),
     ];
   }
 
@@ -62,10 +62,10 @@ export class RouteCollection {
     this.all.seal((made) => this.instanceOf(undefined)(made));
   }
 
-  destinations(): readonly Destination[] {
+  boundRoutes(): readonly Destination[] {
     return this.parts.flatMap(({ module, routes }) => {
       const instanceOf = this.instanceOf(module);
-      return routes.flat().map(({ method, path, handler, middleware }) => ({
+      return routes.served().map(({ method, path, handler, middleware }) => ({
         method,
         path,
         handler,
@@ -74,9 +74,9 @@ export class RouteCollection {
     });
   }
 
-  origins(): readonly RouteOrigin[] {
+  graphRoutes(): readonly RouteOrigin[] {
     return this.parts.flatMap(({ module, routes }) =>
-      routes.flat().map(({ descriptor, path, middleware }) => ({
+      routes.served().map(({ descriptor, path, middleware }) => ({
         module: module === undefined ? "" : nameOf(module),
         descriptor,
         params: path.names,
@@ -110,7 +110,9 @@ export class RouteCollection {
 
   private readGiven(): readonly MiddlewareClass[] {
     for (const routes of this.given) this.add(undefined, routes);
-    return middlewareClasses(this.given.flatMap((routes) => routes.drafts()).flatMap(({ middleware }) => middleware));
+    return middlewareClasses(
+      this.given.flatMap((routes) => routes.flattened()).flatMap(({ middleware }) => middleware),
+    );
   }
 
   private add(module: Class | undefined, routes: Routes): void {

@@ -21,7 +21,7 @@ function newRouter(): Router {
 
 type Step = (ctx: Context, next: Next) => unknown;
 
-export class HandRouter {
+export class KoaRouter {
   readonly router = newRouter();
   /** The router's own word for a registered route. */
   private own: ReadonlySet<unknown> = new Set();
@@ -29,7 +29,7 @@ export class HandRouter {
   constructor(private readonly instanceOf: InstanceOf) {}
 
   /** Whether someone has added a route. */
-  get hasForeignRoutes(): boolean {
+  get hasAddedRoutes(): boolean {
     return this.router.stack.length > this.own.size;
   }
 

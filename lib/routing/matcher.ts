@@ -7,8 +7,8 @@
  * encoding; captures are decoded after the match and are never empty.
  *
  * @example
- * const index = new RouteIndex([{ method: "GET", path: Path.of("/links/{id}"), value: show }]);
- * const match = index.match("GET", "/links/7");
+ * const matcher = new Matcher([{ method: "GET", path: Path.of("/links/{id}"), value: show }]);
+ * const match = matcher.match("GET", "/links/7");
  * if (match.kind === "found") match.value(match.params("/links/7")); // { id: "7" }
  */
 import type { PathSegment, Path } from "./path.js";
@@ -228,7 +228,7 @@ export interface IndexedRoute<T> {
   readonly value: T;
 }
 
-export class RouteIndex<T> {
+export class Matcher<T> {
   private readonly tree = new SegmentTree<T>();
 
   constructor(routes: Iterable<IndexedRoute<T>>) {

@@ -1,6 +1,6 @@
 /**
  * A path template, parsed once: `/links/{id}`, `/files/{*rest}`. It knows its captures, fills them into a URL, says how specific it
- * is and translates itself for @koa/router. Matching requests is the business of `RouteIndex`.
+ * is and translates itself for @koa/router. Matching requests is the business of `Matcher`.
  *
  * A template starts with `/`; it has no empty, `.` or `..` segment, no `?` and no `#`; a capture fills a whole segment, is named
  * `[A-Za-z_][A-Za-z0-9_]*` and is unique; a catch-all is the last segment. Letter case and slashes are significant.

@@ -100,7 +100,7 @@ export class Route {
   }
 
   /** @internal */
-  drafts(prefix: string): readonly DraftRoute[] {
+  flattened(prefix: string): readonly DraftRoute[] {
     const { method, handler, options } = this;
     const path = prefix === "" ? this.path : joinPaths(prefix, this.path);
     const descriptor = Object.freeze({
@@ -179,9 +179,9 @@ export class RouteGroup {
   }
 
   /** @internal */
-  drafts(prefix: string): readonly DraftRoute[] {
+  flattened(prefix: string): readonly DraftRoute[] {
     const joined = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
-    const drafts = this.members.flatMap((member) => member.drafts(joined));
+    const drafts = this.members.flatMap((member) => member.flattened(joined));
     return drafts.map((draft) => ({ ...draft, middleware: [...this.around, ...draft.middleware] }));
   }
 }

@@ -9,7 +9,7 @@ import { answerReturned } from "../http/returned-value.js";
 import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import type { Method } from "./handler.js";
 import type { Path } from "./path.js";
-import { RouteIndex } from "./matcher.js";
+import { Matcher } from "./matcher.js";
 
 /** A route with everything resolved: instances, not classes. */
 export interface Destination {
@@ -21,19 +21,19 @@ export interface Destination {
 }
 
 /** Asked where no route of ours answers; has `fallback` answer where it has nothing either. */
-export type Unmatched = (ctx: Context, fallback: Run) => void | Promise<void>;
+export type UnmatchedHandler = (ctx: Context, fallback: Run) => void | Promise<void>;
 
-export interface DispatchOptions {
+export interface RouterOptions {
   /** Routes that were added by hand to a @koa/router: asked before a request is refused. */
-  readonly byHand?: Unmatched | undefined;
+  readonly addedRoutes?: UnmatchedHandler | undefined;
   /** Put around the 404 where no template matches the path: files. */
   readonly fallback?: ((inner: Run) => Run) | undefined;
 }
 
-export function dispatch(routes: readonly Destination[], options: DispatchOptions = {}): Run {
-  const { byHand = (ctx, next) => next(ctx) } = options;
+export function dispatch(routes: readonly Destination[], options: RouterOptions = {}): Run {
+  const { addedRoutes = (ctx, next) => next(ctx) } = options;
   const fallback = options.fallback?.(leave) ?? leave;
-  const index = new RouteIndex(routes.map((route) => ({ ...route, value: runOf(route) })));
+  const index = new Matcher(routes.map((route) => ({ ...route, value: runOf(route) })));
   return (ctx) => {
     const { path, method } = ctx;
     const match = index.match(method, path);
@@ -42,7 +42,7 @@ export function dispatch(routes: readonly Destination[], options: DispatchOption
       return match.value(ctx);
     }
     if (match.kind === "malformed") throw new BadRequestError("The path is not valid percent-encoded UTF-8.");
-    return byHand(ctx, "allow" in match ? (refused) => refuse(refused, match.allow) : fallback);
+    return addedRoutes(ctx, "allow" in match ? (refused) => refuse(refused, match.allow) : fallback);
   };
 }
 

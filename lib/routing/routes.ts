@@ -25,7 +25,7 @@ import { findingsOf } from "./route-diagnostics.js";
 import { nameOf } from "../di/token.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import type { RouteDescriptor } from "./handler.js";
-import { HandRouter } from "./koa-router.js";
+import { KoaRouter } from "./koa-router.js";
 import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
 
 /** All routes of a collection at one moment: those that can be served, their names, and what is wrong with them. */
@@ -76,7 +76,7 @@ interface Wrap {
 export class Routes {
   private readonly members: (Route | RouteGroup | Routes)[];
   private readonly wraps: Wrap[] = [];
-  private hand: HandRouter | undefined;
+  private hand: KoaRouter | undefined;
   private sealed: RouteTable | undefined;
   private instanceOf: InstanceOf = constructing();
 
@@ -127,7 +127,7 @@ export class Routes {
 
   /** Every route as data, in the order of declaration: a snapshot. */
   descriptors(): readonly RouteDescriptor[] {
-    return this.drafts().map(({ descriptor }) => descriptor);
+    return this.flattened().map(({ descriptor }) => descriptor);
   }
 
   /**
@@ -135,8 +135,8 @@ export class Routes {
    * for JSON are not part of it. Routes may be added to it by hand; calling again gives the same router.
    */
   router(): Router {
-    this.hand ??= new HandRouter((made) => this.instanceOf(made));
-    return this.hand.holding(this.flat());
+    this.hand ??= new KoaRouter((made) => this.instanceOf(made));
+    return this.hand.holding(this.served());
   }
 
   /** The router, for a Koa application of its own. */
@@ -145,18 +145,18 @@ export class Routes {
   }
 
   /** Routers, of this collection and of those merged into it, with routes that were added by hand. @internal */
-  handRouters(): readonly Router[] {
-    const own = this.hand?.hasForeignRoutes === true ? [this.hand.router] : [];
-    return [...own, ...this.collections().flatMap((each) => each.handRouters())];
+  routersWithAddedRoutes(): readonly Router[] {
+    const own = this.hand?.hasAddedRoutes === true ? [this.hand.router] : [];
+    return [...own, ...this.collections().flatMap((each) => each.routersWithAddedRoutes())];
   }
 
-  /** Whether `handRouters` would find any; cheap enough to ask at a request that nothing else answers. @internal */
-  get hasForeignRoutes(): boolean {
-    return this.hand?.hasForeignRoutes === true || this.collections().some((each) => each.hasForeignRoutes);
+  /** Whether `routersWithAddedRoutes` would find any; cheap enough to ask at a request that nothing else answers. @internal */
+  get hasAddedRoutes(): boolean {
+    return this.hand?.hasAddedRoutes === true || this.collections().some((each) => each.hasAddedRoutes);
   }
 
   /** The routes that can be served. @internal */
-  flat(): readonly FlatRoute[] {
+  served(): readonly FlatRoute[] {
     return this.table().routes;
   }
 
@@ -178,20 +178,20 @@ export class Routes {
    */
   seal(instanceOf: InstanceOf = this.instanceOf): this {
     this.instanceOf = instanceOf;
-    this.sealed ??= new RouteTable(this.drafts());
+    this.sealed ??= new RouteTable(this.flattened());
     return this;
   }
 
   /** @internal */
-  drafts(prefix = ""): readonly DraftRoute[] {
+  flattened(prefix = ""): readonly DraftRoute[] {
     return this.members.flatMap((member, at) => {
       const around = this.wraps.filter(({ reach }) => at < reach).map(({ input }) => input);
-      return member.drafts(prefix).map((draft) => ({ ...draft, middleware: [...around, ...draft.middleware] }));
+      return member.flattened(prefix).map((draft) => ({ ...draft, middleware: [...around, ...draft.middleware] }));
     });
   }
 
   private table(): RouteTable {
-    return this.sealed ?? new RouteTable(this.drafts());
+    return this.sealed ?? new RouteTable(this.flattened());
   }
 
   private collections(): readonly Routes[] {
@@ -211,5 +211,5 @@ export class Routes {
 }
 
 function descriptorsOf(member: Route | RouteGroup | Routes): readonly RouteDescriptor[] {
-  return member.drafts("").map(({ descriptor }) => descriptor);
+  return member.flattened("").map(({ descriptor }) => descriptor);
 }

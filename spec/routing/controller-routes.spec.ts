@@ -396,8 +396,8 @@ describe("ControllerPlan", () => {
         const built = builtRoutes(start, entries, whole);
 
         expect(decorated.descriptors()).to.deep.equal(built.descriptors());
-        expect(decorated.drafts().map((each) => each.middleware)).to.deep.equal(
-          built.drafts().map((each) => each.middleware),
+        expect(decorated.flattened().map((each) => each.middleware)).to.deep.equal(
+          built.flattened().map((each) => each.middleware),
         );
         expect(decorated.findings()).to.deep.equal(built.findings());
       }),
@@ -441,8 +441,8 @@ function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean):
 // The handlers here look at nothing in it.
 const ctx = {} as Context;
 
-function flat(plan: ControllerPlan, instanceOf = constructing()): ReturnType<Routes["flat"]> {
-  return new Routes([plan.group(instanceOf)]).flat();
+function flat(plan: ControllerPlan, instanceOf = constructing()): ReturnType<Routes["served"]> {
+  return new Routes([plan.group(instanceOf)]).served();
 }
 
 function described(plan: ControllerPlan): readonly string[] {

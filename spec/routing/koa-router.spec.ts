@@ -116,12 +116,12 @@ describe("routes added to a router by hand", () => {
     const routes = Routes.of(Route.get("/own", () => ""));
     const outer = new Routes().merge(routes);
 
-    const before = [routes.hasForeignRoutes, outer.hasForeignRoutes];
+    const before = [routes.hasAddedRoutes, outer.hasAddedRoutes];
     routes.router().get("/by-hand", () => {});
 
     expect(before).to.deep.equal([false, false]);
-    expect([routes.hasForeignRoutes, outer.hasForeignRoutes]).to.deep.equal([true, true]);
-    expect(outer.handRouters()).to.deep.equal([routes.router()]);
+    expect([routes.hasAddedRoutes, outer.hasAddedRoutes]).to.deep.equal([true, true]);
+    expect(outer.routersWithAddedRoutes()).to.deep.equal([routes.router()]);
   });
 
   it("stay behind the others when routes are merged later", () => {

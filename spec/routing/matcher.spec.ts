@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { type Match, RouteIndex, type IndexedRoute } from "../../lib/routing/matcher.js";
+import { type Match, Matcher, type IndexedRoute } from "../../lib/routing/matcher.js";
 import type { Method } from "../../lib/routing/handler.js";
 import { Path } from "../../lib/routing/path.js";
 import { naiveMatch, type Expected } from "./naive-matcher.js";
@@ -8,7 +8,7 @@ import { requestPath, template } from "./templates.js";
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "ANY"];
 
-describe("RouteIndex", () => {
+describe("Matcher", () => {
   const index = indexOf(
     "GET /",
     "GET /about",
@@ -129,7 +129,7 @@ describe("RouteIndex", () => {
       fc.property(table(), fc.constantFrom(...METHODS, "TRACE"), requestPath(), (routes, method, path) => {
         const expected = naiveMatch(routes, method, path);
 
-        const match = new RouteIndex(routes).match(method, path);
+        const match = new Matcher(routes).match(method, path);
 
         expect(asExpected(match, path)).to.deep.equal(expected);
       }),
@@ -143,8 +143,8 @@ describe("RouteIndex", () => {
     );
     fc.assert(
       fc.property(shuffled, fc.constantFrom(...METHODS), requestPath(), ([routes, other], method, path) => {
-        const left = new RouteIndex(routes).match(method, path);
-        const right = new RouteIndex(other).match(method, path);
+        const left = new Matcher(routes).match(method, path);
+        const right = new Matcher(other).match(method, path);
 
         expect(asExpected(left, path)).to.deep.equal(asExpected(right, path));
       }),
@@ -163,7 +163,7 @@ describe("RouteIndex", () => {
         fc.pre(filling.every((value) => !/^[./]|\/\.|\0/.test(value)));
 
         const url = path.fill(filling);
-        const match = new RouteIndex([{ method: "GET", path, value: 0 }]).match("GET", url);
+        const match = new Matcher([{ method: "GET", path, value: 0 }]).match("GET", url);
 
         expect(Object.entries(paramsOf(match, url))).to.deep.equal(path.names.map((name, at) => [name, filling[at]]));
       }),
@@ -189,8 +189,8 @@ describe("RouteIndex", () => {
   });
 });
 
-function indexOf(...sources: readonly string[]): RouteIndex<string> {
-  return new RouteIndex(
+function indexOf(...sources: readonly string[]): Matcher<string> {
+  return new Matcher(
     sources.map((value) => {
       const [method, path = ""] = value.split(" ", 2);
       return { method: METHODS.find((each) => each === method) ?? "ANY", path: Path.of(path), value };

@@ -164,7 +164,7 @@ describe("Routes", () => {
       Route.get("/up/", home),
     );
 
-    const findings = collisions(routes.drafts(), ["/up", "/up/live", "/up/ready"]);
+    const findings = collisions(routes.flattened(), ["/up", "/up/live", "/up/ready"]);
 
     expect(findings.map(({ code, where }) => [code, where])).to.deep.equal([
       ["E_ROUTE_HEALTH", "home"],
@@ -262,7 +262,7 @@ describe("Routes", () => {
       const routes = Routes.of(Route.get("/x/", home), Route.get("/y", home), Route.get("/y", remove));
 
       expect(routes.findings().map(({ code }) => code)).to.deep.equal(["E_ROUTE_PATH", "E_ROUTE_DUPLICATE"]);
-      expect(routes.flat().map(({ descriptor }) => descriptor.path)).to.deep.equal(["/y", "/y"]);
+      expect(routes.served().map(({ descriptor }) => descriptor.path)).to.deep.equal(["/y", "/y"]);
     });
   });
 
@@ -279,7 +279,7 @@ describe("Routes", () => {
 
     expect(errorOf(() => routes.merge(new Routes()))).to.include({ code: "E_ROUTES_SEALED" });
     expect(errorOf(() => routes.middleware())).to.include({ code: "E_ROUTES_SEALED" });
-    expect(routes.flat()).to.equal(routes.flat());
+    expect(routes.served()).to.equal(routes.served());
   });
 });
 
@@ -302,5 +302,5 @@ function remove(): undefined {
 }
 
 function around(routes: Routes): Record<string, readonly unknown[]> {
-  return Object.fromEntries(routes.flat().map(({ descriptor, middleware }) => [descriptor.path, middleware]));
+  return Object.fromEntries(routes.served().map(({ descriptor, middleware }) => [descriptor.path, middleware]));
 }
