@@ -57,8 +57,7 @@ export class ControllerPlan {
     const { controller } = this;
     const { method, path, name, pages } = endpoint;
     const handlerName = `${controller.name}.${String(key)}`;
-    const written = methodOf(controller.prototype, key);
-    const route = Route.of(method, path, handlerOf(controller, key, instanceOf), { name, pages, handlerName, written });
+    const route = Route.of(method, path, handlerOf(controller, key, instanceOf), { name, pages, handlerName });
     return route.middleware(...methodMiddleware(controller, key));
   }
 }

@@ -9,7 +9,7 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import type { AnyHandler, Handler, HandlerOf, Method, RouteDescriptor } from "./handler.js";
+import type { Handler, HandlerOf, Method, RouteDescriptor } from "./handler.js";
 import { joinPaths, Path, pathText, type PathFault } from "./path.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { nameOf } from "../di/token.js";
@@ -20,8 +20,6 @@ export interface RouteOptions {
   readonly pages?: readonly string[] | undefined;
   /** How the handler is called in descriptions; else the function's own name. */
   readonly handlerName?: string | undefined;
-  /** The function that the handler calls; else the handler itself. */
-  readonly written?: AnyHandler | undefined;
 }
 
 export class Route {
@@ -110,8 +108,7 @@ export class Route {
       name: this.dottedName,
       pages: Object.freeze([...(options.pages ?? [])]),
     });
-    const written = options.written ?? handler;
-    return [{ descriptor, path: Path.read(path), method, handler, written, middleware: [...this.around] }];
+    return [{ descriptor, path: Path.read(path), method, handler, middleware: [...this.around] }];
   }
 }
 
@@ -128,8 +125,6 @@ export interface FlatRoute {
 /** The same before anyone has looked whether the template is one. */
 export interface DraftRoute extends Omit<FlatRoute, "path"> {
   readonly path: Path | PathFault;
-  /** The function as it was written, whose text may be looked at; `handler` calls it. */
-  readonly written: AnyHandler;
 }
 
 // The members of a collection or group as they may come from JavaScript: refused where they are written, which no finding could name.

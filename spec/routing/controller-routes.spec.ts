@@ -282,25 +282,6 @@ describe("ControllerPlan", () => {
       });
     });
 
-    it("include a parameter that a method reads and its path lacks", () => {
-      @Controller("/x")
-      class Cast {
-        // The cast is how it gets past the compiler.
-        @(Get("/{id}") as MethodDecorator) show({ params }: Context<"slug">) {
-          return params.slug;
-        }
-        @(Get("/{other}/{id}") as MethodDecorator) doubt(ctx: Context<"slug">) {
-          return [ctx, ctx.params.slug];
-        }
-      }
-
-      const findings = new Routes([ControllerPlan.of(Cast).group(constructing())]).findings();
-
-      expect(findings.map(({ code, what, where }) => [code, what, where])).to.deep.equal([
-        ["E_ROUTE_PARAM_ABSENT", 'the handler asks for the parameter "slug", which is not in GET /x/{id}', "Cast.show"],
-      ]);
-    });
-
     it("include a middleware that is none", () => {
       // What an import cycle leaves behind.
       const missing = undefined as unknown as typeof A;

@@ -182,11 +182,16 @@ describe("Routes", () => {
         Route.get("/{*x}", home),
         Route.get("/_frameworks", home),
         Route.get("/y", home).name("y"),
-        Route.get("/l/{slug}", readsSlug),
-        Route.get("/l/by/{id}", readsSlug as () => string),
       );
 
       expect(routes.findings()).to.deep.equal([]);
+    });
+
+    it("do not depend on the source text of a handler", () => {
+      // A handler of several paths may read a parameter that only some of them have; the cast says so to the compiler.
+      const ofBoth = (({ params }: Context<"slug">) => params.slug) as () => string;
+
+      expect(Routes.of(Route.get("/l/{id}", ofBoth)).findings()).to.deep.equal([]);
     });
 
     const rows: readonly (readonly [title: string, routes: Routes, code: string, what: string, where: string])[] = [
@@ -239,14 +244,6 @@ describe("Routes", () => {
         "the route GET /_framework/x lies below /_framework, which is reserved for the framework",
         "home",
       ],
-      [
-        "a parameter that the handler reads and the path lacks",
-        // The cast is how it gets past the compiler.
-        Routes.of(Route.get("/l/{id}", readsSlug as () => string), Route.post("/l/{id}", readsSlug as () => string)),
-        "E_ROUTE_PARAM_ABSENT",
-        'the handler asks for the parameter "slug", which is not in GET /l/{id} and POST /l/{id}',
-        "readsSlug",
-      ],
     ];
     for (const [title, routes, code, what, where] of rows) {
       it(`tell of ${title}`, () => {
@@ -291,10 +288,6 @@ const koa: KoaMiddleware = async (_, next: Next) => next();
 
 function home(): string {
   return "home";
-}
-
-function readsSlug({ params }: Context<"slug">): string {
-  return params.slug;
 }
 
 function remove(): undefined {
