@@ -1,6 +1,6 @@
 /**
  * All routes of an application: those of its controllers, module by module, and those of the builder. It reads them before any instance
- * exists, so that `build()` finds every fault and the container builds the middleware classes.
+ * exists, so that `build()` finds every error and the container builds the middleware classes.
  */
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";

@@ -14,10 +14,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
 
-/**
- * The method of a route. `ANY` stands for every method that has no route of its own at the same template. It is the only way to
- * methods without a constructor here, such as TRACE and PURGE.
- */
+/** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
 
 export interface Endpoint<P extends string = string> {

@@ -45,7 +45,7 @@ export class Path {
     this.shape = segments.map(shapeOf).join("");
   }
 
-  /** The path, or the fault of the template. */
+  /** The path, or the reason why the text is no template. */
   static read(template: string): Path | PathFault {
     if (!template.startsWith("/")) return new PathFault(template, "it does not start with a slash");
     if (template === "/") return new Path(template, [ROOT]);
@@ -201,7 +201,7 @@ export function pathText<P extends string>(given: P, where: string): P {
 
 /**
  * A prefix and a path with one slash between them: `/admin/` and `users` make `/admin/users`. The path `""` or `/` gives the prefix
- * itself, and the prefix `""` or `/` adds nothing. One slash is taken from each side: a doubled slash stays and makes a fault.
+ * itself, and the prefix `""` or `/` adds nothing. At most one slash is removed from each side: a doubled slash stays, and the template is refused.
  */
 export function joinPaths(prefix: string, path: string): string {
   const start = prefix.endsWith("/") ? prefix.slice(0, -1) : prefix;
