@@ -95,6 +95,15 @@ describe("Routes", () => {
       expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
     });
 
+    it("leaves a route uncovered once, where two collections leave it out", () => {
+      const inner = Routes.of(Route.get("/x", home))
+        .middleware(a)
+        .merge(Routes.of(Route.get("/late", home)));
+      const routes = Routes.of(Route.get("/y", home)).middleware(b).merge(inner);
+
+      expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/x", "/late"]);
+    });
+
     it("of a collection is outside that of a group, and that of a group outside that of a route, the first call outermost", () => {
       const routes = Routes.of(
         new RouteGroup("/o", [
