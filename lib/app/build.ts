@@ -123,7 +123,7 @@ export function assemble(plan: Plan, koa: Koa): ApplicationParts {
     roster,
     startup: new Startup(roster.members, clock, times.stopTimeoutMs),
     last: container.instances().filter((each) => each instanceof ShutdownLast),
-    graph: describeGraph(inspected.modules, reading.origins(), pipeline.describe()),
+    graph: describeGraph(inspected.modules, reading.graphRoutes(), pipeline.describe()),
     warnings: () => warningsOf({ pipeline, routes: reading.all, stages }),
     entry: entryOf(pipeline, { reading, site, log }),
   };

@@ -14,7 +14,7 @@ import { Readiness } from "../lifecycle/readiness.js";
 import { lastResortHandler, errorBoundary } from "../pipeline/error-boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
-import { dispatch, type Unmatched } from "../routing/router.js";
+import { dispatch, type UnmatchedHandler } from "../routing/router.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { Redirect } from "../stages/redirects/redirect.js";
 import {
@@ -85,7 +85,7 @@ export function entryOf(pipeline: Pipeline, { reading, site, log }: EntryParts):
   const unresolved = unresolvedIn(pipeline, { routes: NO_ROUTES, origin: site.origin });
   return (phase) => {
     const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
-    const router = dispatch(reading.destinations(), { byHand: byHand(reading.all), fallback });
+    const router = dispatch(reading.boundRoutes(), { addedRoutes: byHand(reading.all), fallback });
     const gate = phase === "booting" ? new BootingLayer() : undefined;
     const entry = lastResortHandler(
       pipeline.compose(router, { boundary: (inner) => errorBoundary(inner, unresolved), gate }),
@@ -115,10 +115,10 @@ function opensSpans(pipeline: Pipeline): boolean {
 }
 
 /** Routes that someone added to a @koa/router by hand, also after the application was built. */
-function byHand(routes: Routes): Unmatched {
+function byHand(routes: Routes): UnmatchedHandler {
   return (ctx, fallback) => {
-    if (!routes.hasForeignRoutes) return fallback(ctx);
-    const layers = routes.handRouters().map((router) => router.routes());
+    if (!routes.hasAddedRoutes) return fallback(ctx);
+    const layers = routes.routersWithAddedRoutes().map((router) => router.routes());
     return compose(layers, fallback)(ctx);
   };
 }

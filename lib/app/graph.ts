@@ -1,11 +1,12 @@
 /**
- * The application as data: modules, routes and stages. The same for the same application: no time, no absolute path, keys and lists in
- * a fixed order. Tools read it; so does the graph endpoint.
+ * The application as data: modules, routes and stages. It is equal for equal applications: it has no time and no absolute path, and
+ * its keys and lists have a fixed order. Tools and the graph endpoint read it.
  */
 import type { ModuleDescription } from "../di/inspection.js";
 import { nameOf } from "../di/token.js";
 import type { StageRow } from "../pipeline/pipeline.js";
-import type { RouteDescriptor } from "../routing/handler.js";
+import { middlewareName } from "../http/middleware.js";
+import type { Route, RouteDescriptor } from "../routing/route.js";
 
 export interface GraphModule {
   readonly name: string;
@@ -16,14 +17,11 @@ export interface GraphModule {
   readonly middleware: readonly string[];
 }
 
-export interface GraphRoute {
+export interface GraphRoute extends Omit<RouteDescriptor, "name"> {
+  /** The name of the module; `""` for a route of the builder. */
   readonly module: string;
-  readonly method: string;
-  readonly path: string;
   readonly name: string | null;
-  readonly handler: string;
   readonly params: readonly string[];
-  readonly pages: readonly string[];
   readonly middleware: readonly string[];
 }
 
@@ -36,28 +34,26 @@ export interface ApplicationGraph {
   readonly pipeline: readonly { readonly number: number; readonly slot: string; readonly on: boolean }[];
 }
 
-/** A route with where it comes from. */
-export interface RouteOrigin {
-  readonly module: string;
-  readonly descriptor: RouteDescriptor;
-  readonly params: readonly string[];
-  readonly middleware: readonly string[];
-}
-
 export function describeGraph(
   modules: readonly ModuleDescription[],
-  routes: readonly RouteOrigin[],
+  routes: readonly GraphRoute[],
   stages: readonly StageRow[],
 ): ApplicationGraph {
-  const described = routes.map(describeRoute).toSorted(byPathMethodName);
+  const sorted = routes.toSorted(byPathMethodName);
   return {
     format: "framework.uag.v1",
     schema_version: 1,
     modules: modules.map(describeModule),
-    routes: described,
-    pages: [...new Set(described.flatMap(({ pages }) => pages))].toSorted(),
+    routes: sorted,
+    pages: [...new Set(sorted.flatMap(({ pages }) => pages))].toSorted(),
     pipeline: stages.map(({ number, slot, on }) => ({ number, slot, on })),
   };
+}
+
+export function describeRoute(module: string, route: Route): GraphRoute {
+  const { method, path, name, handler, pages } = route.descriptor;
+  const middleware = route.around.map(middlewareName);
+  return { module, method, path, name: name ?? null, handler, params: route.path.names, pages, middleware };
 }
 
 function describeModule({
@@ -76,11 +72,6 @@ function describeModule({
     providers: providers.map(nameOf),
     middleware: middleware.map(nameOf),
   };
-}
-
-function describeRoute({ module, descriptor, params, middleware }: RouteOrigin): GraphRoute {
-  const { method, path, name, handler, pages } = descriptor;
-  return { module, method, path, name: name ?? null, handler, params, pages, middleware };
 }
 
 function byPathMethodName(left: GraphRoute, right: GraphRoute): number {

@@ -4,7 +4,7 @@
  */
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { titleOf } from "../routing/handler.js";
+import { titleOf } from "../routing/endpoint.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../lifecycle/cache.js";
 import type { Plan } from "./plan.js";
@@ -20,9 +20,9 @@ export class RateLimits {
     const standing: (readonly [unknown, string])[] = [
       ...stages.map(({ call, layer }) => [layer, call] as const),
       ...layers.map((layer) => [layer, ".layer(…)"] as const),
-      ...routes.drafts().flatMap(({ descriptor, middleware }) => {
+      ...routes.flattened().flatMap(({ descriptor, around }) => {
         const where = `middleware of ${titleOf(descriptor)}`;
-        return middleware.map((each) => [each, where] as const);
+        return around.map((each) => [each, where] as const);
       }),
     ];
     const places = new Map<RateLimit, string>();

@@ -1,102 +1,98 @@
 /**
- * All routes of an application: those of its controllers, module by module, and those the builder was given. Read before anything is
- * built, so that faults are found and the middleware classes are known to the container.
+ * All routes of an application: those of its controllers, module by module, and those of the builder. It reads them before any instance
+ * exists, so that `build()` finds every error and the container builds the middleware classes.
  */
-import { isClass, type Class, nameOf } from "../di/token.js";
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
-import { middlewareName } from "../http/middleware.js";
+import { isClass, nameOf, type Class } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
+import { sharedEndpoints } from "../routing/controller-diagnostics.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
-import type { Destination } from "../routing/router.js";
+import type { BoundRoute } from "../routing/matcher.js";
 import {
-  type InstanceOf,
   isMiddleware,
   isMiddlewareClass,
   noMiddleware,
+  type InstanceOf,
   type MiddlewareClass,
 } from "../routing/middleware.js";
-import { collisions } from "../routing/route-diagnostics.js";
+import { healthCollisions } from "../routing/route-diagnostics.js";
+import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
-import { sharedEndpoints } from "../routing/controller-diagnostics.js";
-import type { RouteOrigin } from "./graph.js";
+import { describeRoute, type GraphRoute } from "./graph.js";
 
-/** The routes of one module, or (without a module) of the builder. */
+/** The routes of one module; without a module, routes of the builder. */
 interface Part {
   readonly module: Class | undefined;
   readonly routes: Routes;
 }
 
 export class RouteCollection {
-  /** Everything in one collection, as `application.routes()` and `Routes` in a constructor. */
+  /** All routes in one collection: the value of `application.routes()`, and of `Routes` in a constructor. */
   readonly all = new Routes();
   private readonly parts: Part[] = [];
-  private readonly moduleFindings: Diagnostic[] = [];
+  private readonly moduleDiagnostics: Diagnostic[] = [];
   /** The modules that list a controller; the first of them has its routes. */
   private readonly listings = new Map<Class, Class[]>();
   private container: Container | undefined;
 
   constructor(private readonly given: readonly Routes[]) {}
 
-  /** Reads a module's controllers; answers the middleware classes that have to be built in it. `undefined`: the builder's. */
+  /** Reads a module's controllers, without a module the builder's routes. Gives the middleware classes that the module has to build. */
   classesOf(module: Class | undefined): readonly Class[] {
-    // The container refuses what cannot be built, an abstract class too, by its own finding.
+    // The container has its own diagnostic for a class that it cannot build, such as an abstract class.
     return (module === undefined ? this.readGiven() : this.readModule(module)) as readonly Class[];
   }
 
   findings(healthPaths: readonly string[]): readonly Diagnostic[] {
     const repeated = [...this.listings].filter(([, modules]) => modules.length > 1);
     return [
-      ...this.moduleFindings,
+      ...this.moduleDiagnostics,
       ...repeated.map(([controller, modules]) => listedRepeatedly(controller, modules)),
-      // What is built from a class is an object.
+      // A class builds objects.
       ...sharedEndpoints([...this.listings.keys()] as readonly Class<object>[]),
-      ...this.all.findings(),
-      ...collisions(this.all.drafts(), healthPaths),
+      ...this.all.diagnostics(),
+      ...healthCollisions(this.all.flattened(), healthPaths),
     ];
   }
 
-  /** From now on classes are instances. */
+  /** Gives the container that has the instances; the routes cannot change after this. */
   resolveWith(container: Container): void {
     this.container = container;
     this.all.seal((made) => this.instanceOf(undefined)(made));
   }
 
-  destinations(): readonly Destination[] {
+  boundRoutes(): readonly BoundRoute[] {
     return this.parts.flatMap(({ module, routes }) => {
       const instanceOf = this.instanceOf(module);
-      return routes.flat().map(({ method, path, handler, middleware }) => ({
-        method,
-        path,
-        handler,
-        middleware: middleware.map((each) => (isMiddlewareClass(each) ? instanceOf(each) : each)),
-      }));
+      return routes.served().map((route) =>
+        bindRoute(
+          route,
+          route.around.map((each) => (isMiddlewareClass(each) ? instanceOf(each) : each)),
+        ),
+      );
     });
   }
 
-  origins(): readonly RouteOrigin[] {
-    return this.parts.flatMap(({ module, routes }) =>
-      routes.flat().map(({ descriptor, path, middleware }) => ({
-        module: module === undefined ? "" : nameOf(module),
-        descriptor,
-        params: path.names,
-        middleware: middleware.map(middlewareName),
-      })),
-    );
+  graphRoutes(): readonly GraphRoute[] {
+    return this.parts.flatMap(({ module, routes }) => {
+      const name = module === undefined ? "" : nameOf(module);
+      return routes.served().map((route) => describeRoute(name, route));
+    });
   }
 
   private readModule(module: Class): readonly MiddlewareClass[] {
     const { controllers = [], middleware = [] } = moduleOf(module) ?? {};
-    // What is no class, the container finds.
+    // The container has its own diagnostic for a value that is no class.
     const own = controllers.filter((controller) => isClass(controller) && this.isFirstListing(controller, module));
     const plans = own.map((controller) => ControllerPlan.of(controller as Class<object>));
     const around = middleware.filter(isMiddleware);
     const routes = new Routes(plans.map((plan) => plan.group(this.instanceOf(module)))).middleware(...around);
     this.add(module, routes);
-    const strange = middleware.filter((each) => !isMiddleware(each));
-    this.moduleFindings.push(
-      ...strange.map((each) => noMiddleware(each, `middleware of ${nameOf(module)}`)),
-      ...plans.flatMap(({ findings }) => findings),
+    const invalid = middleware.filter((each) => !isMiddleware(each));
+    this.moduleDiagnostics.push(
+      ...invalid.map((each) => noMiddleware(each, `middleware of ${nameOf(module)}`)),
+      ...plans.flatMap(({ diagnostics }) => diagnostics),
     );
     return plans.flatMap((plan) => plan.middlewareClasses);
   }
@@ -110,7 +106,7 @@ export class RouteCollection {
 
   private readGiven(): readonly MiddlewareClass[] {
     for (const routes of this.given) this.add(undefined, routes);
-    return middlewareClasses(this.given.flatMap((routes) => routes.drafts()).flatMap(({ middleware }) => middleware));
+    return middlewareClasses(this.given.flatMap((routes) => routes.flattened()).flatMap(({ around }) => around));
   }
 
   private add(module: Class | undefined, routes: Routes): void {
@@ -127,7 +123,7 @@ export class RouteCollection {
   }
 }
 
-/** One fault, and not one for each of its routes. */
+/** One diagnostic for the controller, instead of one for each of its routes. */
 function listedRepeatedly(controller: Class, modules: readonly Class[]): Diagnostic {
   const names = [...new Set(modules.map(nameOf))].join(" and ");
   return {

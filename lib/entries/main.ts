@@ -65,7 +65,6 @@ export { RateLimit, type OnBackendError } from "../stages/rate-limit/rate-limit.
 export { TimeoutLayer } from "../stages/timeout.js";
 // routing
 export { Controller } from "../routing/controller.js";
-export type { RouteDescriptor } from "../routing/handler.js";
 export {
   Any,
   Delete,
@@ -82,8 +81,7 @@ export { routes } from "../routing/endpoint-table.js";
 export { Middleware, middleware } from "../routing/middleware.js";
 export { redirect, type Redirect } from "../stages/redirects/redirect.js";
 export { resource } from "../routing/resource.js";
-export { Route } from "../routing/route.js";
-export { RouteGroup } from "../routing/route.js";
+export { Route, RouteGroup, type RouteDescriptor } from "../routing/route.js";
 export { Routes } from "../routing/routes.js";
 export { StaticFiles } from "../stages/static-files/static-files.js";
 export type { StaticFilesOptions } from "../stages/static-files/options.js";

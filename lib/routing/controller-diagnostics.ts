@@ -1,18 +1,36 @@
-/** What is wrong between a controller and its endpoints: handled by nobody, by two, in the wrong place, or where no instance can. */
+/**
+ * Everything that can be wrong between a controller and its endpoints: an entry without a method or with two, an endpoint of another
+ * table, a static method, one endpoint below two prefixes.
+ */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { type AnyClass, type AnyEndpoint, titleOf, staticUsesOf, usesOf, type EndpointUse } from "./handler.js";
-import { belongs, type Binding, controllerSource, type ControllerSource } from "./controller.js";
-import { tableOf, type TableFacts } from "./endpoint-table.js";
+import { belongs, controllerSource, type ControllerSource } from "./controller.js";
+import { decoratedMethods, decoratedStatics, titleOf, type Endpoint, type HandlerMethod } from "./endpoint.js";
+import { ownerOf, type Table } from "./endpoint-table.js";
+import type { AnyClass } from "./handler.js";
 import { joinPaths } from "./path.js";
 
-export function controllerFindings(controller: AnyClass, bound: readonly Binding[]): readonly Diagnostic[] {
+export function controllerDiagnostics(controller: AnyClass, methods: readonly HandlerMethod[]): readonly Diagnostic[] {
   const source = controllerSource(controller);
   if (source === undefined) return [missing(controller)];
   if ("unknown" in source) return [unknownSource(controller, source.unknown)];
   const table = "table" in source ? source.table : undefined;
-  const ofTable = table === undefined ? [] : [...table.findings, ...tableFindings(controller, table, bound)];
+  const ofTable = table === undefined ? [] : [...table.diagnostics, ...ofEntries(controller, table, methods)];
   const ofPrefix = "prefix" in source && source.prefix.includes("{") ? [capturing(controller, source.prefix)] : [];
   return [...ofTable, ...ofPrefix, ...foreign(controller, source), ...statics(controller)];
+}
+
+/**
+ * Endpoints that two methods handle below different prefixes, so that `.url()` could mean either. A method that several controllers
+ * inherit is one method with a route below each of their prefixes: only its `.url()` is refused.
+ */
+export function sharedEndpoints(controllers: readonly AnyClass[]): readonly Diagnostic[] {
+  const firsts = new Map<Endpoint, MountedMethod>();
+  return controllers.flatMap(mountedMethods).flatMap((each) => {
+    const { endpoint } = each.method;
+    const first = firsts.get(endpoint) ?? each;
+    firsts.set(endpoint, first);
+    return first.method === each.method || first.path === each.path ? [] : [shared(endpoint, first, each)];
+  });
 }
 
 function missing({ name }: AnyClass): Diagnostic {
@@ -31,47 +49,42 @@ function unknownSource({ name }: AnyClass, source: string): Diagnostic {
     code: "E_CONTROLLER_SOURCE",
     what,
     where: name,
-    fix: "give it what routes() or resource() returned, or a path",
+    fix: "give it the value of routes() or resource(), or a path",
   };
 }
 
 function capturing({ name }: AnyClass, prefix: string): Diagnostic {
-  const what = `the prefix "${prefix}" captures, and the URLs of the endpoints below it would not ask for that`;
+  const what = `the prefix "${prefix}" has a capture, and the URLs of the endpoints below it would not ask for it`;
   const fix = "give the controller a table, routes(name, prefix, …), or write the capture into its endpoints";
   return { code: "E_CONTROLLER_PREFIX", what, where: name, fix };
 }
 
-function tableFindings(controller: AnyClass, table: TableFacts, bound: readonly Binding[]): Diagnostic[] {
+function ofEntries(controller: AnyClass, table: Table, methods: readonly HandlerMethod[]): Diagnostic[] {
   return [...table.entries].flatMap(([key, entry]) => {
-    const keys = bound.filter(({ endpoint }) => endpoint === entry).map((binding) => binding.key);
+    const keys = methods.filter(({ endpoint }) => endpoint === entry).map((method) => method.key);
     if (keys.length === 1) return [];
     return [keys.length === 0 ? unhandled(controller, table, key, entry) : repeated(controller, table, key, keys)];
   });
 }
 
-function unhandled({ name }: AnyClass, table: TableFacts, key: string, entry: AnyEndpoint): Diagnostic {
+function unhandled({ name }: AnyClass, table: Table, key: string, entry: Endpoint): Diagnostic {
   const what = `no method of ${name} handles ${titleOf(entry)}, "${key}" of the table "${table.name}"`;
-  const fix = table.bindsByName
+  const fix = table.isHandledByName
     ? `add a method ${key}(), or leave the action out with "except"`
     : `decorate a method with .${key} of the table, or remove the entry`;
   return { code: "E_ENDPOINT_UNHANDLED", what, where: name, fix };
 }
 
-function repeated(
-  controller: AnyClass,
-  table: TableFacts,
-  key: string,
-  keys: readonly (string | symbol)[],
-): Diagnostic {
+function repeated(controller: AnyClass, table: Table, key: string, keys: readonly (string | symbol)[]): Diagnostic {
   const where = keys.map((each) => `${controller.name}.${String(each)}`).join(" and ");
   const what = `"${key}" of the table "${table.name}" is handled ${keys.length} times`;
-  return { code: "E_ENDPOINT_REPEATED", what, where, fix: "leave it to one of them" };
+  return { code: "E_ENDPOINT_REPEATED", what, where, fix: "let one method handle it" };
 }
 
 function foreign(controller: AnyClass, source: ControllerSource): Diagnostic[] {
-  const uses = usesOf(controller).filter(({ endpoint }) => !belongs(endpoint, source));
-  return uses.map(({ endpoint, key }) => {
-    const owner = tableOf(endpoint);
+  const methods = decoratedMethods(controller).filter(({ endpoint }) => !belongs(endpoint, source));
+  return methods.map(({ endpoint, key }) => {
+    const owner = ownerOf(endpoint);
     const where = `${controller.name}.${String(key)}`;
     const title = titleOf(endpoint);
     if (owner === undefined) {
@@ -84,52 +97,37 @@ function foreign(controller: AnyClass, source: ControllerSource): Diagnostic[] {
 }
 
 function statics(controller: AnyClass): Diagnostic[] {
-  return staticUsesOf(controller).map(({ endpoint, key }) => ({
+  return decoratedStatics(controller).map(({ endpoint, key }) => ({
     code: "E_HANDLER_STATIC",
-    what: `${titleOf(endpoint)} stands on a static method, which has no instance`,
+    what: `${titleOf(endpoint)} decorates a static method, which has no instance`,
     where: `${controller.name}.${String(key)}`,
     fix: "make it a method of the instance",
   }));
 }
 
-/**
- * Endpoints written in place that two methods handle below different prefixes: `.url()` could mean either. A method that several
- * controllers inherit is one, and has a route below each of their prefixes; only its `.url()` is refused.
- */
-interface Handled {
-  readonly use: EndpointUse;
+/** A decorated method below the prefix of a controller. */
+interface MountedMethod {
+  readonly method: HandlerMethod;
   readonly path: string;
-  readonly handler: string;
+  readonly title: string;
 }
 
-export function sharedEndpoints(controllers: readonly AnyClass[]): readonly Diagnostic[] {
-  const firsts = new Map<AnyEndpoint, Handled>();
-  return controllers.flatMap(handledIn).flatMap((each) => {
-    const { endpoint } = each.use;
-    const first = firsts.get(endpoint) ?? each;
-    firsts.set(endpoint, first);
-    return first.use === each.use || first.path === each.path ? [] : [shared(endpoint, first, each)];
-  });
-}
-
-function handledIn(controller: AnyClass): readonly Handled[] {
+function mountedMethods(controller: AnyClass): readonly MountedMethod[] {
   const source = controllerSource(controller);
   if (source === undefined || !("prefix" in source)) return [];
-  const { prefix } = source;
-  return usesOf(controller)
-    .filter(({ endpoint }) => tableOf(endpoint) === undefined)
-    .map((use) => ({
-      use,
-      path: joinPaths(prefix, use.endpoint.path),
-      handler: `${controller.name}.${String(use.key)}`,
-    }));
+  const methods = decoratedMethods(controller).filter(({ endpoint }) => ownerOf(endpoint) === undefined);
+  return methods.map((method) => ({
+    method,
+    path: joinPaths(source.prefix, method.endpoint.path),
+    title: `${controller.name}.${String(method.key)}`,
+  }));
 }
 
-function shared(endpoint: AnyEndpoint, first: Handled, second: Handled): Diagnostic {
+function shared(endpoint: Endpoint, first: MountedMethod, second: MountedMethod): Diagnostic {
   return {
     code: "E_ENDPOINT_SHARED",
     what: `${titleOf(endpoint)} is handled at ${first.path} and at ${second.path}, so its URL could be either`,
-    where: `${first.handler} and ${second.handler}`,
+    where: `${first.title} and ${second.title}`,
     fix: "give each controller an endpoint of its own",
   };
 }

@@ -1,6 +1,6 @@
 /**
- * A table of endpoints: paths below one prefix, named after their keys. A leaf that a front end may import too; the controller that
- * is given the table handles every entry exactly once, or the application does not start.
+ * A table of endpoints: paths below one prefix, named after their keys. It imports no handler, so that a front end may import it too.
+ * The controller that is given the table handles every entry exactly once, or the application does not start.
  *
  * @example
  * export const links = routes("links", "/teams/{team}/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
@@ -8,64 +8,59 @@
  */
 import { nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import type { AnyEndpoint } from "./handler.js";
 import { endpoint, isEndpoint, type Endpoint } from "./endpoint.js";
 import { joinPaths, pathText, type Join } from "./path.js";
 import { invalidRoutes } from "./route.js";
 
 /** The entries of a table, each below the prefix. */
-export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, AnyEndpoint>>> = {
+export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, Endpoint>>> = {
   readonly [K in keyof T]: Endpoint<Join<Prefix, T[K]["path"]>>;
 };
 
-/** What a controller has to know of the table it is given. */
-export interface TableFacts {
+/** A table as its controller reads it. */
+export interface Table {
   readonly name: string;
-  readonly entries: ReadonlyMap<string, AnyEndpoint>;
-  /** In a resource a method that is named like an entry handles it. */
-  readonly bindsByName: boolean;
-  readonly findings: readonly Diagnostic[];
+  readonly entries: ReadonlyMap<string, Endpoint>;
+  /** True for a resource: a method with the name of an entry handles the entry. */
+  readonly isHandledByName: boolean;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Names are `<name>.<key>`, but for an entry that was given a name of its own. */
-export function routes<const Prefix extends string, const T extends Readonly<Record<string, AnyEndpoint>>>(
+/** Names are `<name>.<key>`; an entry with a name of its own keeps it. */
+export function routes<const Prefix extends string, const T extends Readonly<Record<string, Endpoint>>>(
   name: string,
   prefix: Prefix,
   entries: T,
 ): EndpointTable<Prefix, T> {
   const start = pathText(prefix, `the table "${name}"`);
   const made = Object.entries(entries).map(([key, entry]) => [key, below(name, start, key, entry)] as const);
-  const table = registered(new Map(made), { name, bindsByName: false, findings: [] });
+  const table = registerTable({ name, entries: new Map(made), isHandledByName: false, diagnostics: [] });
   // Every key of T has its endpoint, joined as the type says.
   return table as EndpointTable<Prefix, T>;
 }
 
-/** Makes a table known, so that a controller can be given it. @internal */
-export function registered(
-  entries: ReadonlyMap<string, AnyEndpoint>,
-  facts: Omit<TableFacts, "entries">,
-): Readonly<Record<string, AnyEndpoint>> {
-  const table = Object.freeze(Object.fromEntries(entries));
-  const known = { ...facts, entries };
-  tables.set(table, known);
-  for (const entry of entries.values()) owners.set(entry, known);
-  return table;
+/** The object with the endpoints of a table, which a controller can be given. @internal */
+export function registerTable(table: Table): Readonly<Record<string, Endpoint>> {
+  const handle = Object.freeze(Object.fromEntries(table.entries));
+  tables.set(handle, table);
+  for (const entry of table.entries.values()) owners.set(entry, table);
+  return handle;
 }
 
-/** The facts of a table; `undefined` for anything else. @internal */
-export function tableFacts(table: object): TableFacts | undefined {
-  return tables.get(table);
+/** The table that `routes` or `resource` returned as this value; `undefined` for anything else. @internal */
+export function tableOf(value: object): Table | undefined {
+  return tables.get(value);
 }
 
-/** The table an endpoint is an entry of; `undefined` for one that stands alone. @internal */
-export function tableOf(entry: AnyEndpoint): TableFacts | undefined {
+/** The table that has the endpoint as an entry; `undefined` for an endpoint without a table. @internal */
+export function ownerOf(entry: Endpoint): Table | undefined {
   return owners.get(entry);
 }
 
-const tables = new WeakMap<object, TableFacts>();
-const owners = new WeakMap<AnyEndpoint, TableFacts>();
+const tables = new WeakMap<object, Table>();
+const owners = new WeakMap<Endpoint, Table>();
 
-function below(table: string, prefix: string, key: string, entry: AnyEndpoint): AnyEndpoint {
+function below(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
   if (!isEndpoint(entry)) throw invalidRoutes(`"${key}" of the table "${table}", ${nameOf(entry)}, is no endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
   return endpoint(entry.method, joinPaths(prefix, entry.path), { name, pages: entry.pages });

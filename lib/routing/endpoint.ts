@@ -1,6 +1,6 @@
 /**
- * An endpoint: the decorator of a handler, the route's descriptor and its typed URL, in one value. Write it in place, keep it in a
- * constant to make URLs from it, or collect several in a table (`routes`, `resource`). Without decorators use `Route`.
+ * An endpoint: the decorator of a handler, the declaration of a route and its typed URL, in one value. Write it above a method, keep
+ * it in a constant to make URLs from it, or collect several in a table (`routes`, `resource`). Without decorators use `Route`.
  *
  * @example
  * const show = Get("/links/{id}", "links.show");
@@ -11,19 +11,28 @@
  * }
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { type AnyEndpoint, titleOf, recordUse, type AnyHandler, type Fits, type Method } from "./handler.js";
+import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
 
-export interface Endpoint<P extends string = string> extends AnyEndpoint {
+/** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
+
+export interface Endpoint<P extends string = string> {
   /** Decorates the method that handles this endpoint. */
   <H extends AnyHandler>(
     target: object,
     key: string | symbol,
     descriptor: TypedPropertyDescriptor<H> & Fits<H, P>,
   ): void;
+  readonly method: Method;
+  /** The template as given to the constructor; in a table it includes the prefix of the table. */
   readonly path: P;
+  /** Dotted, unique in the application; `undefined` for a route without a name. */
+  readonly name: string | undefined;
+  /** The pages that the handler is declared to answer with. */
+  readonly pages: readonly string[];
   /**
-   * The URL, one value per capture in the order of the path, each percent-encoded; below the prefix of the controller that handles it.
+   * The URL, one value per capture in the order of the path, each percent-encoded. It includes the prefix of the controller.
    * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is empty, `.` or `..`; `E_ENDPOINT_SHARED` where controllers with
    * different prefixes have the endpoint.
    */
@@ -37,7 +46,7 @@ export interface EndpointOptions {
   readonly pages?: readonly string[];
 }
 
-/** Answers GET, and HEAD unless that has a route of its own. */
+/** Answers GET, and HEAD unless the template has a route for HEAD. */
 export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
   return endpoint("GET", path, options);
 }
@@ -74,45 +83,85 @@ export function Any<const P extends string>(path: P, options?: string | Endpoint
 /** @internal */
 export function endpoint<P extends string>(method: Method, path: P, options?: string | EndpointOptions): Endpoint<P> {
   const { name, page, pages = [] } = typeof options === "string" ? { name: options } : (options ?? {});
-  const decorate = (target: object, key: string | symbol): void => recordUse(target, key, made);
+  const decorate = (target: object, key: string | symbol): void => recordMethod(target, { key, endpoint: made });
   const members = {
     method,
     path: pathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
-    url: (...values: readonly unknown[]) => Path.of(placeOf(made)).fill(values),
+    url: (...values: readonly unknown[]) => Path.of(fullPathOf(made)).fill(values),
   };
-  // A function whose own members are those of an endpoint: `name` is one that plain assignment cannot replace.
-  const made = Object.defineProperties(decorate, descriptorsOf(members)) as unknown as Endpoint<P>;
+  // The members are defined, because the `name` of a function cannot be assigned.
+  const made = Object.defineProperties(decorate, propertiesOf(members)) as unknown as Endpoint<P>;
   endpoints.add(made);
   return made;
 }
 
-/** Whether a value was made by one of the constructors above. @internal */
-export function isEndpoint(value: unknown): value is AnyEndpoint {
+/** Whether one of the constructors above made the value. @internal */
+export function isEndpoint(value: unknown): value is Endpoint {
   return typeof value === "function" && endpoints.has(value);
 }
 
-/** Puts an endpoint that is written in place below the prefix of its controller. @internal */
-export function mount(mounted: AnyEndpoint, prefix: string): void {
-  const path = joinPaths(prefix, mounted.path);
-  const known = places.get(mounted) ?? [];
-  if (!known.includes(path)) places.set(mounted, [...known, path]);
+/** The name of a route in messages. */
+export function titleOf({ method, path }: Pick<Endpoint, "method" | "path">): string {
+  return `${method} ${path}`;
 }
 
 const endpoints = new WeakSet<object>();
-/** The whole paths of endpoints written in place: one each, unless controllers with several prefixes inherit or share it. */
-const places = new WeakMap<object, readonly string[]>();
 
-function placeOf(made: AnyEndpoint): string {
-  const [place = joinPaths("", made.path), other] = places.get(made) ?? [];
-  if (other === undefined) return place;
-  throw new FrameworkError(
-    `the URL of ${titleOf(made)} may be ${place} or ${other}: controllers with different prefixes have it; give each an endpoint of its own`,
-    { code: "E_ENDPOINT_SHARED" },
-  );
+function propertiesOf(members: Readonly<Record<string, unknown>>): PropertyDescriptorMap {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }]));
 }
 
-function descriptorsOf(members: Readonly<Record<string, unknown>>): PropertyDescriptorMap {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }]));
+/** A method of a class and an endpoint that it handles. */
+export interface HandlerMethod {
+  readonly key: string | symbol;
+  readonly endpoint: Endpoint;
+}
+
+/** The decorated methods by prototype, the decorated static methods by class. */
+const decorated = new WeakMap<object, readonly HandlerMethod[]>();
+
+function recordMethod(target: object, method: HandlerMethod): void {
+  decorated.set(target, [...(decorated.get(target) ?? []), method]);
+}
+
+/** The decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
+export function decoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
+  return inherited(classChain(controller).map(({ prototype }) => prototype));
+}
+
+/** The decorated static methods, which no instance can handle. */
+export function decoratedStatics(controller: AnyClass): readonly HandlerMethod[] {
+  return inherited(classChain(controller));
+}
+
+function inherited(targets: readonly object[]): readonly HandlerMethod[] {
+  const byKey = new Map<string | symbol, HandlerMethod[]>();
+  for (const target of targets) {
+    const own = decorated.get(target) ?? [];
+    for (const { key } of own) byKey.delete(key);
+    // Decorators of one method run from the lowest to the uppermost; the uppermost comes first here.
+    for (const method of own) byKey.set(method.key, [method, ...(byKey.get(method.key) ?? [])]);
+  }
+  return [...byKey.values()].flat();
+}
+
+/** Records that a controller puts the endpoint below its prefix, for the URL of the endpoint. @internal */
+export function mount(mounted: Endpoint, prefix: string): void {
+  const path = joinPaths(prefix, mounted.path);
+  const known = fullPaths.get(mounted) ?? [];
+  if (!known.includes(path)) fullPaths.set(mounted, [...known, path]);
+}
+
+/** The paths of endpoints with the prefixes of their controllers: more than one where controllers with several prefixes have it. */
+const fullPaths = new WeakMap<object, readonly string[]>();
+
+function fullPathOf(made: Endpoint): string {
+  const [path = joinPaths("", made.path), other] = fullPaths.get(made) ?? [];
+  if (other === undefined) return path;
+  throw new FrameworkError(
+    `the URL of ${titleOf(made)} may be ${path} or ${other}: controllers with different prefixes have it; give each an endpoint of its own`,
+    { code: "E_ENDPOINT_SHARED" },
+  );
 }

@@ -1,58 +1,46 @@
 /**
- * The @koa/router of a collection: holds its routes for whoever wants Koa's own, and lets routes be added by hand.
- * Requests of an application are not matched by it, because it walks a list; it is asked for routes that were added by hand, last.
+ * The @koa/router of a collection: it has the routes of the collection, and the application may add routes to it.
+ * The application does not match requests with it, because it tries one route after another. It asks it last, for the added routes.
  */
 import { METHODS } from "node:http";
 import { createRequire } from "node:module";
 import type { Router, RouterMiddleware } from "@koa/router";
-import { answerWith } from "../http/returned-value.js";
 import { Context } from "../http/context.js";
 import type { Next } from "../http/middleware.js";
 import { Reply } from "../http/reply.js";
-import type { FlatRoute } from "./route.js";
-import { type InstanceOf, isMiddlewareClass, type MiddlewareInput } from "./middleware.js";
-
-/** Loaded when the first router is asked for, which most applications never do: it would take its share of every start. */
-function newRouter(): Router {
-  // What the package exports, by its own declaration.
-  const koaRouter = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
-  return new koaRouter.Router({ sensitive: true, strict: true });
-}
+import { answerWith } from "../http/returned-value.js";
+import { isMiddlewareClass, type InstanceOf, type MiddlewareInput } from "./middleware.js";
+import type { Route } from "./route.js";
 
 type Step = (ctx: Context, next: Next) => unknown;
 
-export class HandRouter {
+export class KoaRouter {
   readonly router = newRouter();
-  /** The router's own word for a registered route. */
-  private own: ReadonlySet<unknown> = new Set();
+  /** The entries of the router's stack that are routes of the collection. */
+  private registered: ReadonlySet<unknown> = new Set();
 
   constructor(private readonly instanceOf: InstanceOf) {}
 
-  /** Whether someone has added a route. */
-  get hasForeignRoutes(): boolean {
-    return this.router.stack.length > this.own.size;
+  /** Whether the application has added a route to the router. */
+  get hasAddedRoutes(): boolean {
+    return this.router.stack.length > this.registered.size;
   }
 
-  /** The router with exactly these routes, the most specific first, before those added by hand. */
-  holding(routes: readonly FlatRoute[]): Router {
+  /** The router with exactly these routes, the most specific first, and the added routes after them. */
+  withRoutes(routes: readonly Route[]): Router {
     const { stack } = this.router;
-    const foreign = stack.filter((layer) => !this.own.has(layer));
+    const added = stack.filter((layer) => !this.registered.has(layer));
     stack.length = 0;
     for (const route of routes.toSorted(bySpecificity)) this.register(route);
-    this.own = new Set(stack);
-    stack.push(...foreign);
+    this.registered = new Set(stack);
+    stack.push(...added);
     return this.router;
   }
 
-  private register({ descriptor, path, method, middleware, handler }: FlatRoute): void {
-    const steps = [...middleware.map((input) => this.step(input)), handler].map(koaMiddleware);
+  private register({ descriptor: { name }, path, method, around, handler }: Route): void {
+    const steps = [...around.map((input) => this.step(input)), handler].map(koaMiddleware);
     const methods = method === "ANY" ? METHODS : [method];
-    this.router.register(
-      path.forKoaRouter(),
-      methods,
-      steps,
-      descriptor.name === undefined ? {} : { name: descriptor.name },
-    );
+    this.router.register(path.forKoaRouter(), methods, steps, name === undefined ? {} : { name });
   }
 
   private step(input: MiddlewareInput): Step {
@@ -61,12 +49,19 @@ export class HandRouter {
   }
 }
 
+/** Loads @koa/router with the first router. Most applications ask for none, and loading it makes the start slower. */
+function newRouter(): Router {
+  // The package's own declaration gives the type.
+  const koaRouter = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
+  return new koaRouter.Router({ sensitive: true, strict: true });
+}
+
 /** HEAD before the GET that would answer it too, ANY after every method of its template. */
-function bySpecificity(left: FlatRoute, right: FlatRoute): number {
+function bySpecificity(left: Route, right: Route): number {
   return left.path.compare(right.path) || rank(left) - rank(right);
 }
 
-function rank({ method }: FlatRoute): number {
+function rank({ method }: Route): number {
   if (method === "HEAD") return 0;
   return method === "ANY" ? 2 : 1;
 }
@@ -74,7 +69,7 @@ function rank({ method }: FlatRoute): number {
 /** A returned value is an answer, as it is in the pipeline; Koa itself ignores it. */
 function koaMiddleware(step: Step): RouterMiddleware {
   return async (koaContext, next) => {
-    // What Koa passes is its own context or ours; both are what a step asks for, as far as Koa goes.
+    // Koa passes its own context or ours; both have every member of Koa's that a step uses.
     const ctx = koaContext as unknown as Context;
     const value = await step(ctx, async () => void (await next()));
     if (value !== undefined) answer(ctx, value);
@@ -87,7 +82,7 @@ function answer(ctx: Context, value: unknown): void {
   else (ctx as { body: unknown }).body = value;
 }
 
-/** On Koa's own context, by Koa's own means. */
+/** Writes a reply to Koa's own context. */
 function applyReply(ctx: Pick<Context, "status" | "body" | "set">, { statusCode, headers, type, body }: Reply): void {
   ctx.status = statusCode;
   ctx.set(headers);

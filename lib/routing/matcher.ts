@@ -1,129 +1,164 @@
 /**
- * The matcher: built once from all routes, asked once a request, with the raw path (no query). What it costs does not depend on the
- * number of routes, and a match allocates nothing but its parameters, when they are asked for.
+ * From the method and the raw path of a request, without its query, to a `Match`. Built once from all routes. The cost does not depend
+ * on the number of routes, and a match allocates only its parameters, when they are asked for.
  *
- * The most specific template that has the method answers: literal before capture before catch-all, segment by segment from the
- * left, whatever the order of declaration. Letter case and slashes are significant; literals are compared in canonical percent
- * encoding; captures are decoded after the match and are never empty.
+ * The most specific template that has the method answers: literal before capture before catch-all, segment by segment from the left,
+ * in any order of declaration. Letter case and slashes are significant. Literals are compared in canonical percent encoding. Captures
+ * are decoded after the match and are never empty.
  *
  * @example
- * const index = new RouteIndex([{ method: "GET", path: Path.of("/links/{id}"), value: show }]);
- * const match = index.match("GET", "/links/7");
- * if (match.kind === "found") match.value(match.params("/links/7")); // { id: "7" }
+ * const matcher = new Matcher([new BoundRoute("GET", Path.of("/links/{id}"), show)]);
+ * const match = matcher.match("GET", "/links/7");
+ * if (match.kind === "route") match.params("/links/7"); // { id: "7" }
  */
-import type { PathSegment, Path } from "./path.js";
-import { decoded, canonicalPath, isPlain } from "./percent-encoding.js";
-import type { Method } from "./handler.js";
+import type { Run } from "../http/middleware.js";
+import type { Method } from "./endpoint.js";
+import type { Path, PathSegment } from "./path.js";
+import { canonicalPath, decoded } from "./percent-encoding.js";
 
-/**
- * What the index says about a request: the route that answers, or why none does. Everything but the parameters is made once, with
- * the index; a match allocates nothing.
- */
-export type Params = Readonly<Record<string, string>>;
+/** The route that answers a request, or the reason why there is none. Every match exists before the request: none is allocated. */
+export type Match =
+  | BoundRoute
+  /** The path cannot be decoded: 400. */
+  | { readonly kind: "malformed" }
+  /** No template matches the path: 404, or a file. */
+  | { readonly kind: "not-found" }
+  /** Templates match, and none of them has the method: 405 with `Allow`. */
+  | { readonly kind: "method-not-allowed"; readonly allow: string }
+  /** The same for the method OPTIONS: 204 with `Allow`. */
+  | { readonly kind: "options"; readonly allow: string };
 
-/** A route answers. `value` is what was put into the index for it. */
-export class Found<T> {
-  readonly kind = "found";
+type Params = Readonly<Record<string, string>>;
+
+/** A route of one application: `run` calls its middleware and its handler, bound to their instances. */
+export class BoundRoute {
+  readonly kind = "route";
   private readonly captures: readonly Capture[];
 
   constructor(
-    readonly value: T,
-    segments: readonly PathSegment[],
+    readonly method: Method,
+    readonly path: Path,
+    readonly run: Run,
   ) {
-    this.captures = capturesOf(segments);
+    this.captures = capturesOf(path.segments);
   }
 
-  /**
-   * The decoded parameters of a path that this route has matched: an object of its own, without a prototype to inherit from, so that
-   * a capture may have any name.
-   */
+  /** The decoded parameters of a request path that this route has matched. They inherit nothing, so a capture may have any name. */
   params(path: string): Params {
     if (this.captures.length === 0) return NO_PARAMS;
     const params = new OwnParams();
     let start = 1;
-    for (const { name, skip, catchAll } of this.captures) {
+    for (const { name, skip, isCatchAll } of this.captures) {
       for (let skipped = 0; skipped < skip; skipped++) start = path.indexOf("/", start) + 1;
-      const end = catchAll ? -1 : path.indexOf("/", start);
+      const end = isCatchAll ? -1 : path.indexOf("/", start);
       const raw = end === -1 ? path.slice(start) : path.slice(start, end);
-      // The index refuses what cannot be decoded before it matches.
-      params[name] = decoded(raw) ?? raw;
+      // The matcher has refused every path that cannot be decoded.
+      params[name] = isPlain(raw) ? raw : (decoded(raw) ?? raw);
       start = end + 1;
     }
     return params;
   }
 }
 
-/** No route answers. */
-export type NotFound =
-  /** The path cannot be decoded: 400. */
-  | { readonly kind: "malformed" }
-  /** No template matches the path: 404, or a file. */
-  | { readonly kind: "not-found" }
-  /** Templates match, none has the method: 405 with `Allow`. */
-  | { readonly kind: "method-not-allowed"; readonly allow: string }
-  /** The same for OPTIONS, which is answered: 204 with `Allow`. */
-  | { readonly kind: "options"; readonly allow: string };
+export class Matcher {
+  private readonly root = new SegmentNode();
 
-export type Match<T> = Found<T> | NotFound;
+  /** Of two routes with the same method and template the first one answers; `build()` refuses such routes. */
+  constructor(routes: Iterable<BoundRoute>) {
+    for (const route of routes) this.root.template(route.path.segments).add(route);
+  }
 
-export const MALFORMED: NotFound = Object.freeze({ kind: "malformed" });
-export const NOT_FOUND: NotFound = Object.freeze({ kind: "not-found" });
+  match(method: string, path: string): Match {
+    if (isPlain(path)) return this.search(method, path);
+    const canonical = canonicalPath(path);
+    return canonical === undefined ? MALFORMED : this.search(method, canonical);
+  }
+
+  private search(method: string, path: string): Match {
+    if (!path.startsWith("/")) return NOT_FOUND;
+    return this.root.find(method, path, 1) ?? this.refuse(method, path);
+  }
+
+  private refuse(method: string, path: string): Match {
+    const allowed = new Set<string>();
+    for (const template of this.root.matching(path, 1)) {
+      for (const name of template.methods) allowed.add(name);
+    }
+    if (allowed.size === 0) return NOT_FOUND;
+    if (allowed.has("GET")) allowed.add("HEAD");
+    const allow = [...allowed.add("OPTIONS")].toSorted().join(", ");
+    return method === "OPTIONS" ? { kind: "options", allow } : { kind: "method-not-allowed", allow };
+  }
+}
+
+const MALFORMED: Match = Object.freeze({ kind: "malformed" });
+const NOT_FOUND: Match = Object.freeze({ kind: "not-found" });
+
+/** The characters of a path that are their own canonical spelling: `pchar` of RFC 3986 section 3.3 and the slash, but no `%`. */
+const PLAIN = tableOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/");
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(128);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
+}
+
+/** Whether the text is its own canonical spelling, which most paths are: then nothing is decoded. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f || PLAIN[code] === 0) return false;
+  }
+  return true;
+}
 
 interface Capture {
   readonly name: string;
-  /** Segments between the capture before (or the start) and this one. */
+  /** The number of literals between the capture before (or the start) and this one. */
   readonly skip: number;
-  readonly catchAll: boolean;
+  readonly isCatchAll: boolean;
 }
 
-function capturesOf(segments: readonly PathSegment[]): Capture[] {
+function capturesOf(segments: readonly PathSegment[]): readonly Capture[] {
   const captures: Capture[] = [];
   let skip = 0;
   for (const { kind, text } of segments) {
     if (kind === "literal") skip++;
     else {
-      captures.push({ name: text, skip, catchAll: kind === "catch-all" });
+      captures.push({ name: text, skip, isCatchAll: kind === "catch-all" });
       skip = 0;
     }
   }
   return captures;
 }
 
-/**
- * An object with nothing to inherit: only the parameters of the route can be read from it. All objects of a route share one hidden
- * class, which those made by `Object.create(null)` would not.
- */
-const OwnParams = emptyClass();
+/** All instances have one hidden class until parameters are added; objects from `Object.create(null)` are slow dictionaries. */
+const OwnParams = classWithoutMembers();
 
 const NO_PARAMS: Params = Object.freeze(new OwnParams());
 
-function emptyClass(): new () => Record<string, string> {
+function classWithoutMembers(): new () => Record<string, string> {
   const Empty = class {};
   Reflect.deleteProperty(Empty.prototype, "constructor");
   Object.setPrototypeOf(Empty.prototype, null);
-  // What is assigned to an instance is all it has.
+  // An instance has exactly the properties that are assigned to it.
   return Empty as new () => Record<string, string>;
 }
 
-// The templates of an application as a tree of segments. Literals are found by a hash of their characters, taken where they stand in
-// the path: a search allocates nothing, and what it costs depends on the path, not on how many routes there are beside it. It enters
-// a node at most once, so it is bounded by the tree. Paths are given in canonical spelling.
-
 /** The routes of one template, one per method. */
-export class Terminal<T> {
-  private readonly byMethod = new Map<string, Found<T>>();
-  private any: Found<T> | undefined;
+class TemplateRoutes {
+  private readonly byMethod = new Map<string, BoundRoute>();
+  private any: BoundRoute | undefined;
 
-  /** The first route of a method stands; a second one is a fault that is reported elsewhere. */
-  add(method: Method, found: Found<T>): void {
-    if (method === "ANY") this.any ??= found;
-    else if (!this.byMethod.has(method)) this.byMethod.set(method, found);
+  add(route: BoundRoute): void {
+    if (route.method === "ANY") this.any ??= route;
+    else if (!this.byMethod.has(route.method)) this.byMethod.set(route.method, route);
   }
 
-  /** The route for the method: HEAD falls back to GET, and everything to `ANY`. */
-  answer(method: string): Found<T> | undefined {
-    const found = this.byMethod.get(method) ?? (method === "HEAD" ? this.byMethod.get("GET") : undefined);
-    return found ?? this.any;
+  /** The route for the method: GET answers HEAD, and `ANY` answers every method without a route. */
+  forMethod(method: string): BoundRoute | undefined {
+    const route = this.byMethod.get(method) ?? (method === "HEAD" ? this.byMethod.get("GET") : undefined);
+    return route ?? this.any;
   }
 
   get methods(): Iterable<string> {
@@ -131,78 +166,80 @@ export class Terminal<T> {
   }
 }
 
-export class SegmentTree<T> {
-  /** By hash; literals of the same hash are chained. */
-  private literals: Map<number, SegmentTree<T>> | undefined;
-  private chained: SegmentTree<T> | undefined;
-  private capture: SegmentTree<T> | undefined;
-  private catchAll: Terminal<T> | undefined;
-  private terminal: Terminal<T> | undefined;
+/**
+ * A node of the tree of segments that holds the templates. A search hashes the characters of a segment in the path itself, so it
+ * allocates nothing. It enters a node at most once, so the size of the tree bounds it. Paths are in canonical spelling.
+ */
+class SegmentNode {
+  /** By hash; `nextWithSameHash` links literals of one hash. */
+  private literals: Map<number, SegmentNode> | undefined;
+  private nextWithSameHash: SegmentNode | undefined;
+  private capture: SegmentNode | undefined;
+  private catchAll: TemplateRoutes | undefined;
+  private routes: TemplateRoutes | undefined;
 
-  /** `text` is the literal that leads here. */
+  /** `text` is the literal that leads to this node. */
   constructor(private readonly text = "") {}
 
-  /** The place of a template, made where it is new; `at` is the segment that this node stands before. */
-  place(segments: readonly PathSegment[], at = 0): Terminal<T> {
+  /** The routes of a template, made where there are none. `at` is the segment after this node. */
+  template(segments: readonly PathSegment[], at = 0): TemplateRoutes {
     const segment = segments[at];
-    if (segment === undefined) return (this.terminal ??= new Terminal());
-    if (segment.kind === "catch-all") return (this.catchAll ??= new Terminal());
-    const child = segment.kind === "literal" ? this.literal(segment.text) : (this.capture ??= new SegmentTree());
-    return child.place(segments, at + 1);
+    if (segment === undefined) return (this.routes ??= new TemplateRoutes());
+    if (segment.kind === "catch-all") return (this.catchAll ??= new TemplateRoutes());
+    const child = segment.kind === "literal" ? this.literal(segment.text) : (this.capture ??= new SegmentNode());
+    return child.template(segments, at + 1);
   }
 
-  /**
-   * The most specific route that has the method. `start` is where the segment of this node begins.
-   * The order of the three attempts is the order of specificity.
-   */
-  find(method: string, path: string, start: number): Found<T> | undefined {
+  /** The most specific route that has the method. `start` is the index of the next segment in the path. */
+  find(method: string, path: string, start: number): BoundRoute | undefined {
     let hash = 0;
     let end = start;
     for (; end < path.length; end++) {
       const code = path.charCodeAt(end);
       if (code === SLASH) break;
-      hash = hashed(hash, code);
+      hash = hashWith(hash, code);
     }
+    // The order of the three attempts is the order of specificity.
     const literal = this.literalAt(path, start, end, hash)?.descend(method, path, end);
     if (literal !== undefined) return literal;
     const captured = end === start ? undefined : this.capture?.descend(method, path, end);
     if (captured !== undefined) return captured;
-    return start < path.length ? this.catchAll?.answer(method) : undefined;
+    return start < path.length ? this.catchAll?.forMethod(method) : undefined;
   }
 
-  /** Every template that matches the path, whatever its methods. */
-  *matching(path: string, start: number): Generator<Terminal<T>> {
+  /** Every template that matches the path, with any method. */
+  *matching(path: string, start: number): Generator<TemplateRoutes> {
     const slash = path.indexOf("/", start);
     const end = slash === -1 ? path.length : slash;
     const literal = this.literalAt(path, start, end, hashOf(path.slice(start, end)));
     for (const child of [literal, end === start ? undefined : this.capture]) {
       if (child === undefined) continue;
       if (slash !== -1) yield* child.matching(path, end + 1);
-      else if (child.terminal !== undefined) yield child.terminal;
+      else if (child.routes !== undefined) yield child.routes;
     }
     if (this.catchAll !== undefined && start < path.length) yield this.catchAll;
   }
 
-  private descend(method: string, path: string, end: number): Found<T> | undefined {
-    return end === path.length ? this.terminal?.answer(method) : this.find(method, path, end + 1);
+  private descend(method: string, path: string, end: number): BoundRoute | undefined {
+    return end === path.length ? this.routes?.forMethod(method) : this.find(method, path, end + 1);
   }
 
   /** The child for the segment between `start` and `end`. */
-  private literalAt(path: string, start: number, end: number, hash: number): SegmentTree<T> | undefined {
+  private literalAt(path: string, start: number, end: number, hash: number): SegmentNode | undefined {
     let child = this.literals?.get(hash);
     while (child !== undefined && (child.text.length !== end - start || !path.startsWith(child.text, start))) {
-      child = child.chained;
+      child = child.nextWithSameHash;
     }
     return child;
   }
 
-  private literal(text: string): SegmentTree<T> {
+  private literal(text: string): SegmentNode {
     const hash = hashOf(text);
     const known = this.literalAt(text, 0, text.length, hash);
     if (known !== undefined) return known;
     this.literals ??= new Map();
-    const made = new SegmentTree<T>(text);
-    made.chained = this.literals.get(hash);
+    const made = new SegmentNode(text);
+    made.nextWithSameHash = this.literals.get(hash);
     this.literals.set(hash, made);
     return made;
   }
@@ -210,53 +247,13 @@ export class SegmentTree<T> {
 
 const SLASH = 0x2f;
 
-/** Kept to 30 bits, which V8 holds without a heap number everywhere. */
-function hashed(hash: number, code: number): number {
+/** 30 bits: V8 keeps such a number without allocating it. */
+function hashWith(hash: number, code: number): number {
   return (Math.imul(hash, 31) + code) & 0x3fffffff;
 }
 
 function hashOf(text: string): number {
   let hash = 0;
-  for (let at = 0; at < text.length; at++) hash = hashed(hash, text.charCodeAt(at));
+  for (let at = 0; at < text.length; at++) hash = hashWith(hash, text.charCodeAt(at));
   return hash;
-}
-
-/** A route as the index needs it; `value` is handed back with the match. */
-export interface IndexedRoute<T> {
-  readonly method: Method;
-  readonly path: Path;
-  readonly value: T;
-}
-
-export class RouteIndex<T> {
-  private readonly tree = new SegmentTree<T>();
-
-  constructor(routes: Iterable<IndexedRoute<T>>) {
-    for (const { method, path, value } of routes) {
-      this.tree.place(path.segments).add(method, new Found(value, path.segments));
-    }
-  }
-
-  /** What answers `method` on `path`, which is the request's path as it came, without its query. */
-  match(method: string, path: string): Match<T> {
-    if (isPlain(path)) return this.search(method, path);
-    const canonical = canonicalPath(path);
-    return canonical === undefined ? MALFORMED : this.search(method, canonical);
-  }
-
-  private search(method: string, path: string): Match<T> {
-    if (!path.startsWith("/")) return NOT_FOUND;
-    return this.tree.find(method, path, 1) ?? this.refuse(method, path);
-  }
-
-  private refuse(method: string, path: string): NotFound {
-    const allowed = new Set<string>();
-    for (const terminal of this.tree.matching(path, 1)) {
-      for (const name of terminal.methods) allowed.add(name);
-    }
-    if (allowed.size === 0) return NOT_FOUND;
-    if (allowed.has("GET")) allowed.add("HEAD");
-    const allow = [...allowed.add("OPTIONS")].toSorted().join(", ");
-    return method === "OPTIONS" ? { kind: "options", allow } : { kind: "method-not-allowed", allow };
-  }
 }

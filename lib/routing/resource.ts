@@ -1,6 +1,6 @@
 /**
- * The seven conventional actions of a thing that is listed, shown and changed, as a table of endpoints. The methods of its controller
- * are bound by the names of the actions. There is no PATCH; a table (`routes`) says whatever this does not.
+ * The seven conventional actions on a kind of thing that is listed, shown and changed, as a table of endpoints. A method of its
+ * controller handles the action of the same name. There is no PATCH; for other actions use a table (`routes`).
  *
  * @example
  * const photos = resource("photos", "/photos", { only: ["index", "show", "destroy"] });
@@ -8,9 +8,9 @@
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
-import { registered } from "./endpoint-table.js";
-import { joinPaths, pathText, type Join } from "./path.js";
+import { registerTable } from "./endpoint-table.js";
 import type { ResourceMark } from "./handler.js";
+import { joinPaths, pathText, type Join } from "./path.js";
 
 const ACTIONS = {
   index: { method: "GET", path: "" },
@@ -22,11 +22,14 @@ const ACTIONS = {
   destroy: { method: "DELETE", path: "/{id}" },
 } as const;
 
+// The keys of the constant above.
+const ACTION_NAMES = Object.keys(ACTIONS) as readonly ResourceAction[];
+
 type Actions = typeof ACTIONS;
 
 export type ResourceAction = keyof Actions;
 
-/** `only` keeps, `except` removes; with both, what `only` keeps and `except` does not remove. */
+/** `only` keeps actions, `except` removes actions; where both are given, `except` removes from the actions that `only` keeps. */
 export interface ResourceOptions<Only extends ResourceAction, Except extends ResourceAction> {
   readonly only?: readonly Only[];
   readonly except?: readonly Except[];
@@ -41,23 +44,20 @@ export function resource<
   const Only extends ResourceAction = ResourceAction,
   const Except extends ResourceAction = never,
 >(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
-  const findings = unknownActions(name, [...(options.only ?? []), ...(options.except ?? [])]);
+  const diagnostics = unknownActions(name, [...(options.only ?? []), ...(options.except ?? [])]);
   const start = pathText(path, `the resource "${name}"`);
   const made = kept(options).map((action) => {
     const { method, path: end } = ACTIONS[action];
     return [action, endpoint(method, joinPaths(start, end), `${name}.${action}`)] as const;
   });
-  const table: object = registered(new Map(made), { name, bindsByName: true, findings });
-  // The actions that are kept are those the type computes; the mark exists for the compiler only.
+  const table: object = registerTable({ name, entries: new Map(made), isHandledByName: true, diagnostics });
+  // The type computes the same actions; the mark exists for the compiler only.
   return table as Resource<P, Exclude<Only, Except>>;
 }
 
 function kept({ only, except }: ResourceOptions<ResourceAction, ResourceAction>): readonly ResourceAction[] {
   return ACTION_NAMES.filter((action) => (only?.includes(action) ?? true) && except?.includes(action) !== true);
 }
-
-// The keys of the constant above.
-const ACTION_NAMES = Object.keys(ACTIONS) as readonly ResourceAction[];
 
 function unknownActions(name: string, given: readonly string[]): readonly Diagnostic[] {
   const unknown = given.filter((action) => !Object.hasOwn(ACTIONS, action));

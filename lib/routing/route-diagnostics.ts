@@ -1,71 +1,34 @@
-/** What is wrong with routes taken together: paths that are none, two routes for the same requests, two routes of one name. */
+/** Everything that can be wrong with the routes of a collection: an invalid path, two routes for the same requests or of one name. */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { askedParameters } from "./handler-source.js";
-import { titleOf, type AnyHandler, type RouteDescriptor } from "./handler.js";
-import type { DraftRoute } from "./route.js";
+import { titleOf } from "./endpoint.js";
+import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
 import { Path } from "./path.js";
-import { isMiddleware } from "./middleware.js";
+import type { Route, RouteDescriptor } from "./route.js";
 
-/** Parameters that a handler reads and none of its paths has; the compiler refuses them, unless it was talked out of it. */
-export function absentParameters(drafts: readonly DraftRoute[]): readonly Diagnostic[] {
-  return [...byHandler(drafts)].flatMap(([handler, own]) => {
-    const known = new Set(own.flatMap(({ path }) => (path instanceof Path ? path.names : [])));
-    const absent = askedParameters(handler).filter((name) => !known.has(name));
-    return absent.map((name) => finding(name, own));
-  });
-}
-
-/** A handler may serve several paths; those that are none tell nothing about their parameters. */
-function byHandler(drafts: readonly DraftRoute[]): ReadonlyMap<AnyHandler, readonly DraftRoute[]> {
-  const grouped = new Map<AnyHandler, DraftRoute[]>();
-  for (const draft of drafts) {
-    const group = grouped.get(draft.written) ?? [];
-    group.push(draft);
-    grouped.set(draft.written, group);
-  }
-  for (const [handler, group] of grouped) {
-    if (group.some(({ path }) => !(path instanceof Path))) grouped.delete(handler);
-  }
-  return grouped;
-}
-
-function finding(name: string, own: readonly DraftRoute[]): Diagnostic {
-  const titles = own.map(({ descriptor }) => titleOf(descriptor)).join(" and ");
-  return {
-    code: "E_ROUTE_PARAM_ABSENT",
-    what: `the handler asks for the parameter "${name}", which is not in ${titles}`,
-    where: [...new Set(own.map(({ descriptor }) => descriptor.handler))].join(" and "),
-    fix: `put {${name}} into the path, or read a parameter that it has`,
-  };
-}
-
-/** Where the framework's own endpoints live. */
+/** The paths below this one are kept for endpoints of the framework. */
 const RESERVED = "/_framework";
 
-export function findingsOf(drafts: readonly DraftRoute[]): readonly Diagnostic[] {
+export function routeDiagnostics(routes: readonly Route[]): readonly Diagnostic[] {
   return [
-    ...drafts.flatMap(pathFindings),
-    ...drafts.flatMap(middlewareFindings),
-    ...duplicates(drafts),
-    ...repeatedNames(drafts),
-    ...absentParameters(drafts),
+    ...routes.flatMap(ofPath),
+    ...routes.flatMap(ofMiddleware),
+    ...duplicates(routes),
+    ...emptyNames(routes),
+    ...repeatedNames(routes),
   ];
 }
 
-/** Routes that stand exactly on one of the paths given, where something else answers. */
-export function collisions(
-  drafts: readonly Pick<DraftRoute, "path" | "descriptor">[],
-  taken: readonly string[],
-): Diagnostic[] {
-  return drafts.flatMap(({ path, descriptor }) => {
-    if (!(path instanceof Path) || !taken.includes(path.shape)) return [];
-    const what = `the route ${titleOf(descriptor)} stands on the health path ${path.shape}, which answers before it`;
+/** The routes with exactly one of the paths of the health endpoints, which answer before any route. */
+export function healthCollisions(routes: readonly Route[], healthPaths: readonly string[]): Diagnostic[] {
+  return routes.flatMap(({ pathOrFault: path, descriptor }) => {
+    if (!(path instanceof Path) || !healthPaths.includes(path.shape)) return [];
+    const what = `the route ${titleOf(descriptor)} has the health path ${path.shape}, which answers before it`;
     const fix = "give the route another path, or move the health endpoints with .healthPrefix(path)";
     return [{ code: "E_ROUTE_HEALTH", what, where: descriptor.handler, fix }];
   });
 }
 
-function pathFindings({ descriptor, path }: DraftRoute): Diagnostic[] {
+function ofPath({ descriptor, pathOrFault: path }: Route): Diagnostic[] {
   const where = descriptor.handler;
   if (!(path instanceof Path)) {
     const what = `the path "${path.template}" cannot be used: ${path.reason}`;
@@ -77,20 +40,20 @@ function pathFindings({ descriptor, path }: DraftRoute): Diagnostic[] {
   return [{ code: "E_ROUTE_RESERVED", what, where, fix: "give it another path" }];
 }
 
-/** The compiler refuses these; what still comes is `undefined` from modules that import each other, or plain JavaScript. */
-function middlewareFindings({ descriptor, middleware }: DraftRoute): Diagnostic[] {
-  return middleware
+/** The compiler refuses these. Files that import each other give `undefined`, and plain JavaScript gives anything. */
+function ofMiddleware({ descriptor, around }: Route): Diagnostic[] {
+  return around
     .filter((input) => !isMiddleware(input))
     .map((input) => ({
       code: "E_MIDDLEWARE_INVALID",
-      what: `${String(input)} stands as middleware on ${titleOf(descriptor)} and is none`,
+      what: `${String(input)} is given as middleware of ${titleOf(descriptor)} and is none`,
       where: descriptor.handler,
-      fix: "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other",
+      fix: MIDDLEWARE_FIX,
     }));
 }
 
-function duplicates(drafts: readonly DraftRoute[]): Diagnostic[] {
-  return repeated(drafts, requestsOf, (first, second) => ({
+function duplicates(routes: readonly Route[]): Diagnostic[] {
+  return repeated(routes, requestsOf, (first, second) => ({
     code: "E_ROUTE_DUPLICATE",
     what: `${titleOf(second)} answers the same requests as ${titleOf(first)}`,
     where: `${first.handler} and ${second.handler}`,
@@ -98,42 +61,44 @@ function duplicates(drafts: readonly DraftRoute[]): Diagnostic[] {
   }));
 }
 
-function repeatedNames(drafts: readonly DraftRoute[]): Diagnostic[] {
-  const blank = drafts.filter(({ descriptor }) => descriptor.name === "");
-  const twice = repeated(drafts, nameOf, (first, second) => ({
+function emptyNames(routes: readonly Route[]): Diagnostic[] {
+  const unnamed = routes.map(({ descriptor }) => descriptor).filter(({ name }) => name === "");
+  return unnamed.map((descriptor) => {
+    const what = `the name of ${titleOf(descriptor)} is empty`;
+    return { code: "E_ROUTE_NAME_EMPTY", what, where: descriptor.handler, fix: "leave the name out, or give one" };
+  });
+}
+
+function repeatedNames(routes: readonly Route[]): Diagnostic[] {
+  return repeated(routes, nameOf, (first, second) => ({
     code: "E_ROUTE_NAME_REPEATED",
     what: `the name "${String(second.name)}" is given to ${titleOf(first)} and to ${titleOf(second)}`,
     where: `${first.handler} and ${second.handler}`,
     fix: "give one of the two another name",
   }));
-  return [...blank.map(({ descriptor }) => unnamed(descriptor)), ...twice];
 }
 
-function unnamed(descriptor: RouteDescriptor): Diagnostic {
-  const what = `the name of ${titleOf(descriptor)} is empty`;
-  return { code: "E_ROUTE_NAME_EMPTY", what, where: descriptor.handler, fix: "leave the name out, or give one" };
-}
-
+/** A diagnostic for each route whose key an earlier route has. */
 function repeated(
-  drafts: readonly DraftRoute[],
-  keyOf: (draft: DraftRoute) => string | undefined,
+  routes: readonly Route[],
+  keyOf: (route: Route) => string | undefined,
   describe: (first: RouteDescriptor, second: RouteDescriptor) => Diagnostic,
 ): Diagnostic[] {
-  const firsts = new Map<string, RouteDescriptor>();
-  return drafts.flatMap((draft) => {
-    const key = keyOf(draft);
+  const firsts = new Map<string, Route>();
+  return routes.flatMap((route) => {
+    const key = keyOf(route);
     const first = key === undefined ? undefined : firsts.get(key);
-    if (first !== undefined) return [describe(first, draft.descriptor)];
-    if (key !== undefined) firsts.set(key, draft.descriptor);
+    if (first !== undefined) return [describe(first.descriptor, route.descriptor)];
+    if (key !== undefined) firsts.set(key, route);
     return [];
   });
 }
 
-/** The same for two routes between which no request could choose. */
-function requestsOf({ method, path }: DraftRoute): string | undefined {
+/** The same for two routes that would answer the same requests. */
+function requestsOf({ method, pathOrFault: path }: Route): string | undefined {
   return path instanceof Path ? `${method} ${path.shape}` : undefined;
 }
 
-function nameOf({ descriptor }: DraftRoute): string | undefined {
+function nameOf({ descriptor }: Route): string | undefined {
   return descriptor.name === "" ? undefined : descriptor.name;
 }

@@ -1,156 +1,149 @@
 /**
  * A route without decorators: a method, a path and a handler, with a name and middleware of its own. Put it into `Routes`, or first
- * into a `RouteGroup` that gives it a prefix. It is read when the application is built; until then every call on it counts.
+ * into a `RouteGroup`, which gives it a prefix. The application reads it when it is built; changes before that count.
  *
- * A handler may ask for the captures of the route's own path; what a group's prefix captures, it reads from a `Context<string>`.
+ * A handler may ask for the captures of the route's own path. A `Context<string>` reads the captures of a group's prefix too.
  *
  * @example
  * Route.get("/links/{id}", ({ params }) => store.find(params.id)).name("links.show").middleware(SignedIn);
  */
+import { nameOf } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import type { AnyHandler, Handler, HandlerOf, Method, RouteDescriptor } from "./handler.js";
-import { joinPaths, Path, pathText, type PathFault } from "./path.js";
+import type { Endpoint, Method } from "./endpoint.js";
+import type { Handler, HandlerOf } from "./handler.js";
 import type { MiddlewareInput } from "./middleware.js";
-import { nameOf } from "../di/token.js";
+import { joinPaths, Path, pathText, type PathFault } from "./path.js";
 
-/** What a route is besides its method, path and handler. */
-export interface RouteOptions {
-  readonly name?: string | undefined;
-  readonly pages?: readonly string[] | undefined;
-  /** How the handler is called in descriptions; else the function's own name. */
-  readonly handlerName?: string | undefined;
-  /** The function that the handler calls; else the handler itself. */
-  readonly written?: AnyHandler | undefined;
+/** The part of an endpoint that is data: a route has it too. */
+type Declaration = Pick<Endpoint, "method" | "path" | "name" | "pages">;
+
+/** A route as data; it does not change while the application runs. `path` is the template with all prefixes: `/teams/{team}/links`. */
+export interface RouteDescriptor extends Declaration {
+  /** `LinksController.show`; for a function its name, else `anonymous`. */
+  readonly handler: string;
 }
 
 export class Route {
-  private readonly around: MiddlewareInput[] = [];
-  private dottedName: string | undefined;
+  private parsed: Path | PathFault | undefined;
 
   private constructor(
-    private readonly method: Method,
-    private readonly path: string,
-    private readonly handler: Handler,
-    private readonly options: RouteOptions,
-  ) {
-    this.dottedName = options.name;
-  }
+    private declared: Declaration,
+    /** @internal */
+    readonly handler: Handler,
+    private readonly handlerName: string,
+    private readonly ownMiddleware: MiddlewareInput[] = [],
+  ) {}
 
   static get<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("GET", path, handler);
+    return declaredRoute("GET", path, handler);
   }
 
   static post<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("POST", path, handler);
+    return declaredRoute("POST", path, handler);
   }
 
   static put<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("PUT", path, handler);
+    return declaredRoute("PUT", path, handler);
   }
 
   static patch<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("PATCH", path, handler);
+    return declaredRoute("PATCH", path, handler);
   }
 
   static delete<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("DELETE", path, handler);
+    return declaredRoute("DELETE", path, handler);
   }
 
   static head<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("HEAD", path, handler);
+    return declaredRoute("HEAD", path, handler);
   }
 
   static options<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("OPTIONS", path, handler);
+    return declaredRoute("OPTIONS", path, handler);
   }
 
   /** Answers every method that has no route of its own at the same template. */
   static any<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return Route.of("ANY", path, handler);
+    return declaredRoute("ANY", path, handler);
   }
 
-  /** @internal */
-  static of<P extends string>(method: Method, path: P, handler: HandlerOf<P>, options: RouteOptions = {}): Route {
-    if (typeof handler !== "function") {
-      throw new FrameworkError(`the route ${method} ${path} has no handler: give a function`, {
-        code: "E_HANDLER_INVALID",
-      });
-    }
-    // The matcher gives the handler exactly the parameters of this path, which the type of `handler` has been checked against.
-    return new Route(method, pathText(path, `a ${method} route`), handler as Handler, options);
+  /** The route of an endpoint. @internal */
+  static of(
+    { method, path, name, pages }: Declaration,
+    handler: Handler,
+    handlerName = handler.name === "" ? "anonymous" : handler.name,
+  ): Route {
+    return new Route({ method, path, name, pages }, handler, handlerName);
   }
 
   /** A dotted name, unique in the application: `links.show`. The last call counts. */
   name(name: string): this {
-    this.dottedName = name;
+    this.declared = { ...this.declared, name };
     return this;
   }
 
   /** Puts middleware around this route only; the first is the outermost. It runs after the match, never on 404 or 405. */
   middleware(...middleware: readonly MiddlewareInput[]): this {
-    this.around.push(...middleware);
+    this.ownMiddleware.push(...middleware);
     return this;
   }
 
-  /** The same for a middleware written for Koa. */
+  /** The same for middleware written for Koa. */
   layer(...layers: readonly KoaMiddleware[]): this {
-    this.around.push(...layers);
-    return this;
+    return this.middleware(...layers);
+  }
+
+  /** This route below a prefix, with more middleware around its own: a copy, which later calls do not change. @internal */
+  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
+    const path = prefix === "" ? this.declared.path : joinPaths(prefix, this.declared.path);
+    return [new Route({ ...this.declared, path }, this.handler, this.handlerName, [...outer, ...this.ownMiddleware])];
   }
 
   /** @internal */
-  drafts(prefix: string): readonly DraftRoute[] {
-    const { method, handler, options } = this;
-    const path = prefix === "" ? this.path : joinPaths(prefix, this.path);
-    const descriptor = Object.freeze({
-      method,
-      path,
-      handler: options.handlerName ?? (handler.name === "" ? "anonymous" : handler.name),
-      name: this.dottedName,
-      pages: Object.freeze([...(options.pages ?? [])]),
-    });
-    const written = options.written ?? handler;
-    return [{ descriptor, path: Path.read(path), method, handler, written, middleware: [...this.around] }];
+  get descriptor(): RouteDescriptor {
+    const { method, path, name, pages } = this.declared;
+    return Object.freeze({ method, path, handler: this.handlerName, name, pages });
+  }
+
+  /** @internal */
+  get method(): Method {
+    return this.declared.method;
+  }
+
+  /** The middleware around the handler, outermost first. @internal */
+  get around(): readonly MiddlewareInput[] {
+    return this.ownMiddleware;
+  }
+
+  /** The parsed template, or the reason why it is no template. @internal */
+  get pathOrFault(): Path | PathFault {
+    return (this.parsed ??= Path.read(this.declared.path));
+  }
+
+  /** The parsed template; throws `E_ROUTE_PATH` where it is no template. @internal */
+  get path(): Path {
+    const path = this.pathOrFault;
+    return path instanceof Path ? path : Path.of(path.template);
   }
 }
 
-/** A route with everything around it resolved: full path, and all middleware, outermost first. What the pipeline composes. */
-export interface FlatRoute {
-  readonly descriptor: RouteDescriptor;
-  readonly path: Path;
-  readonly method: Method;
-  readonly handler: Handler;
-  /** Collection outside group outside route; at one place in the order of the calls. */
-  readonly middleware: readonly MiddlewareInput[];
+function declaredRoute<P extends string>(method: Method, path: P, handler: HandlerOf<P>): Route {
+  if (typeof handler !== "function") {
+    throw new FrameworkError(`the route ${method} ${path} has no handler: give a function`, {
+      code: "E_HANDLER_INVALID",
+    });
+  }
+  const declared = { method, path: pathText(path, `a ${method} route`), name: undefined, pages: NO_PAGES };
+  // The matcher gives the handler the parameters of this path, and the type of the parameter has compared the two.
+  return Route.of(declared, handler as Handler);
 }
 
-/** The same before anyone has looked whether the template is one. */
-export interface DraftRoute extends Omit<FlatRoute, "path"> {
-  readonly path: Path | PathFault;
-  /** The function as it was written, whose text may be looked at; `handler` calls it. */
-  readonly written: AnyHandler;
-}
-
-// The members of a collection or group as they may come from JavaScript: refused where they are written, which no finding could name.
-
-/** A copy; throws `E_ROUTES_INVALID` for what is no list, and for a member that cannot be one. */
-export function membersOf<T>(given: readonly T[], isMember: (candidate: unknown) => boolean): T[] {
-  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is no list of routes`);
-  const at = given.findIndex((member) => !isMember(member));
-  if (at >= 0) throw invalidRoutes(`member ${at + 1}, ${nameOf(given[at])}, is neither a Route nor a RouteGroup`);
-  return [...given];
-}
-
-export function invalidRoutes(what: string): FrameworkError {
-  return new FrameworkError(`${what}; undefined often means that two files import each other`, {
-    code: "E_ROUTES_INVALID",
-  });
-}
+const NO_PAGES: readonly string[] = Object.freeze([]);
 
 /**
  * Routes below one prefix that share middleware. Groups nest: their prefixes are joined, the outer group's middleware is outermost.
- * What a group puts around its routes reaches each of them and no sibling.
+ * The middleware of a group is around each of its routes and around no sibling of the group.
  *
  * @example
  * new RouteGroup("/admin", [Route.get("/", dashboard), Route.get("/users", users)]).middleware(SignedIn);
@@ -160,10 +153,10 @@ export class RouteGroup {
   private readonly prefix: string;
   private readonly members: readonly (Route | RouteGroup)[];
 
-  /** Throws `E_ROUTE_PATH` for a prefix that is no text, `E_ROUTES_INVALID` for a member that is neither route nor group. */
+  /** Throws `E_ROUTE_PATH` for a prefix that is no string, `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
     this.prefix = pathText(prefix, "a group");
-    this.members = membersOf(members, isRouteOrGroup);
+    this.members = membersOf(members);
   }
 
   /** Puts middleware around each route of the group; the first is the outermost. It runs after the match, never on 404 or 405. */
@@ -172,21 +165,32 @@ export class RouteGroup {
     return this;
   }
 
-  /** The same for a middleware written for Koa. */
+  /** The same for middleware written for Koa. */
   layer(...layers: readonly KoaMiddleware[]): this {
-    this.around.push(...layers);
-    return this;
+    return this.middleware(...layers);
   }
 
-  /** @internal */
-  drafts(prefix: string): readonly DraftRoute[] {
-    const joined = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
-    const drafts = this.members.flatMap((member) => member.drafts(joined));
-    return drafts.map((draft) => ({ ...draft, middleware: [...this.around, ...draft.middleware] }));
+  /** The routes below a prefix, with more middleware around them. @internal */
+  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
+    const start = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
+    const around = [...outer, ...this.around];
+    return this.members.flatMap((member) => member.flattened(start, around));
   }
 }
 
-/** What collections and groups are made of. @internal */
-export function isRouteOrGroup(candidate: unknown): boolean {
-  return candidate instanceof Route || candidate instanceof RouteGroup;
+/**
+ * A copy of the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is no list, and for a member that is
+ * neither route nor group: plain JavaScript can give both, and here the stack names the line.
+ */
+export function membersOf(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
+  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is no list of routes`);
+  const at = given.findIndex((member) => !(member instanceof Route || member instanceof RouteGroup));
+  if (at >= 0) throw invalidRoutes(`member ${at + 1}, ${nameOf(given[at])}, is neither a Route nor a RouteGroup`);
+  return [...given];
+}
+
+export function invalidRoutes(what: string): FrameworkError {
+  return new FrameworkError(`${what}; undefined often means that two files import each other`, {
+    code: "E_ROUTES_INVALID",
+  });
 }

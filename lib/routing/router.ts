@@ -1,67 +1,67 @@
 /**
- * The router stage: finds the route, binds its parameters, runs its middleware and handler, and turns what the handler returned into
- * the answer. What no template matches goes to routes added by hand to a @koa/router, then to the fallback, then is a 404.
+ * The router stage: finds the route of a request, gives the context its parameters, runs its middleware and handler, and turns the
+ * returned value into the answer. A request without a route goes to routes that the application added to a @koa/router, then to the
+ * fallback; else it is a 404.
  */
+import { BadRequestError } from "../errors/framework-error.js";
 import { compose } from "../http/compose.js";
 import type { Context } from "../http/context.js";
-import { BadRequestError } from "../errors/framework-error.js";
-import { answerReturned } from "../http/returned-value.js";
 import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
-import type { Method } from "./handler.js";
-import type { Path } from "./path.js";
-import { RouteIndex } from "./matcher.js";
+import { answerReturned } from "../http/returned-value.js";
+import type { Handler } from "./handler.js";
+import { BoundRoute, Matcher } from "./matcher.js";
+import type { Route } from "./route.js";
 
-/** A route with everything resolved: instances, not classes. */
-export interface Destination {
-  readonly method: Method;
-  readonly path: Path;
-  readonly handler: (ctx: Context) => unknown;
-  /** Outermost first. */
-  readonly middleware: readonly (Middleware | KoaMiddleware)[];
-}
+/** Runs for a request without a route; calls `fallback` where it has no answer either. */
+export type UnmatchedHandler = (ctx: Context, fallback: Run) => void | Promise<void>;
 
-/** Asked where no route of ours answers; has `fallback` answer where it has nothing either. */
-export type Unmatched = (ctx: Context, fallback: Run) => void | Promise<void>;
-
-export interface DispatchOptions {
-  /** Routes that were added by hand to a @koa/router: asked before a request is refused. */
-  readonly byHand?: Unmatched | undefined;
-  /** Put around the 404 where no template matches the path: files. */
+export interface RouterOptions {
+  /** Routes that the application added to a @koa/router: they run before a request is refused. */
+  readonly addedRoutes?: UnmatchedHandler | undefined;
+  /** Wraps the 404 of a path that no template matches: static files. */
   readonly fallback?: ((inner: Run) => Run) | undefined;
 }
 
-export function dispatch(routes: readonly Destination[], options: DispatchOptions = {}): Run {
-  const { byHand = (ctx, next) => next(ctx) } = options;
-  const fallback = options.fallback?.(leave) ?? leave;
-  const index = new RouteIndex(routes.map((route) => ({ ...route, value: runOf(route) })));
+export function dispatch(routes: readonly BoundRoute[], options: RouterOptions = {}): Run {
+  const { addedRoutes = (ctx, next) => next(ctx) } = options;
+  const fallback = options.fallback?.(leaveUnanswered) ?? leaveUnanswered;
+  const matcher = new Matcher(routes);
   return (ctx) => {
     const { path, method } = ctx;
-    const match = index.match(method, path);
-    if (match.kind === "found") {
+    const match = matcher.match(method, path);
+    if (match.kind === "route") {
       ctx.bindParams(match.params(path));
-      return match.value(ctx);
+      return match.run(ctx);
     }
     if (match.kind === "malformed") throw new BadRequestError("The path is not valid percent-encoded UTF-8.");
-    return byHand(ctx, "allow" in match ? (refused) => refuse(refused, match.allow) : fallback);
+    return addedRoutes(ctx, "allow" in match ? (refused) => refuseMethod(refused, match.allow) : fallback);
   };
 }
 
-/** `OPTIONS *` asks about the server as a whole, and there is nothing to say (RFC 9110 section 9.3.7). */
-function leave(ctx: Context): void {
-  if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.answerStatus(204);
+/** The route with its chain composed. `middleware` is the route's own, outermost first, with instances in place of classes. */
+export function bindRoute(
+  { method, path, handler }: Route,
+  middleware: readonly (Middleware | KoaMiddleware)[],
+): BoundRoute {
+  const run = runOf(handler);
+  return new BoundRoute(method, path, middleware.length === 0 ? run : compose(middleware, run));
 }
 
-function refuse(ctx: Context, allow: string): void {
-  ctx.raw.setHeader("Allow", allow);
-  ctx.answerStatus(ctx.method === "OPTIONS" ? 204 : 405);
-}
-
-function runOf({ handler, middleware }: Destination): Run {
-  const last: Run = (ctx) => {
+function runOf(handler: Handler): Run {
+  return (ctx) => {
     const value = handler(ctx);
     return isPromise(value)
       ? asPromise(value).then((returned) => answerReturned(ctx, returned))
       : answerReturned(ctx, value);
   };
-  return middleware.length === 0 ? last : compose(middleware, last);
+}
+
+/** `OPTIONS *` asks about the server as a whole, which has no options of its own (RFC 9110 section 9.3.7). */
+function leaveUnanswered(ctx: Context): void {
+  if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.answerStatus(204);
+}
+
+function refuseMethod(ctx: Context, allow: string): void {
+  ctx.raw.setHeader("Allow", allow);
+  ctx.answerStatus(ctx.method === "OPTIONS" ? 204 : 405);
 }

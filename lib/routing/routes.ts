@@ -1,88 +1,42 @@
 /**
- * A collection of routes and groups: what an application is given, and what it answers questions about its URLs with.
+ * A collection of routes and groups. An application is given collections, and its own collection makes URLs from the names of routes.
  *
- * Its middleware covers every route that is present at the time of the call; routes merged afterwards are not covered, which
- * `uncovered()` tells and the application warns of at start. A route added to `router()` by hand is served after the others.
+ * Its middleware covers every route that is present at the call. A route that is merged later is not covered, and the application
+ * logs a warning at start. A route that is added to `router()` runs after all routes of the collection.
  *
  * @example
  * const routes = new Routes([Route.get("/", home), new RouteGroup("/links", [Route.get("/{id}", show).name("links.show")])]);
  * routes.urlFor("links.show", [7]); // "/links/7"
  */
 import type { Router } from "@koa/router";
-import { NotFoundError, FrameworkError } from "../errors/framework-error.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
-import {
-  type DraftRoute,
-  type FlatRoute,
-  type Route,
-  isRouteOrGroup,
-  type RouteGroup,
-  invalidRoutes,
-  membersOf,
-} from "./route.js";
-import { Path, type PathParameter } from "./path.js";
-import { findingsOf } from "./route-diagnostics.js";
 import { nameOf } from "../di/token.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
+import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import type { RouteDescriptor } from "./handler.js";
-import { HandRouter } from "./koa-router.js";
+import { KoaRouter } from "./koa-router.js";
 import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
+import { Path, type PathParameter } from "./path.js";
+import { routeDiagnostics } from "./route-diagnostics.js";
+import { invalidRoutes, membersOf, type Route, type RouteDescriptor, type RouteGroup } from "./route.js";
 
-/** All routes of a collection at one moment: those that can be served, their names, and what is wrong with them. */
-export class RouteTable {
-  readonly routes: readonly FlatRoute[];
-  private readonly templates: ReadonlyMap<string, string>;
+type Member = Route | RouteGroup | Routes;
 
-  constructor(private readonly drafts: readonly DraftRoute[]) {
-    this.routes = Object.freeze(drafts.filter(isFlat).map((route) => Object.freeze(route)));
-    this.templates = templatesOf(drafts);
-  }
-
-  get findings(): readonly Diagnostic[] {
-    return findingsOf(this.drafts);
-  }
-
-  urlFor(name: string, params: readonly PathParameter[]): string {
-    const template = this.templates.get(name);
-    if (template !== undefined) return Path.of(template).fill(params);
-    throw new NotFoundError(`no route is named "${name}"`, { code: "E_ROUTE_NAME" });
-  }
-
-  named(): readonly (readonly [string, string])[] {
-    return [...this.templates].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  }
-}
-
-/** The first route of a name has it; a second one is a finding. */
-function templatesOf(drafts: readonly DraftRoute[]): ReadonlyMap<string, string> {
-  const templates = new Map<string, string>();
-  for (const { descriptor } of drafts) {
-    const { name, path } = descriptor;
-    if (name !== undefined && !templates.has(name)) templates.set(name, path);
-  }
-  return templates;
-}
-
-function isFlat(draft: DraftRoute): draft is DraftRoute & FlatRoute {
-  return draft.path instanceof Path;
-}
-
-/** Middleware, and how many of the members were there when it was given. */
-interface Wrap {
+/** A middleware of the collection. It covers the first `reach` members: those that were present at the call. */
+interface Cover {
   readonly input: MiddlewareInput;
   readonly reach: number;
 }
 
 export class Routes {
-  private readonly members: (Route | RouteGroup | Routes)[];
-  private readonly wraps: Wrap[] = [];
-  private hand: HandRouter | undefined;
+  private readonly members: Member[];
+  private readonly covers: Cover[] = [];
+  private koaRouter: KoaRouter | undefined;
   private sealed: RouteTable | undefined;
   private instanceOf: InstanceOf = constructing();
 
   /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
-    this.members = membersOf(members, isRouteOrGroup);
+    this.members = membersOf(members);
   }
 
   static of(...members: readonly (Route | RouteGroup)[]): Routes {
@@ -92,16 +46,16 @@ export class Routes {
   /** Puts middleware around every route present now; the first is the outermost. It runs after the match, never on 404 or 405. */
   middleware(...middleware: readonly MiddlewareInput[]): this {
     this.refuseWhenSealed();
-    for (const input of middleware) this.wraps.push({ input, reach: this.members.length });
+    for (const input of middleware) this.covers.push({ input, reach: this.members.length });
     return this;
   }
 
-  /** The same for a middleware written for Koa. */
+  /** The same for middleware written for Koa. */
   layer(...layers: readonly KoaMiddleware[]): this {
     return this.middleware(...layers);
   }
 
-  /** Adds the routes of another collection, which keeps its own middleware. Throws `E_ROUTES_CYCLE` for one that contains this one. */
+  /** Adds the routes of another collection with their middleware. Throws `E_ROUTES_CYCLE` for a collection that contains this one. */
   merge(other: Routes): this {
     this.refuseWhenSealed();
     if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is no Routes`);
@@ -127,16 +81,16 @@ export class Routes {
 
   /** Every route as data, in the order of declaration: a snapshot. */
   descriptors(): readonly RouteDescriptor[] {
-    return this.drafts().map(({ descriptor }) => descriptor);
+    return this.flattened().map(({ descriptor }) => descriptor);
   }
 
   /**
    * A @koa/router with these routes, in order of specificity, and their middleware. The framework's answers to errors and its rules
-   * for JSON are not part of it. Routes may be added to it by hand; calling again gives the same router.
+   * for JSON are not part of it. The application may add routes to it. A second call gives the same router.
    */
   router(): Router {
-    this.hand ??= new HandRouter((made) => this.instanceOf(made));
-    return this.hand.holding(this.flat());
+    this.koaRouter ??= new KoaRouter((made) => this.instanceOf(made));
+    return this.koaRouter.withRoutes(this.served());
   }
 
   /** The router, for a Koa application of its own. */
@@ -144,54 +98,52 @@ export class Routes {
     return this.router();
   }
 
-  /** Routers, of this collection and of those merged into it, with routes that were added by hand. @internal */
-  handRouters(): readonly Router[] {
-    const own = this.hand?.hasForeignRoutes === true ? [this.hand.router] : [];
-    return [...own, ...this.collections().flatMap((each) => each.handRouters())];
+  /** The routers, of this collection and of the merged ones, to which the application has added routes. @internal */
+  routersWithAddedRoutes(): readonly Router[] {
+    const own = this.koaRouter?.hasAddedRoutes === true ? [this.koaRouter.router] : [];
+    return [...own, ...this.collections().flatMap((each) => each.routersWithAddedRoutes())];
   }
 
-  /** Whether `handRouters` would find any; cheap enough to ask at a request that nothing else answers. @internal */
-  get hasForeignRoutes(): boolean {
-    return this.hand?.hasForeignRoutes === true || this.collections().some((each) => each.hasForeignRoutes);
+  /** Whether there are such routers. It is cheap: every request without a route asks for it. @internal */
+  get hasAddedRoutes(): boolean {
+    return this.koaRouter?.hasAddedRoutes === true || this.collections().some((each) => each.hasAddedRoutes);
   }
 
-  /** The routes that can be served. @internal */
-  flat(): readonly FlatRoute[] {
-    return this.table().routes;
+  /** The routes whose path is valid. @internal */
+  served(): readonly Route[] {
+    return this.table().served;
   }
 
-  /** What is wrong with these routes taken together. @internal */
-  findings(): readonly Diagnostic[] {
-    return this.table().findings;
+  /** Everything that is wrong with these routes. @internal */
+  diagnostics(): readonly Diagnostic[] {
+    return routeDiagnostics(this.table().routes);
   }
 
-  /** Routes that were merged after the middleware of their collection was given. @internal */
+  /** The routes that were merged after the middleware of their collection was given. @internal */
   uncovered(): readonly RouteDescriptor[] {
-    const nested = this.collections().flatMap((each) => each.uncovered());
-    const late = this.members.filter((_, at) => this.wraps.some(({ reach }) => at >= reach));
-    return [...new Set([...late.flatMap((each) => descriptorsOf(each)), ...nested])];
+    return this.members.flatMap((member, at) => {
+      if (this.covers.some(({ reach }) => at >= reach)) return member.flattened().map(({ descriptor }) => descriptor);
+      return member instanceof Routes ? member.uncovered() : [];
+    });
   }
 
-  /**
-   * Fixes what is there: from now on nothing can be added, and nothing is computed twice. `instanceOf` gives the instances of
-   * middleware classes to `router()`. @internal
-   */
+  /** Fixes the routes: later changes throw `E_ROUTES_SEALED`. `instanceOf` gives `router()` the middleware instances. @internal */
   seal(instanceOf: InstanceOf = this.instanceOf): this {
     this.instanceOf = instanceOf;
-    this.sealed ??= new RouteTable(this.drafts());
+    this.sealed ??= new RouteTable(this.flattened());
     return this;
   }
 
-  /** @internal */
-  drafts(prefix = ""): readonly DraftRoute[] {
+  /** Each route below its prefixes and with all middleware around it, in the order of declaration. @internal */
+  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     return this.members.flatMap((member, at) => {
-      const around = this.wraps.filter(({ reach }) => at < reach).map(({ input }) => input);
-      return member.drafts(prefix).map((draft) => ({ ...draft, middleware: [...around, ...draft.middleware] }));
+      const own = this.covers.filter(({ reach }) => at < reach).map(({ input }) => input);
+      return member.flattened(prefix, [...outer, ...own]);
     });
   }
 
   private table(): RouteTable {
-    return this.sealed ?? new RouteTable(this.drafts());
+    return this.sealed ?? new RouteTable(this.flattened());
   }
 
   private collections(): readonly Routes[] {
@@ -210,6 +162,33 @@ export class Routes {
   }
 }
 
-function descriptorsOf(member: Route | RouteGroup | Routes): readonly RouteDescriptor[] {
-  return member.drafts("").map(({ descriptor }) => descriptor);
+/** The routes of a collection at one moment. */
+class RouteTable {
+  readonly served: readonly Route[];
+  private readonly templates: ReadonlyMap<string, string>;
+
+  constructor(readonly routes: readonly Route[]) {
+    this.served = Object.freeze(routes.filter(({ pathOrFault }) => pathOrFault instanceof Path));
+    this.templates = templatesByName(routes);
+  }
+
+  urlFor(name: string, params: readonly PathParameter[]): string {
+    const template = this.templates.get(name);
+    if (template !== undefined) return Path.of(template).fill(params);
+    throw new NotFoundError(`no route is named "${name}"`, { code: "E_ROUTE_NAME" });
+  }
+
+  named(): readonly (readonly [string, string])[] {
+    return [...this.templates].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  }
+}
+
+/** The first route of a name has it; a second one is a diagnostic. */
+function templatesByName(routes: readonly Route[]): ReadonlyMap<string, string> {
+  const templates = new Map<string, string>();
+  for (const { descriptor } of routes) {
+    const { name, path } = descriptor;
+    if (name !== undefined && !templates.has(name)) templates.set(name, path);
+  }
+  return templates;
 }

@@ -9,7 +9,7 @@
  * @example
  * await expectNoLeak(app, "canary4711secret");
  */
-import type { RouteDescriptor } from "../routing/handler.js";
+import type { RouteDescriptor } from "../routing/route.js";
 import type { RequestOptions } from "./transport.js";
 import { Metrics, PROMETHEUS_CONTENT_TYPE } from "../observe/metrics/metrics.js";
 import { failure, shown } from "./failure.js";

@@ -2,10 +2,10 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import type { Context } from "../../lib/http/context.js";
 import type { Next } from "../../lib/http/middleware.js";
-import type { AnyClass, Method } from "../../lib/routing/handler.js";
+import type { AnyClass } from "../../lib/routing/handler.js";
 import { Controller } from "../../lib/routing/controller.js";
 import { ControllerPlan } from "../../lib/routing/controller-routes.js";
-import { endpoint, Get, Post } from "../../lib/routing/endpoint.js";
+import { endpoint, Get, Post, type Method } from "../../lib/routing/endpoint.js";
 import { routes } from "../../lib/routing/endpoint-table.js";
 import { constructing, type InstanceOf, Middleware, middleware } from "../../lib/routing/middleware.js";
 import { resource } from "../../lib/routing/resource.js";
@@ -24,7 +24,7 @@ const C = middleware((_ctx, next) => next(), "c");
 const koa = async (_ctx: unknown, next: Next): Promise<void> => next();
 
 describe("ControllerPlan", () => {
-  it("makes of a table the routes the builder would make", () => {
+  it("makes the routes of a table, as the builder would", () => {
     @Controller(links)
     class LinksController {
       @links.create create() {}
@@ -36,7 +36,7 @@ describe("ControllerPlan", () => {
 
     const plan = ControllerPlan.of(LinksController);
 
-    expect(plan.findings).to.deep.equal([]);
+    expect(plan.diagnostics).to.deep.equal([]);
     expect(described(plan)).to.deep.equal([
       "GET /links LinksController.index links.index",
       "GET /links/{id} LinksController.show links.show",
@@ -44,7 +44,7 @@ describe("ControllerPlan", () => {
     ]);
   });
 
-  it("puts endpoints written in place below the prefix, their URLs too", () => {
+  it("puts endpoints and their URLs below the prefix of the controller", () => {
     const panel = Get("/panel/{id}", "admin.panel");
     @Controller("/admin/")
     class Admin {
@@ -55,7 +55,7 @@ describe("ControllerPlan", () => {
 
     const plan = ControllerPlan.of(Admin);
 
-    expect(plan.findings).to.deep.equal([]);
+    expect(plan.diagnostics).to.deep.equal([]);
     expect(described(plan)).to.deep.equal([
       "GET /admin Admin.root undefined",
       "GET /admin/panel/{id} Admin.panel admin.panel",
@@ -65,7 +65,7 @@ describe("ControllerPlan", () => {
     expect(flat(plan)[2]?.descriptor.pages).to.deep.equal(["users"]);
   });
 
-  it("takes endpoints written in place as they are where there is no prefix", () => {
+  it("keeps the paths of endpoints where there is no prefix", () => {
     @Controller()
     class Home {
       @Get("/") home() {}
@@ -79,7 +79,7 @@ describe("ControllerPlan", () => {
     ]);
   });
 
-  it("binds the methods of a resource by name, and by decorator", () => {
+  it("finds the methods of a resource by name and by decorator", () => {
     @Controller(photos)
     class Photos {
       show(ctx: Context<"id">) {
@@ -92,7 +92,7 @@ describe("ControllerPlan", () => {
 
     const plan = ControllerPlan.of(Photos);
 
-    expect(plan.findings).to.deep.equal([]);
+    expect(plan.diagnostics).to.deep.equal([]);
     expect(described(plan)).to.deep.equal([
       "GET /photos Photos.index photos.index",
       "GET /photos/{id} Photos.show photos.show",
@@ -100,7 +100,7 @@ describe("ControllerPlan", () => {
     ]);
   });
 
-  it("calls the method on the one instance, which is asked for at the first request", async () => {
+  it("calls the method on the one instance, which the first request asks for", async () => {
     @Controller(links)
     class Counting {
       private calls = 0;
@@ -153,15 +153,15 @@ describe("ControllerPlan", () => {
     it("keeps the endpoints of the base and calls what overrides them", () => {
       const plan = ControllerPlan.of(Derived);
 
-      expect(plan.findings).to.deep.equal([]);
+      expect(plan.diagnostics).to.deep.equal([]);
       expect(flat(plan).map(({ handler }) => handler(ctx))).to.deep.equal(["derived", "base", undefined]);
     });
 
     it("keeps the middleware of the base, outermost", () => {
       const [index, show] = flat(ControllerPlan.of(Derived));
 
-      expect(index?.middleware).to.deep.equal([A, C, B, C]);
-      expect(show?.middleware).to.deep.equal([A, C]);
+      expect(index?.around).to.deep.equal([A, C, B, C]);
+      expect(show?.around).to.deep.equal([A, C]);
     });
   });
 
@@ -181,14 +181,14 @@ describe("ControllerPlan", () => {
 
     const plan = ControllerPlan.of(Both);
 
-    expect(flat(plan).map((route) => route.middleware)).to.deep.equal([
+    expect(flat(plan).map((route) => route.around)).to.deep.equal([
       [A, B, koa, C, instance, A],
       [A, B, koa],
     ]);
     expect(plan.middlewareClasses).to.deep.equal([A, B, C]);
   });
 
-  describe("findings", () => {
+  describe("diagnostics", () => {
     @Controller(links)
     class Incomplete {
       @links.index index() {}
@@ -252,7 +252,7 @@ describe("ControllerPlan", () => {
         "Undecorated",
       ],
       [NoTable, ["E_CONTROLLER_SOURCE"], "@Controller({ index }) is given neither a prefix nor a table", "NoTable"],
-      [Static, ["E_HANDLER_STATIC"], "GET /x stands on a static method, which has no instance", "Static.x"],
+      [Static, ["E_HANDLER_STATIC"], "GET /x decorates a static method, which has no instance", "Static.x"],
       [UnknownAction, ["E_RESOURCE_ACTION"], '"list" is no action of a resource', 'resource("u")'],
       [
         Resource,
@@ -262,19 +262,19 @@ describe("ControllerPlan", () => {
       ],
     ];
     for (const [controller, codes, what, where] of rows) {
-      it(`tell of ${controller.name}: ${codes.join(", ")}`, () => {
-        const { findings } = ControllerPlan.of(controller);
+      it(`report ${controller.name}: ${codes.join(", ")}`, () => {
+        const { diagnostics } = ControllerPlan.of(controller);
 
-        expect(findings.map(({ code }) => code)).to.deep.equal(codes);
-        expect(findings[0]).to.include({ what, where });
-        expect(findings.every(({ fix }) => fix !== "")).to.equal(true);
+        expect(diagnostics.map(({ code }) => code)).to.deep.equal(codes);
+        expect(diagnostics[0]).to.include({ what, where });
+        expect(diagnostics.every(({ fix }) => fix !== "")).to.equal(true);
       });
     }
 
-    it("say which entry nobody handles, and how to handle it", () => {
-      const finding = ControllerPlan.of(Incomplete).findings[1];
+    it("name the entry without a method, and the fix", () => {
+      const diagnostic = ControllerPlan.of(Incomplete).diagnostics[1];
 
-      expect(finding).to.deep.equal({
+      expect(diagnostic).to.deep.equal({
         code: "E_ENDPOINT_UNHANDLED",
         what: 'no method of Incomplete handles POST /links, "create" of the table "links"',
         where: "Incomplete",
@@ -282,42 +282,23 @@ describe("ControllerPlan", () => {
       });
     });
 
-    it("include a parameter that a method reads and its path lacks", () => {
-      @Controller("/x")
-      class Cast {
-        // The cast is how it gets past the compiler.
-        @(Get("/{id}") as MethodDecorator) show({ params }: Context<"slug">) {
-          return params.slug;
-        }
-        @(Get("/{other}/{id}") as MethodDecorator) doubt(ctx: Context<"slug">) {
-          return [ctx, ctx.params.slug];
-        }
-      }
-
-      const findings = new Routes([ControllerPlan.of(Cast).group(constructing())]).findings();
-
-      expect(findings.map(({ code, what, where }) => [code, what, where])).to.deep.equal([
-        ["E_ROUTE_PARAM_ABSENT", 'the handler asks for the parameter "slug", which is not in GET /x/{id}', "Cast.show"],
-      ]);
-    });
-
-    it("include a middleware that is none", () => {
-      // What an import cycle leaves behind.
+    it("report a value that is no middleware", () => {
+      // The value of an import in a cycle of files.
       const missing = undefined as unknown as typeof A;
       @Controller("/x")
       class Cyclic {
         @Get("/y") @Middleware(missing) y() {}
       }
 
-      const findings = new Routes([ControllerPlan.of(Cyclic).group(constructing())]).findings();
+      const diagnostics = new Routes([ControllerPlan.of(Cyclic).group(constructing())]).diagnostics();
 
-      expect(findings.map(({ code, what }) => [code, what])).to.deep.equal([
-        ["E_MIDDLEWARE_INVALID", "undefined stands as middleware on GET /x/y and is none"],
+      expect(diagnostics.map(({ code, what }) => [code, what])).to.deep.equal([
+        ["E_MIDDLEWARE_INVALID", "undefined is given as middleware of GET /x/y and is none"],
       ]);
     });
   });
 
-  it("tells classes with endpoints from others", () => {
+  it("distinguishes classes with endpoints from other classes", () => {
     class Plain {}
     class Decorated {
       @Get("/x") x() {}
@@ -333,7 +314,7 @@ describe("ControllerPlan", () => {
   });
 
   describe("an endpoint that controllers with different prefixes have", () => {
-    it("has no URL, for it could mean either of two", () => {
+    it("has no URL, which could be either of two", () => {
       const show = Get("/{id}");
       class Base {
         @show show() {}
@@ -353,7 +334,7 @@ describe("ControllerPlan", () => {
       expect(sharedEndpoints([OfA, OfB])).to.deep.equal([]);
     });
 
-    it("is a fault where each of them decorates a method of its own with it", () => {
+    it("is a diagnostic where each of them decorates a method of its own with it", () => {
       const show = Get("/{id}");
       @Controller("/a")
       class Left {
@@ -380,7 +361,7 @@ describe("ControllerPlan", () => {
     });
   });
 
-  it("describes what the builder describes, whatever the routes", () => {
+  it("describes the same routes as the builder does", () => {
     const prefix = fc.constantFrom("", "/", "/p", "/p/", "/t/{team}");
     const entry = fc.record({
       method: fc.constantFrom<Method>("GET", "POST", "HEAD", "ANY"),
@@ -396,10 +377,10 @@ describe("ControllerPlan", () => {
         const built = builtRoutes(start, entries, whole);
 
         expect(decorated.descriptors()).to.deep.equal(built.descriptors());
-        expect(decorated.drafts().map((each) => each.middleware)).to.deep.equal(
-          built.drafts().map((each) => each.middleware),
+        expect(decorated.flattened().map((each) => each.around)).to.deep.equal(
+          built.flattened().map((each) => each.around),
         );
-        expect(decorated.findings()).to.deep.equal(built.findings());
+        expect(decorated.diagnostics()).to.deep.equal(built.diagnostics());
       }),
     );
   });
@@ -431,18 +412,18 @@ function decoratedRoutes(prefix: string, entries: readonly Entry[], whole: boole
 function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean): Routes {
   const members = entries.map(({ method, path, name, page, guarded }, at) => {
     const pages = page === undefined ? [] : [page];
-    const route = Route.of(method, path, () => at, { name, pages, handlerName: `Made.h${at}` });
+    const route = Route.of({ method, path, name, pages }, () => at, `Made.h${at}`);
     return guarded ? route.middleware(A).layer(koa) : route;
   });
   const group = new RouteGroup(prefix, members);
   return new Routes([whole ? group.middleware(B) : group]).middleware(C);
 }
 
-// The handlers here look at nothing in it.
+// These handlers read nothing of it.
 const ctx = {} as Context;
 
-function flat(plan: ControllerPlan, instanceOf = constructing()): ReturnType<Routes["flat"]> {
-  return new Routes([plan.group(instanceOf)]).flat();
+function flat(plan: ControllerPlan, instanceOf = constructing()): ReturnType<Routes["served"]> {
+  return new Routes([plan.group(instanceOf)]).served();
 }
 
 function described(plan: ControllerPlan): readonly string[] {

@@ -16,7 +16,7 @@ const tagging = (tag: string) => async (ctx: Koa.Context, next: Next) => {
 };
 const First = middleware(tagging("first"), "first");
 
-describe("a router of routes", () => {
+describe("the @koa/router of a collection", () => {
   const routes = Routes.of(
     Route.any("/links/{id}", ({ params }) => `any ${params.id}`),
     Route.get("/links/{id}", ({ params }) => `get ${params.id}`).name("links.show"),
@@ -34,8 +34,8 @@ describe("a router of routes", () => {
 
   before(async () => {
     const router = routes.intoRouter();
-    router.get("/by-hand", (ctx) => {
-      ctx.body = "by hand";
+    router.get("/added", (ctx) => {
+      ctx.body = "added";
     });
     const app = new Koa();
     app.use(router.routes());
@@ -73,7 +73,7 @@ describe("a router of routes", () => {
     expect(response.headers.get("x-order")).to.equal("all, first, koa, first");
   });
 
-  it("nest in a router of the caller's own, and take in another one", async () => {
+  it("can be nested in another router, and another router in it", async () => {
     const inner = new Router().get("/own", (ctx) => {
       ctx.body = "own";
     });
@@ -104,35 +104,35 @@ describe("a router of routes", () => {
     expect(response.headers.get("content-type")).to.equal("application/json");
   });
 
-  it("leaves what a handler has written itself", async () => {
+  it("keeps an answer that the handler has written itself", async () => {
     const response = await fetch(`${base}/nothing`, { method: "POST" });
 
     expect(response.status).to.equal(202);
   });
 });
 
-describe("routes added to a router by hand", () => {
-  it("are told from the others", () => {
+describe("routes that the application adds to a router", () => {
+  it("are distinguished from the routes of the collection", () => {
     const routes = Routes.of(Route.get("/own", () => ""));
     const outer = new Routes().merge(routes);
 
-    const before = [routes.hasForeignRoutes, outer.hasForeignRoutes];
-    routes.router().get("/by-hand", () => {});
+    const before = [routes.hasAddedRoutes, outer.hasAddedRoutes];
+    routes.router().get("/added", () => {});
 
     expect(before).to.deep.equal([false, false]);
-    expect([routes.hasForeignRoutes, outer.hasForeignRoutes]).to.deep.equal([true, true]);
-    expect(outer.handRouters()).to.deep.equal([routes.router()]);
+    expect([routes.hasAddedRoutes, outer.hasAddedRoutes]).to.deep.equal([true, true]);
+    expect(outer.routersWithAddedRoutes()).to.deep.equal([routes.router()]);
   });
 
-  it("stay behind the others when routes are merged later", () => {
+  it("stay behind the routes of the collection when routes are merged later", () => {
     const routes = Routes.of(Route.get("/own/{id}", () => ""));
     const router = routes.router();
-    router.get("/by-hand", () => {});
+    router.get("/added", () => {});
 
     routes.merge(Routes.of(Route.get("/own/new", () => "")));
 
     expect(routes.router()).to.equal(router);
-    expect(router.stack.map(({ path }) => path)).to.deep.equal(["/own/new", "/own/:id", "/by-hand"]);
+    expect(router.stack.map(({ path }) => path)).to.deep.equal(["/own/new", "/own/:id", "/added"]);
   });
 });
 

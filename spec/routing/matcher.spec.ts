@@ -1,15 +1,16 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { type Match, RouteIndex, type IndexedRoute } from "../../lib/routing/matcher.js";
-import type { Method } from "../../lib/routing/handler.js";
+import type { Method } from "../../lib/routing/endpoint.js";
+import { BoundRoute, Matcher, type Match } from "../../lib/routing/matcher.js";
 import { Path } from "../../lib/routing/path.js";
+import { decoded } from "../../lib/routing/percent-encoding.js";
 import { naiveMatch, type Expected } from "./naive-matcher.js";
 import { requestPath, template } from "./templates.js";
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "ANY"];
 
-describe("RouteIndex", () => {
-  const index = indexOf(
+describe("Matcher", () => {
+  const matcher = matcherOf(
     "GET /",
     "GET /about",
     "GET /links",
@@ -29,6 +30,7 @@ describe("RouteIndex", () => {
     "GET /caf\u00e9/{id}",
     "GET /a:b",
     "GET /x%2Fy",
+    "GET /a|b",
     "GET /p/{__proto__}/{constructor}",
   );
 
@@ -86,6 +88,11 @@ describe("RouteIndex", () => {
     ["GET /a%3ab", "GET /a:b"],
     ["GET /x%2fy", "GET /x%2Fy"],
     ["GET /x/y", "not-found"],
+    ["GET /a|b", "GET /a|b"],
+    ["GET /a%7cb", "GET /a|b"],
+    ["GET /links/a|b", 'GET /links/{id} {"id":"a|b"}'],
+    ["GET /links/a\\b", 'GET /links/{id} {"id":"a\\\\b"}'],
+    ["GET /links/\0", "malformed"],
     ["GET /constructor", "not-found"],
     ["GET /__proto__", "not-found"],
     ["constructor /links", "method-not-allowed: GET, HEAD, OPTIONS, POST"],
@@ -94,16 +101,16 @@ describe("RouteIndex", () => {
     it(`answers ${JSON.stringify(request)} with ${outcome}`, () => {
       const [method = "", path = ""] = request.split(" ", 2);
 
-      const match = index.match(method, path);
+      const match = matcher.match(method, path);
 
       expect(described(match, path)).to.equal(outcome);
     });
   }
 
-  it("keeps parameters with the names of prototype members as the parameters' own", () => {
+  it("gives parameters with the names of prototype members as own properties", () => {
     const path = "/p/one/two";
 
-    const params = paramsOf(index.match("GET", path), path);
+    const params = paramsOf(matcher.match("GET", path), path);
 
     expect(Object.entries(params)).to.deep.equal([
       ["__proto__", "one"],
@@ -112,28 +119,40 @@ describe("RouteIndex", () => {
     expect(Object.getPrototypeOf(Object.getPrototypeOf(params))).to.equal(null);
   });
 
-  it("knows no parameter that the path has not", () => {
-    const params = paramsOf(index.match("GET", "/links/7"), "/links/7");
+  it("gives no parameter that the template lacks", () => {
+    const params = paramsOf(matcher.match("GET", "/links/7"), "/links/7");
 
     expect(params["toString"]).to.equal(undefined);
     expect(params["constructor"]).to.equal(undefined);
   });
 
-  it("gives the same match for the same route, made beforehand", () => {
-    expect(index.match("GET", "/links/7")).to.equal(index.match("GET", "/links/8"));
-    expect(index.match("GET", "/about")).to.equal(index.match("HEAD", "/about"));
+  it("gives the same object for every match of a route", () => {
+    expect(matcher.match("GET", "/links/7")).to.equal(matcher.match("GET", "/links/8"));
+    expect(matcher.match("GET", "/about")).to.equal(matcher.match("HEAD", "/about"));
   });
 
-  it("agrees with the rules followed to the letter", () => {
+  it("agrees with a matcher that tries every template", () => {
     fc.assert(
       fc.property(table(), fc.constantFrom(...METHODS, "TRACE"), requestPath(), (routes, method, path) => {
         const expected = naiveMatch(routes, method, path);
 
-        const match = new RouteIndex(routes).match(method, path);
+        const match = new Matcher(routes).match(method, path);
 
         expect(asExpected(match, path)).to.deep.equal(expected);
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  it("decodes a capture of every ASCII text", () => {
+    const files = matcherOf("GET /{*rest}");
+    fc.assert(
+      fc.property(fc.string({ unit: "binary-ascii", minLength: 1 }), (text) => {
+        const match = files.match("GET", `/${text}`);
+
+        const rest = match.kind === "route" ? match.params(`/${text}`)["rest"] : undefined;
+        expect(rest).to.equal(decoded(text));
+      }),
     );
   });
 
@@ -143,15 +162,15 @@ describe("RouteIndex", () => {
     );
     fc.assert(
       fc.property(shuffled, fc.constantFrom(...METHODS), requestPath(), ([routes, other], method, path) => {
-        const left = new RouteIndex(routes).match(method, path);
-        const right = new RouteIndex(other).match(method, path);
+        const left = new Matcher(routes).match(method, path);
+        const right = new Matcher(other).match(method, path);
 
         expect(asExpected(left, path)).to.deep.equal(asExpected(right, path));
       }),
     );
   });
 
-  it("finds again what a URL was filled with", () => {
+  it("gives the parameters that a URL was filled with", () => {
     const values = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }), {
       minLength: 5,
       maxLength: 5,
@@ -163,19 +182,19 @@ describe("RouteIndex", () => {
         fc.pre(filling.every((value) => !/^[./]|\/\.|\0/.test(value)));
 
         const url = path.fill(filling);
-        const match = new RouteIndex([{ method: "GET", path, value: 0 }]).match("GET", url);
+        const match = new Matcher([new BoundRoute("GET", path, noRun)]).match("GET", url);
 
         expect(Object.entries(paramsOf(match, url))).to.deep.equal(path.names.map((name, at) => [name, filling[at]]));
       }),
     );
   });
 
-  it("never searches longer than its templates are, however deep the path", () => {
+  it("searches no deeper than its templates, for a path of any depth", () => {
     const depth = 12;
     const words = Array.from({ length: 2 ** depth }, (_, bits) =>
       Array.from({ length: depth }, (__, at) => ((bits >> at) & 1 ? "a" : `{p${at}}`)),
     );
-    const adversarial = indexOf(...words.map((segments) => `GET /${segments.join("/")}/end`));
+    const adversarial = matcherOf(...words.map((segments) => `GET /${segments.join("/")}/end`));
     const deep = `/${"a/".repeat(20_000)}`;
 
     const started = performance.now();
@@ -184,50 +203,48 @@ describe("RouteIndex", () => {
 
     expect(described(adversarial.match("GET", deep), deep)).to.equal("not-found");
     expect(described(adversarial.match("GET", `/${"a/".repeat(depth)}end`), "")).to.match(/^GET \/a\/a/);
-    // All 8191 nodes are entered once a round: some milliseconds. Backtracking over the path itself would not come back.
+    // A round enters each of the 8191 nodes once, in some milliseconds. Backtracking over the path would take years.
     expect(elapsed).to.be.below(5000);
   });
 });
 
-function indexOf(...sources: readonly string[]): RouteIndex<string> {
-  return new RouteIndex(
-    sources.map((value) => {
-      const [method, path = ""] = value.split(" ", 2);
-      return { method: METHODS.find((each) => each === method) ?? "ANY", path: Path.of(path), value };
+function matcherOf(...titles: readonly string[]): Matcher {
+  return new Matcher(
+    titles.map((title) => {
+      const [method, path = ""] = title.split(" ");
+      return new BoundRoute(METHODS.find((each) => each === method) ?? "ANY", Path.of(path), noRun);
     }),
   );
 }
 
-interface Declared {
-  readonly method: Method;
-  readonly source: string;
-}
+function noRun(): void {}
 
-function table(): fc.Arbitrary<IndexedRoute<number>[]> {
-  const route = fc.record({ method: fc.constantFrom(...METHODS), source: template() });
+function table(): fc.Arbitrary<BoundRoute[]> {
+  const route = fc.record({ method: fc.constantFrom(...METHODS), path: template().map((source) => Path.of(source)) });
   return fc
-    .uniqueArray<Declared, string>(route, { selector: identity, maxLength: 12 })
-    .map((list) => list.map(({ method, source }, value) => ({ method, path: Path.of(source), value })));
+    .uniqueArray(route, { selector: requestsOf, maxLength: 12 })
+    .map((list) => list.map(({ method, path }) => new BoundRoute(method, path, noRun)));
 }
 
-/** What no two routes of an application may share. */
-function identity({ method, source }: Declared): string {
-  return `${method} ${Path.of(source).shape}`;
+/** Two routes of an application never have the same method and shape. */
+function requestsOf({ method, path }: Pick<BoundRoute, "method" | "path">): string {
+  return `${method} ${path.shape}`;
 }
 
-function asExpected(match: Match<number>, path: string): Expected {
-  return match.kind === "found" ? { kind: "found", value: match.value, params: paramsOf(match, path) } : match;
+function asExpected(match: Match, path: string): Expected {
+  return match.kind === "route" ? { kind: "route", route: match, params: paramsOf(match, path) } : match;
 }
 
-function paramsOf(match: Match<unknown>, path: string): Readonly<Record<string, string>> {
-  if (match.kind !== "found") throw new Error(`nothing found: ${match.kind}`);
+function paramsOf(match: Match, path: string): Readonly<Record<string, string>> {
+  if (match.kind !== "route") throw new Error(`no route matches: ${match.kind}`);
   return match.params(path);
 }
 
-function described(match: Match<string>, path: string): string {
-  if (match.kind === "found") {
-    const params = match.value.includes("{") && path !== "" ? ` ${JSON.stringify(match.params(path))}` : "";
-    return match.value + params;
+function described(match: Match, path: string): string {
+  if (match.kind === "route") {
+    const { names, template: text } = match.path;
+    const params = names.length > 0 && path !== "" ? ` ${JSON.stringify(match.params(path))}` : "";
+    return `${match.method} ${text}${params}`;
   }
   return "allow" in match ? `${match.kind}: ${match.allow}` : match.kind;
 }

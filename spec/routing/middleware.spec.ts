@@ -22,12 +22,12 @@ describe("middleware(fn)", () => {
     ["requireHTTPS2", "RequireHTTPS2"],
   ];
   for (const [given, name] of names) {
-    it(`calls the class ${name} for ${given}`, () => {
+    it(`names the class ${name} for ${given}`, () => {
       expect(middleware(passing, given).name).to.equal(name);
     });
   }
 
-  it("is named after the function", () => {
+  it("names the class after the function", () => {
     expect(middleware(requestTimer).name).to.equal("RequestTimer");
     expect(middleware(passing).name).to.equal("Passing");
   });
@@ -35,7 +35,7 @@ describe("middleware(fn)", () => {
   it("makes a class whose instances call the function", () => {
     const seen: unknown[] = [];
     const Recording = middleware((...args) => seen.push(args), "recording");
-    // The function is handed on whatever it is called with.
+    // The class gives the function its own arguments, so any value serves.
     const ctx = {} as Context;
 
     const result = new Recording().handle(ctx, end);
@@ -45,7 +45,7 @@ describe("middleware(fn)", () => {
   });
 
   for (const name of ["", "---"]) {
-    it(`refuses a function that is called "${name}"`, () => {
+    it(`refuses the name "${name}"`, () => {
       const error = errorOf(() => middleware(() => undefined, name));
 
       expect(error).to.include({ code: "E_MIDDLEWARE_NAME" });
@@ -57,7 +57,7 @@ describe("middleware(fn)", () => {
   });
 });
 
-describe("what stands for a middleware", () => {
+describe("isMiddleware and isMiddlewareClass", () => {
   const rows: readonly (readonly [title: string, input: unknown, is: boolean, isClass: boolean, name: string])[] = [
     ["a class", middleware(passing), true, true, "Passing"],
     ["an instance", new (middleware(passing))(), true, false, "Passing"],
@@ -73,13 +73,13 @@ describe("what stands for a middleware", () => {
       false,
       "anonymous",
     ],
-    ["nothing", undefined, false, false, ""],
+    ["undefined", undefined, false, false, ""],
     ["null", null, false, false, ""],
     ["an object without handle", {}, false, false, ""],
     ["a text", "SignedIn", false, false, ""],
   ];
   for (const [title, input, is, isClass, name] of rows) {
-    it(`is told apart: ${title}`, () => {
+    it(`recognise ${title}`, () => {
       expect(isMiddleware(input)).to.equal(is);
       if (!isMiddleware(input)) return;
       expect(isMiddlewareClass(input)).to.equal(isClass);

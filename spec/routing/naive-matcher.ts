@@ -1,18 +1,16 @@
 /**
- * The rules of matching, followed to the letter and slowly: every template is tried, what matches is sorted, and only then is the
- * method looked at. The index is compared with it.
+ * The rules of matching in their simplest form: it tries every template, sorts those that match, and compares the method last. It is
+ * slow; the specs compare the matcher with it.
  */
 import { canonicalPath, decoded } from "../../lib/routing/percent-encoding.js";
-import type { IndexedRoute } from "../../lib/routing/matcher.js";
+import type { BoundRoute } from "../../lib/routing/matcher.js";
 
 export type Expected =
-  | { readonly kind: "found"; readonly value: number; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: "route"; readonly route: BoundRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "malformed" | "not-found" }
   | { readonly kind: "options" | "method-not-allowed"; readonly allow: string };
 
-type Candidate = IndexedRoute<number>;
-
-export function naiveMatch(routes: readonly Candidate[], method: string, path: string): Expected {
+export function naiveMatch(routes: readonly BoundRoute[], method: string, path: string): Expected {
   const canonical = canonicalPath(path);
   if (canonical === undefined) return { kind: "malformed" };
   const matching = routes.filter((route) => captures(route, canonical) !== undefined);
@@ -22,26 +20,26 @@ export function naiveMatch(routes: readonly Candidate[], method: string, path: s
   );
   const bySpecificity = shapes.toSorted(([a], [b]) => (a && b ? a.path.compare(b.path) : 0));
   for (const sameTemplate of bySpecificity) {
-    const found = answering(sameTemplate, method);
-    if (found) return { kind: "found", value: found.value, params: captures(found, path) ?? {} };
+    const route = answering(sameTemplate, method);
+    if (route) return { kind: "route", route, params: captures(route, path) ?? {} };
   }
   return { kind: method === "OPTIONS" ? "options" : "method-not-allowed", allow: allow(matching) };
 }
 
-function answering(routes: readonly Candidate[], method: string): Candidate | undefined {
+function answering(routes: readonly BoundRoute[], method: string): BoundRoute | undefined {
   for (const wanted of method === "HEAD" ? ["HEAD", "GET", "ANY"] : [method, "ANY"]) {
-    const found = routes.find((route) => route.method === wanted);
-    if (found) return found;
+    const answers = routes.find((route) => route.method === wanted);
+    if (answers) return answers;
   }
   return undefined;
 }
 
-function allow(routes: readonly Candidate[]): string {
+function allow(routes: readonly BoundRoute[]): string {
   const methods = routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   return [...new Set([...methods, "OPTIONS"])].toSorted().join(", ");
 }
 
-function captures({ path }: Candidate, request: string): Record<string, string> | undefined {
+function captures({ path }: BoundRoute, request: string): Record<string, string> | undefined {
   const parts = request.slice(1).split("/");
   const params: [string, string][] = [];
   for (const [at, { kind, text }] of path.segments.entries()) {

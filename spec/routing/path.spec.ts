@@ -6,7 +6,7 @@ import { errorOf } from "../support/error-of.js";
 import { template } from "./templates.js";
 
 describe("Path", () => {
-  describe("reading a template", () => {
+  describe("read", () => {
     const accepted: readonly (readonly [template: string, names: readonly string[]])[] = [
       ["/", []],
       ["/links", []],
@@ -72,7 +72,7 @@ describe("Path", () => {
       });
     }
 
-    it("names the template and the reason where it is wanted at once", () => {
+    it("throws an error with the template and the reason where no fault is asked for", () => {
       const error = errorOf(() => Path.of("/links/"));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_ROUTE_PATH");
@@ -80,7 +80,7 @@ describe("Path", () => {
     });
   });
 
-  describe("filling", () => {
+  describe("fill", () => {
     const filled: readonly (readonly [template: string, values: readonly unknown[], url: string])[] = [
       ["/", [], "/"],
       ["/links/{id}", ["7"], "/links/7"],
@@ -130,7 +130,7 @@ describe("Path", () => {
     }
   });
 
-  describe("for @koa/router", () => {
+  describe("forKoaRouter", () => {
     const translated: readonly (readonly [template: string, koa: string])[] = [
       ["/", "/"],
       ["/links/{id}", "/links/:id"],
@@ -145,7 +145,7 @@ describe("Path", () => {
     }
   });
 
-  describe("specificity", () => {
+  describe("compare", () => {
     const ordered: readonly (readonly [specific: string, general: string])[] = [
       ["/links/new", "/links/{id}"],
       ["/links/{id}", "/links/{*rest}"],
@@ -162,7 +162,7 @@ describe("Path", () => {
       });
     }
 
-    it("is the same for paths that differ in names only, which also have one shape", () => {
+    it("gives 0 for paths that differ in names only, which also have one shape", () => {
       const [left, right] = [Path.of("/a/{x}/{*y}"), Path.of("/a/{z}/{*w}")];
 
       expect(left.compare(right)).to.equal(0);
@@ -182,7 +182,7 @@ describe("Path", () => {
     });
   });
 
-  describe("joining", () => {
+  describe("joinPaths", () => {
     const joined: readonly (readonly [prefix: string, path: string, whole: string])[] = [
       ["/admin/", "users", "/admin/users"],
       ["/admin", "users", "/admin/users"],

@@ -1,4 +1,4 @@
-/** Compile-only: tables, resources, controllers, middleware and redirects, and what of them must not compile. */
+/** Compile-only: tables, resources, controllers, middleware and redirects that compile, and those that must not. */
 import type { Context } from "../../lib/http/context.js";
 import type { Next } from "../../lib/http/middleware.js";
 import { Controller } from "../../lib/routing/controller.js";
@@ -17,13 +17,13 @@ links.index.url("red");
 links.show.url("red", 7);
 // @ts-expect-error a parameter is missing
 links.show.url("red");
-// @ts-expect-error one too many
+// @ts-expect-error one parameter is surplus
 links.index.url("red", 7);
 // @ts-expect-error the table has no such entry
 links.destroy.url("red", 7);
 // @ts-expect-error entries of a table are endpoints
 routes("links", "/links", { index: "/" });
-// @ts-expect-error a table is not written to
+// @ts-expect-error a table is read-only
 links.index = links.show;
 
 export const path: "/teams/{team}/links/{id}" = links.show.path;
@@ -41,7 +41,7 @@ export class LinksController {
 
 @Controller(links)
 export class WrongLinksController {
-  // @ts-expect-error the prefix has {team}, nothing has {id}
+  // @ts-expect-error the prefix has {team}, and neither it nor the entry has {id}
   @links.index index({ params }: Context<"id">) {
     return params.id;
   }
@@ -79,13 +79,13 @@ export class Photos {
   show({ params }: Context<"team" | "id">) {
     return params.team + params.id;
   }
-  /** Not one of the actions that are kept. */
+  /** The options leave this action out, so it is an ordinary method. */
   destroy({ params }: Context<"anything">) {
     return params.anything;
   }
 }
 
-// @ts-expect-error show() asks for {slug}, which /teams/{team}/photos/{id} has not
+// @ts-expect-error show() asks for {slug}, which /teams/{team}/photos/{id} lacks
 @Controller(photos)
 export class WrongPhotos {
   index() {}
@@ -148,7 +148,7 @@ export class Guarded {
   @Get("/a") @Middleware(new SignedIn(new Set()), koa) a() {}
   // @ts-expect-error a class without handle() is no middleware
   @Get("/b") @Middleware(Guarded) b() {}
-  // @ts-expect-error nothing is no middleware
+  // @ts-expect-error undefined is no middleware
   @Get("/c") @Middleware(undefined) c() {}
 }
 
@@ -166,14 +166,14 @@ redirect().route("links.show", "red", 7);
 redirect().back();
 // @ts-expect-error a parameter is missing
 redirect().route(links.show, "red");
-// @ts-expect-error one too many
+// @ts-expect-error one parameter is surplus
 redirect().route(all.index, 7);
-// The fault is the missing argument's, told where the call stands, and not the endpoint's for being no name.
+// The compiler reports the missing argument at the call, instead of the endpoint as an invalid name.
 // prettier-ignore
 // @ts-expect-error a parameter is missing
 redirect().route(
   links.show, "red");
-// @ts-expect-error texts only
+// @ts-expect-error the value is a string
 redirect().with("count", 7);
-// @ts-expect-error a path is a text; an endpoint goes to route()
+// @ts-expect-error a path is a string; route() takes an endpoint
 redirect().to(links.index);

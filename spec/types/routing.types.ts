@@ -1,10 +1,10 @@
-/** Compile-only: what ties a path, its URL and its handler together, and what must not compile. */
+/** Compile-only: the types of a path, its URL and its handler agree, and what disagrees does not compile. */
 import type { Context } from "../../lib/http/context.js";
 import { Any, Get, Post, type Endpoint } from "../../lib/routing/endpoint.js";
 import type { Join, Names, UrlArguments } from "../../lib/routing/path.js";
 import { Route } from "../../lib/routing/route.js";
 
-// --- what is read out of a path literal ----------------------------------------------------------------------------------
+// --- types from the literal of a path ------------------------------------------------------------------------------------
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type Parameter = string | number | bigint | boolean;
@@ -39,7 +39,7 @@ index.url();
 dynamic.url("any", "number", "of", "them");
 // @ts-expect-error a parameter is missing
 show.url("red");
-// @ts-expect-error one too many
+// @ts-expect-error one parameter is surplus
 show.url("red", 7, 8);
 // @ts-expect-error the path has no parameter
 index.url("red");
@@ -49,6 +49,7 @@ show.url("red", null);
 show.url("red", { id: 7 });
 
 export const endpoint: Endpoint<"/links"> = index;
+export const ofAnyPath: readonly Endpoint[] = [index, show, dynamic];
 // @ts-expect-error an endpoint of another path
 export const other: Endpoint<"/other"> = index;
 
@@ -68,10 +69,10 @@ export class Fine {
   @show async later({ params }: Context<"team">) {
     return Promise.resolve(params.team);
   }
-  // It names no parameter, so there is none that the path could lack; and whatever is read may be missing.
+  // It names no parameter that the path could lack, so every parameter that it reads may be missing.
   @show open({ params }: Context<string>) {
     const value: string | undefined = params["anything"];
-    // @ts-expect-error nothing says that it is there
+    // @ts-expect-error the parameter may be missing
     const text: string = params["anything"];
     return [value, text];
   }
@@ -113,7 +114,7 @@ export class Wrong {
   // @ts-expect-error only methods handle requests
   @show field = "value";
   @show params({ params }: Context<"id">) {
-    // @ts-expect-error the context holds what the handler has asked for, and no more
+    // @ts-expect-error the context has only the parameters that the handler asks for
     return params.team;
   }
 }

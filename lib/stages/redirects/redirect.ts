@@ -10,7 +10,6 @@
  */
 import { BadRequestError } from "../../errors/framework-error.js";
 import { Deferred } from "../../http/returned-value.js";
-import type { AnyEndpoint } from "../../routing/handler.js";
 import type { Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter, UrlArguments } from "../../routing/path.js";
 
@@ -18,7 +17,7 @@ type RedirectTarget =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "back"; readonly fallback: string }
   | { readonly kind: "name"; readonly name: string; readonly params: readonly PathParameter[] }
-  | { readonly kind: "endpoint"; readonly endpoint: AnyEndpoint; readonly url: () => string };
+  | { readonly kind: "endpoint"; readonly endpoint: Endpoint; readonly url: () => string };
 
 export class Redirect extends Deferred {
   readonly kind = "redirect";
