@@ -2,6 +2,7 @@
  * Makes the instances of one graph: each slot once, dependencies first. Made and used by the container; what is wrong with a graph as such
  * was found before (`graph.ts`), what only shows when constructors and factories run is found here.
  */
+import { dropTslibGlobals } from "./tslib-globals.js";
 import { container as registry, type DependencyContainer } from "tsyringe";
 import type { Provider, Viewpoint } from "./provider.js";
 import { construct } from "./injectable.js";
@@ -13,21 +14,6 @@ import { explainMissing } from "./dependencies.js";
 import type { Resolve } from "./provide.js";
 import type { ApplicationScope } from "./module-scope.js";
 import { nameOf, type InjectionToken } from "./token.js";
-
-/**
- * tsyringe needs tslib, whose CommonJS form writes its helpers (`__extends`, `__decorate`, …) to the global object besides exporting
- * them. Importing the framework changes no global but `Reflect`, so what comes with tsyringe goes again: this file is imported before
- * tsyringe, and `dropTslibGlobals` is called after it. tslib itself uses its exports and does not miss them.
- *
- * Names that were global before, because the application brought tslib itself, stay.
- */
-const present: ReadonlySet<string> = new Set(Object.keys(globalThis));
-
-export function dropTslibGlobals(): void {
-  for (const name of Object.keys(globalThis)) {
-    if (name.startsWith("__") && !present.has(name)) Reflect.deleteProperty(globalThis, name);
-  }
-}
 
 /**
  * Keeps the instances of one application, in a tsyringe child container of their own: nothing is shared between two applications of a

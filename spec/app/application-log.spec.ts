@@ -277,8 +277,8 @@ describe("a class that asks for the LogSink and the Filter", () => {
 
   it("is given what is installed, by the variable that it was installed by", async () => {
     const { stdout, stderr } = await runProgram(
-      `const { Application, provide } = await load("index.js");
-       const { Filter, installLogging, LogSink } = await load("observe/index.js");
+      `const { Application, provide } = await load("entries/main.js");
+       const { Filter, installLogging, LogSink } = await load("entries/observe.js");
        installLogging("info");
        const application = Application.create().build();
        application.resolve(LogSink).writeLine("a line of its own");
@@ -347,8 +347,8 @@ describe("a class that asks for the LogSink and the Filter", () => {
 
 /** An application that visits itself once it listens, and is then told to end. */
 const VISITED = `
-  const { Application, provide, Route, Routes } = await load("index.js");
-  const { Filter, installLogging, LogSink, tracing } = await load("observe/index.js");
+  const { Application, provide, Route, Routes } = await load("entries/main.js");
+  const { Filter, installLogging, LogSink, tracing } = await load("entries/observe.js");
   const log = tracing.target("shop");
   const fail = () => setTimeout(() => { throw new Error("boom"); });
   const routes = new Routes([

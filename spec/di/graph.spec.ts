@@ -89,7 +89,7 @@ describe("inspect", () => {
       "E_PROVIDER_MISSING",
       "E_TYPE_ERASED",
     ]);
-    expect(build).to.throw(StartupError, "5 faults").with.property("findings", findings);
+    expect(build).to.throw(StartupError, "5 faults").with.property("diagnostics", findings);
   });
 
   it("describes modules from the root down, each once, in declared order", () => {

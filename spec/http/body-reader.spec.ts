@@ -296,7 +296,7 @@ describe("a body that comes one byte at a time", () => {
       `
       const [net, http] = [await import("node:net"), await import("node:http")];
       const { text } = await import("node:stream/consumers");
-      const { Application, Route, Routes } = await load("index.js");
+      const { Application, Route, Routes } = await load("entries/main.js");
       const letters = "abcdefghijklmnopqrstuvwxyz".repeat(15_000);
       const routes = new Routes([Route.post("/", async (ctx) => String((await ctx.text()) === letters))]);
       const server = http.createServer(Application.create().routes(routes).build().callback());

@@ -30,7 +30,7 @@ describe("the process", function () {
 
   it("says its URL without the slashes at its end", async () => {
     const child = startProgram(`
-      const { AppConfig, Application } = await load("index.js");
+      const { AppConfig, Application } = await load("entries/main.js");
       const config = new AppConfig({ name: "shop", url: "https://shop.example//" });
       await Application.create().config(config).port(0).lifecycle({ drainDelayMs: 0 }).build().run();
     `);
@@ -207,7 +207,7 @@ describe("the process", function () {
   it("says nothing of a panic where it is served and does not run: the process is somebody else's", async () => {
     const { stderr, stdout } = await runProgram(`
       import net from "node:net";
-      const { Application, Route, Routes } = await load("index.js");
+      const { Application, Route, Routes } = await load("entries/main.js");
       const routes = new Routes([Route.get("/", () => { throw new Error("of the handler"); })]);
       const listener = net.createServer();
       await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
@@ -223,8 +223,8 @@ describe("the process", function () {
     const port = await freePort();
     const child = startProgram(
       `
-      const { Application, Route, Routes } = await load("index.js");
-      const { installLogging } = await load("observe/install.js");
+      const { Application, Route, Routes } = await load("entries/main.js");
+      const { installLogging } = await load("entries/observe.js");
       installLogging("trace");
       const routes = new Routes([Route.get("/", () => "served")]);
       await Application.create().routes(routes).accessLog().lifecycle({ drainDelayMs: 100 }).build().run();
@@ -258,8 +258,8 @@ describe("the process", function () {
   it("gives what is in flight five seconds after such a failure, however long a drain may take", async () => {
     const { code, stdout } = await runProgram(
       `
-      const { Application, Clock, provide, Route, Routes } = await load("index.js");
-      const { FakeClock } = await load("testing/fake-clock.js");
+      const { Application, Clock, provide, Route, Routes } = await load("entries/main.js");
+      const { FakeClock } = await load("entries/testing.js");
       const clock = new FakeClock();
       let hasEnded = false;
       const endless = async (ctx) => {
@@ -299,7 +299,7 @@ describe("the process", function () {
   it("ends after its drain as a cluster worker that listens to messages, and messages pass until then", async () => {
     const { code, stdout } = await runProgram(`
       const { default: cluster } = await import("node:cluster");
-      const { Application } = await load("index.js");
+      const { Application } = await load("entries/main.js");
       if (cluster.isPrimary) {
         cluster.setupPrimary({ exec: "worker" });
         const worker = cluster.fork();

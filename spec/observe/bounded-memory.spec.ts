@@ -12,7 +12,7 @@ const PRELUDE = `
   import { runInNewContext } from "node:vm";
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc");
-  const { JsonLog } = await load("observe/json-log.js");
+  const { JsonLog } = await load("entries/observe.js");
   const { Metrics } = await load("observe/metrics.js");
   const { MetricsLayer } = await load("observe/metrics-layer.js");
   const { isSensitive } = await load("observe/redact.js");

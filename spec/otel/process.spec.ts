@@ -93,7 +93,7 @@ describe("the entry point without its peers", () => {
   after(() => rm(away, { recursive: true }));
 
   it("throws on import and names what to install", async () => {
-    const script = `import("./lib/otel/index.js").catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`;
+    const script = `import("./lib/entries/otel.js").catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`;
 
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
       cwd: away,

@@ -12,7 +12,7 @@ describe("the build profile", () => {
   ];
   for (const [environment, profile] of rows) {
     it(`is ${profile} with ${JSON.stringify(environment)}`, async () => {
-      const { stdout } = await runProgram(`console.log((await load("index.js")).profile)`, environment);
+      const { stdout } = await runProgram(`console.log((await load("entries/main.js")).profile)`, environment);
 
       expect(stdout).to.equal(`${profile}\n`);
     });
@@ -20,8 +20,8 @@ describe("the build profile", () => {
 
   it("is fixed when the process starts: what happens to the variable later means nothing", async () => {
     const { stdout } = await runProgram(
-      `const { Application, FrameworkError, profile, Route, Routes } = await load("index.js");
-      const { testApp } = await load("testing/index.js");
+      `const { Application, FrameworkError, profile, Route, Routes } = await load("entries/main.js");
+      const { testApp } = await load("entries/testing.js");
       process.env.NODE_ENV = "development";
       const fail = () => { throw new FrameworkError("of the inside"); };
       const app = await testApp(Application.create().routes(new Routes([Route.get("/", fail)])));

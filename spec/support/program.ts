@@ -1,6 +1,6 @@
 /**
  * Runs a few lines of a program in a process of their own, for what only a process can show: its standard error, its exit, a crash.
- * The program finds the library's files by `load("observe/json-log.js")`.
+ * The program finds the library's files by `load("entries/observe.js")`.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable } from "node:stream";

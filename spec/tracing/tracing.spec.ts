@@ -90,8 +90,8 @@ describe("tracing", () => {
     ] as const) {
       it(`allocates nothing for an event below the level of ${whose}`, async () => {
         const { stdout } = await runProgram(`
-          const { tracing } = await load("kernel/tracing.js");
-          const { installLogging } = await load("observe/install.js");
+          const { tracing } = await load("entries/observe-tracing.js");
+          const { installLogging } = await load("entries/observe.js");
           const [one, other] = [tracing.target("shop::links"), tracing.target("elsewhere")];
           const layer = { onEvent() {} };
           const fields = { id: 7 };

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { runProgram } from "../../support/program.js";
 
 const emit = `
-  const { installLogging, ObserveError, tracing } = await load("observe/index.js");
+  const { installLogging, ObserveError, tracing } = await load("entries/observe.js");
   const log = tracing.target("shop::links");
   const other = tracing.target("other");
   log.error("before anything is installed");

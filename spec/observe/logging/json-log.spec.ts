@@ -443,7 +443,7 @@ describe("the JSON log", () => {
         import { runInNewContext } from "node:vm";
         setFlagsFromString("--expose-gc");
         const gc = runInNewContext("gc");
-        const { JsonLog } = await load("observe/json-log.js");
+        const { JsonLog } = await load("entries/observe.js");
         const layer = new JsonLog({ writeLine() {} });
         const long = "k".repeat(1000);
         const emit = (round) => layer.onEvent(

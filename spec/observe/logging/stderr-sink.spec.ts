@@ -11,7 +11,7 @@ import { ended, runProgram, startProgram } from "../../support/program.js";
 
 const COUNT = 5000;
 const writeMany = `
-  const { StderrSink } = await load("observe/stderr-sink.js");
+  const { StderrSink } = await load("entries/observe.js");
   const sink = new StderrSink();
   for (let i = 0; i < ${COUNT}; i++) sink.writeLine(i + " " + "é".repeat(100) + " end");
 `;
@@ -58,7 +58,7 @@ describe("the sink at standard error", () => {
 
   it("waits a second a line for a reader who reads nothing, and lets the process go on", async () => {
     const child = startProgram(`
-      const { StderrSink } = await load("observe/stderr-sink.js");
+      const { StderrSink } = await load("entries/observe.js");
       const sink = new StderrSink();
       let waited = 0;
       for (let lines = 1; waited < 500; lines++) {
@@ -80,7 +80,7 @@ describe("the sink at standard error", () => {
 
   it("survives a reader who goes away", async () => {
     const child = startProgram(`
-      const { StderrSink } = await load("observe/stderr-sink.js");
+      const { StderrSink } = await load("entries/observe.js");
       const sink = new StderrSink();
       sink.writeLine("first");
       // A signal listener alone does not keep a process.
@@ -107,7 +107,7 @@ describe("the sink at standard error", () => {
   it("survives a descriptor that is closed", async () => {
     const { code, stdout } = await runProgram(`
       import { closeSync } from "node:fs";
-      const { StderrSink } = await load("observe/stderr-sink.js");
+      const { StderrSink } = await load("entries/observe.js");
       closeSync(2);
       for (let i = 0; i < 10; i++) new StderrSink().writeLine("nowhere");
       process.stdout.write("alive");
