@@ -23,53 +23,53 @@ const CLOSING_MS = 1000;
 /** Under a load that never ends the listener is stopped all the same. */
 const MOST_TURNS = 100;
 
-interface Emptying {
-  readonly door: Listener;
+interface DrainTarget {
+  readonly listener: Listener;
   readonly connections: Connections;
   readonly clock: Clock;
 }
 
-export interface Draining extends Emptying {
+export interface DrainOptions extends DrainTarget {
   readonly delayMs: number;
   /** Counted from the call. */
   readonly deadlineMs: number;
 }
 
 /** What it came to. */
-export interface Drained {
+export interface DrainResult {
   /** Connections that had to be destroyed. */
   readonly forced: number;
   /** The requests that were in flight on them. */
   readonly cut: readonly Flight[];
 }
 
-const IN_TIME: Drained = { forced: 0, cut: [] };
+const IN_TIME: DrainResult = { forced: 0, cut: [] };
 
 /** Resolves when no connection is left. */
-export async function drain({ door, connections, clock, delayMs, deadlineMs }: Draining): Promise<Drained> {
+export async function drain({ listener, connections, clock, delayMs, deadlineMs }: DrainOptions): Promise<DrainResult> {
   const deadline = clock.monotonic() + deadlineMs;
   connections.closing = true;
   log.info("draining", { in_flight: connections.inFlight });
   await pause(clock, Math.min(delayMs, deadlineMs));
 
-  const idle = (await door.count()) - connections.inFlight;
-  await acceptWaiting(door);
-  connections.sparing(() => door.stop());
+  const idle = (await listener.count()) - connections.inFlight;
+  await acceptWaiting(listener);
+  connections.sparing(() => listener.stop());
   log.info("listener stopped", { in_flight: connections.inFlight, idle_closed: Math.max(0, idle) });
-  if (await emptied({ door, connections, clock }, deadline)) return IN_TIME;
+  if (await waitUntilEmpty({ listener, connections, clock }, deadline)) return IN_TIME;
 
   log.warn("drain deadline reached", { in_flight: connections.inFlight });
-  door.closeUnasked();
-  door.endUpgraded();
+  listener.closeUnasked();
+  listener.endUpgraded();
   for (const flight of connections.flights()) flight.abort(new DrainDeadlineError());
-  if (await emptied({ door, connections, clock }, clock.monotonic() + LAST_CHANCE_MS)) return IN_TIME;
+  if (await waitUntilEmpty({ listener, connections, clock }, clock.monotonic() + LAST_CHANCE_MS)) return IN_TIME;
 
-  const forced = await door.count();
+  const forced = await listener.count();
   const cut = [...connections.flights()];
-  door.closeAll();
+  listener.closeAll();
   connections.destroyAll();
-  await Promise.race([door.closed, pause(clock, CLOSING_MS, { background: true })]);
-  await allTold(connections, clock);
+  await Promise.race([listener.closed, pause(clock, CLOSING_MS, { background: true })]);
+  await waitForSockets(connections, clock);
   log.warn("connections destroyed", { forced });
   return { forced, cut };
 }
@@ -86,19 +86,19 @@ async function acceptWaiting(door: Listener): Promise<void> {
 }
 
 /** Closes connections as they become idle; whether none was left in time. */
-async function emptied({ door, connections, clock }: Emptying, deadline: number): Promise<boolean> {
+async function waitUntilEmpty({ listener, connections, clock }: DrainTarget, deadline: number): Promise<boolean> {
   const patientUntil = clock.monotonic() + REQUEST_MS;
-  while (!door.isClosed && clock.monotonic() < deadline) {
-    connections.sparing(() => door.closeIdle());
-    if (clock.monotonic() >= patientUntil) door.closeUnasked();
-    await Promise.race([door.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
+  while (!listener.isClosed && clock.monotonic() < deadline) {
+    connections.sparing(() => listener.closeIdle());
+    if (clock.monotonic() >= patientUntil) listener.closeUnasked();
+    await Promise.race([listener.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
   }
-  if (door.isClosed) await allTold(connections, clock);
-  return door.isClosed;
+  if (listener.isClosed) await waitForSockets(connections, clock);
+  return listener.isClosed;
 }
 
 /** A listener is closed a moment before its last sockets say so; what became of requests on them is told then, and not after the end. */
-async function allTold(connections: Connections, clock: Clock): Promise<void> {
+async function waitForSockets(connections: Connections, clock: Clock): Promise<void> {
   if (connections.size === 0) return;
   await Promise.race([connections.closed(), pause(clock, CLOSING_MS, { background: true })]);
 }

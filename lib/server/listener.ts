@@ -8,7 +8,7 @@ import net from "node:net";
 import tls from "node:tls";
 import { isUpgraded, messageOn, owesNothing } from "../http/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { plain } from "../errors/diagnostic.js";
+import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";
 
 /** Where to listen: a port of a host, or the path of a socket or pipe. */
@@ -34,9 +34,9 @@ export class Listener {
   ) {
     listener.on("connection", (socket: net.Socket) => {
       this.accepted += 1;
-      keep(socket, this.carriers);
+      track(socket, this.carriers);
     });
-    listener.on(connectionEvent(listener), (socket: net.Socket) => keep(socket, this.sockets));
+    listener.on(connectionEvent(listener), (socket: net.Socket) => track(socket, this.sockets));
     this.closed = new Promise((resolve) => {
       listener.once("close", () => {
         this.over = true;
@@ -58,9 +58,9 @@ export class Listener {
 
   /** Serves on a listener that is bound already. An `http.Server` keeps its settings, and must not have a request listener. */
   static over(listener: net.Server | http.Server | https.Server, requests: RequestListener): Listener {
-    if (isHttp2(listener)) throw speaksHttp2();
+    if (isHttp2(listener)) throw http2Server();
     if (listener instanceof http.Server || listener instanceof https.Server) {
-      if (listener.listenerCount("request") > 0) throw hasListener();
+      if (listener.listenerCount("request") > 0) throw serverTaken();
       attach(listener, requests);
       return new Listener(listener, listener);
     }
@@ -138,7 +138,7 @@ export class Listener {
   }
 }
 
-function keep(socket: net.Socket, sockets: Set<net.Socket>): void {
+function track(socket: net.Socket, sockets: Set<net.Socket>): void {
   sockets.add(socket);
   socket.once("close", () => sockets.delete(socket));
 }
@@ -157,7 +157,7 @@ function isHttp2(listener: net.Server): boolean {
 export function cannotListen(place: ListenAddress, cause: NodeJS.ErrnoException): FrameworkError {
   const where = "path" in place ? place.path : `${place.host}:${place.port}`;
   const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(place, cause)}`, { code: "E_LISTEN" });
-  plain(error);
+  hideStack(error);
   return error;
 }
 
@@ -168,14 +168,14 @@ function reasonOf(place: ListenAddress, { code, message }: NodeJS.ErrnoException
   return message;
 }
 
-function speaksHttp2(): FrameworkError {
+function http2Server(): FrameworkError {
   return new FrameworkError(
     "serve() was given an HTTP/2 server, and speaks HTTP/1.1; give that server application.callback() as its request listener",
     { code: "E_SERVER_HTTP2" },
   );
 }
 
-function hasListener(): FrameworkError {
+function serverTaken(): FrameworkError {
   return new FrameworkError(
     "serve() was given an http.Server that has a request listener already; hand in a bare one",
     {
