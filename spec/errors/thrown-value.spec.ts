@@ -14,7 +14,7 @@ function fail(): never {
   throw new Error("this value throws when it is read");
 }
 
-/** Every way to look at this value throws. */
+/** Throws whenever it is looked at. */
 const hostile: object = new Proxy(
   {},
   { get: fail, getPrototypeOf: fail, ownKeys: fail, has: fail, getOwnPropertyDescriptor: fail },
