@@ -82,12 +82,12 @@ export interface ChainParts {
 /** Each chain is composed when it is first needed, not here. */
 export function chainsOf(pipeline: Pipeline, { routeCollection, site, log }: ChainParts): ChainOf {
   const resolveReply = unresolvedReplies(pipeline, { routes: NO_ROUTES, origin: site.origin });
+  const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
+  const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
   return (phase) => {
-    const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
     const byHand = koaRouterRoutes(routeCollection.all);
     const router = dispatch(routeCollection.destinations(), { byHand, fallback });
     const gate = phase === "booting" ? new BootingGate() : undefined;
-    const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
     const chain = lastResortHandler(pipeline.compose(router, { boundary, gate }));
     const { subscriber } = log;
     // To enter an asynchronous flow costs time in each request, so only applications that need it do it.

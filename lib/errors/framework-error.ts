@@ -1,7 +1,7 @@
 /**
  * The errors that become responses. A handler or middleware throws one, and the framework answers with its status and an RFC 9457
- * problem document. Any other thrown value, except Koa's `HttpError`, is an unhandled error: the answer is a 500 that tells nothing of
- * it, and the log has its stack.
+ * problem document. Any other thrown value, except Koa's `HttpError`, is an unhandled error: the client gets a 500 without its message,
+ * and the log has its stack.
  *
  * @example
  * throw new NotFoundError(`no link ${id}`);

@@ -28,12 +28,12 @@ import { Witness } from "../support/witness.js";
 const log = tracing.target("shop");
 
 const routes = new Routes([
-  Route.get("/told", async () => {
-    log.info("told", { password: "hunter2" });
+  Route.get("/logged", async () => {
+    log.info("logged", { password: "hunter2" });
     await pause(1);
-    setTimeout(() => log.warn("told later"), 1);
-    log.debug("told in detail");
-    return "told";
+    setTimeout(() => log.warn("logged later"), 1);
+    log.debug("logged in detail");
+    return "logged";
   }),
 ]);
 
@@ -45,7 +45,7 @@ function shop(...bindings: readonly Binding[]): ApplicationBuilder {
 }
 
 /** Serves one request and stops. */
-async function visit(builder: ApplicationBuilder, path = "/told"): Promise<void> {
+async function visit(builder: ApplicationBuilder, path = "/logged"): Promise<void> {
   const { server } = await listening(net.createServer());
   const running = await builder.build().serve(server);
   await (await fetch(running.url + path)).text();
@@ -65,9 +65,9 @@ describe("an application that provides a LogSink", () => {
 
     await visit(shop(provide(LogSink).useValue(sink)).accessLog());
 
-    const [warning, told, access, later, ...last] = messages(sink);
+    const [warning, logged, access, later, ...last] = messages(sink);
     expect(warning).to.contain("request id is off");
-    expect([told, access, later]).to.deep.equal(["told", "GET /told 200 0ms", "told later"]);
+    expect([logged, access, later]).to.deep.equal(["logged", "GET /logged 200 0ms", "logged later"]);
     expect(last).to.deep.equal(LAST);
     expect(sink.transcript()).to.contain('"password":"[redacted]"').and.not.to.contain("hunter2");
   });
@@ -77,7 +77,7 @@ describe("an application that provides a LogSink", () => {
 
     await visit(shop(provide(LogSink).useValue(sink)));
 
-    expect(messages(sink)).to.deep.equal(["told", "told later", ...LAST]);
+    expect(messages(sink)).to.deep.equal(["logged", "logged later", ...LAST]);
   });
 
   it("writes the events of its subsystems there", async () => {
@@ -101,10 +101,10 @@ describe("an application that provides a LogSink", () => {
     const sink = new CaptureSink();
     using server = await listening(http.createServer(shop(provide(LogSink).useValue(sink)).build().callback()));
 
-    await fetch(`${server.url}/told`);
+    await fetch(`${server.url}/logged`);
     await pause(5);
 
-    expect(messages(sink)).to.deep.equal(["told", "told later"]);
+    expect(messages(sink)).to.deep.equal(["logged", "logged later"]);
   });
 
   it("writes there the events that its own filter selects", async () => {
@@ -114,8 +114,8 @@ describe("an application that provides a LogSink", () => {
     await visit(shop(provide(LogSink).useValue(most), provide(Filter).useValue(shopOnly)));
     await visit(shop(provide(LogSink).useValue(least), provide(Filter).useValue(Filter.upTo("WARN"))));
 
-    expect(messages(most)).to.deep.equal(["told", "told in detail", "told later"]);
-    expect(messages(least)).to.deep.equal(["told later"]);
+    expect(messages(most)).to.deep.equal(["logged", "logged in detail", "logged later"]);
+    expect(messages(least)).to.deep.equal(["logged later"]);
   });
 
   it("does not share it with another application of the process", async () => {
@@ -127,7 +127,7 @@ describe("an application that provides a LogSink", () => {
       visit(shop()),
     ]);
 
-    expect(messages(one)).to.deep.equal(["told", "told later", ...LAST]);
+    expect(messages(one)).to.deep.equal(["logged", "logged later", ...LAST]);
     expect(messages(other)).to.deep.equal(LAST);
   });
 
@@ -140,8 +140,8 @@ describe("an application that provides a LogSink", () => {
     expect(witness.spans.map(({ name, outcome }) => [name, outcome])).to.deep.equal([
       ["framework.request", { ok: true }],
     ]);
-    expect(witness.events.map(({ message }) => message)).to.include.members(["told", "told in detail", "stopped"]);
-    expect(messages(sink)).to.include.members(["told", "stopped"]).and.not.to.include("told in detail");
+    expect(witness.events.map(({ message }) => message)).to.include.members(["logged", "logged in detail", "stopped"]);
+    expect(messages(sink)).to.include.members(["logged", "stopped"]).and.not.to.include("logged in detail");
   });
 
   it("serves requests if the sink fails", async () => {
@@ -152,7 +152,7 @@ describe("an application that provides a LogSink", () => {
     }
 
     await using app = await testApp(shop(provide(LogSink).useClass(Full)));
-    const response = await app.get("/told");
+    const response = await app.get("/logged");
 
     expect(response.status).to.equal(200);
   });
@@ -352,7 +352,7 @@ const VISITED = `
   const log = tracing.target("shop");
   const fail = () => setTimeout(() => { throw new Error("boom"); });
   const routes = new Routes([
-    Route.get("/", () => (log.debug("asked"), log.warn("told"), "told")),
+    Route.get("/", () => (log.debug("asked"), log.warn("logged"), "logged")),
     Route.get("/crash", () => void fail()),
   ]);
   const visit = async (url, path) => {
@@ -378,7 +378,7 @@ describe("a process whose application has a log of its own", () => {
   it("writes to it from the first line to the last, not to the installed log, whose other layers stay", async () => {
     const { stdout, stderr } = await runProgram(`${VISITED} installLogging("info", layer); await runs("/");`);
 
-    const visited = ["listening", "span framework.request", "told", "GET / 200 0ms"];
+    const visited = ["listening", "span framework.request", "logged", "GET / 200 0ms"];
     expect(stdout.trimEnd().split("\n")).to.deep.equal([...visited, "signal received", ...LAST]);
     expect(stderr).to.equal("");
   });
@@ -388,13 +388,13 @@ describe("a process whose application has a log of its own", () => {
 
     const { stdout } = await runProgram(`${VISITED} installLogging("off"); await runs("/");`, env);
 
-    expect(stdout.trimEnd().split("\n")).to.deep.equal(["listening", "asked", "told", "signal received", ...LAST]);
+    expect(stdout.trimEnd().split("\n")).to.deep.equal(["listening", "asked", "logged", "signal received", ...LAST]);
   });
 
   it("needs no installed log and reads no variable", async () => {
     const { stdout, stderr } = await runProgram(`${VISITED} await runs("/");`, { RUST_LOG: "trace" });
 
-    expect(stdout.trimEnd().split("\n")).to.include.members(["listening", "told"]).and.not.to.include("asked");
+    expect(stdout.trimEnd().split("\n")).to.include.members(["listening", "logged"]).and.not.to.include("asked");
     expect(stderr).to.equal("");
   });
 
@@ -415,7 +415,7 @@ describe("a process whose application has a log of its own", () => {
     const { stdout, stderr } = await runProgram(program, { NODE_ENV: "production" });
 
     const written = stderr.trimEnd().split("\n").map((line) => expectLogLine(line).message); // prettier-ignore
-    expect(written).to.deep.equal(["listening", "told", "signal received", ...LAST]);
+    expect(written).to.deep.equal(["listening", "logged", "signal received", ...LAST]);
     expect(stdout).to.equal("span framework.request\n");
   });
 });
