@@ -1,8 +1,8 @@
 /**
- * Where an application logs. Usually where the process does; one that provides a `LogSink` or a `Filter` has a log of its own: its start,
- * its requests and its end, and whatever they begin, are told there and not in the process's. Costs nothing where neither is provided.
+ * The log of an application. By default it is the log of the process. An application that provides a `LogSink` or a `Filter` has a log of
+ * its own: its start, its requests, its stop, and everything that these start, log there instead. Without either there is no cost.
  *
- * What constructors and factories say while the application is built comes too early for it.
+ * Events of constructors and factories go to the log of the process, because they run before this log exists.
  */
 import type { Container } from "../di/container.js";
 import type { InjectionToken } from "../di/token.js";
@@ -12,34 +12,33 @@ import { Filter } from "../observe/logging/filter.js";
 import { filterInstead, logInstead } from "../observe/logging/install.js";
 import { LogSink } from "../observe/logging/sink.js";
 
-/** What an application has of its own. */
-interface Own {
+interface OwnLog {
   readonly subscriber: Subscriber | undefined;
   readonly sink: LogSink | undefined;
 }
 
 export class ApplicationLog {
-  private own: Own | undefined;
+  private own: OwnLog | undefined;
 
   constructor(private readonly container: Container) {}
 
-  /** `undefined` where the application logs where the process does. Decided at the first look, by what is installed then. */
+  /** `undefined` if the application has no log of its own. The first read decides it, by the log that is installed at that time. */
   get subscriber(): Subscriber | undefined {
     return (this.own ??= this.find()).subscriber;
   }
 
-  /** The sink that it provides, which has to outlive everything that logs. */
+  /** The sink that the application provides. It must be disposed of after everything that logs. */
   get sink(): LogSink | undefined {
     return (this.own ??= this.find()).sink;
   }
 
-  /** Runs `fn` so that its events, and those of everything it starts, are the application's. */
+  /** Runs `fn`. Its events, and those of everything that it starts, go to the application's log. */
   run<T>(fn: () => T): T {
     const { subscriber } = this;
     return subscriber === undefined ? fn() : withSubscriber(subscriber, fn);
   }
 
-  private find(): Own {
+  private find(): OwnLog {
     const sink = this.provided(LogSink);
     if (sink !== undefined) return { sink, subscriber: logInstead(sink, this.container.get(Filter)) };
     const levels = this.provided(Filter);

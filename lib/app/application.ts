@@ -1,6 +1,9 @@
 /**
- * A built application. It can run as the process (`run`), serve on a listener that exists already (`serve`), or be one request
- * listener among others (`callback`). Each application runs or serves once; request listeners it may give any number of.
+ * A built application. It can be the process (`run`), serve on a listener that exists already (`serve`), or give a request listener to
+ * a server of the caller (`callback`). An application runs or serves only once; `callback` may be called any number of times.
+ *
+ * @example
+ * await Application.create(ShopModule).build().run();
  */
 import type { RequestListener, Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
@@ -15,9 +18,9 @@ import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess } from "./run.js";
-import { Service, urlOf, type Ended } from "./service.js";
+import { ApplicationRun, urlOf, type StopResult } from "./application-run.js";
 
-/** An application that serves. */
+/** An application that serves requests. */
 export interface Running {
   readonly url: string;
   readonly address: AddressInfo | string | null;
@@ -25,27 +28,27 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** An application that serves a test. @internal */
+/** What `start()` gives the test kit. @internal */
 export interface Started extends Running {
-  stopWithin(deadlineMs: number): Promise<Ended>;
+  stopWithin(deadlineMs: number): Promise<StopResult>;
 }
 
 export class Application {
   private use: string | undefined;
 
-  /** Begins an application; without a module it has only what `.routes()` gives it. */
+  /** Begins to build an application. Without a root module it has only the routes that `.routes()` adds. */
   static create(root?: Class): ApplicationBuilder {
-    return new ApplicationBuilder(root, (assembly) => new Application(assembly));
+    return new ApplicationBuilder(root, (parts) => new Application(parts));
   }
 
   private constructor(private readonly parts: ApplicationParts) {}
 
   /**
-   * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when everything has stopped; `process.exitCode` is 1 where
+   * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when everything has stopped. `process.exitCode` is 1 if
    * connections had to be destroyed or a subsystem failed to stop.
    *
-   * @throws FrameworkError `E_LISTEN` where the port cannot be had, `E_APPLICATION_USED` for an application that ran or served before;
-   * StartupError where a subsystem does not start.
+   * @throws FrameworkError `E_LISTEN` if it cannot listen on the address, `E_APPLICATION_USED` if the application ran or served before
+   * @throws StartupError if a subsystem does not start
    */
   async run(): Promise<void> {
     this.claim("run()");
@@ -53,74 +56,76 @@ export class Application {
   }
 
   /**
-   * Serves on a listener that is bound already, with TLS where it is an `https.Server` or `tls.Server`. Subsystems are not started,
-   * signals are left alone.
+   * Serves on a listener that listens already, with TLS if it is an `https.Server` or `tls.Server`. Does not start the subsystems and
+   * does not listen for signals.
    *
-   * @throws FrameworkError `E_SERVER_TAKEN` for a server with a request listener, `E_SERVER_HTTP2` for one of HTTP/2,
-   * `E_APPLICATION_USED` as by `run()`.
+   * @throws FrameworkError `E_SERVER_TAKEN` if the server has a request listener, `E_SERVER_HTTP2` if it is an HTTP/2 server,
+   * `E_APPLICATION_USED` as `run()`
    */
   async serve(listener: NetServer | Server | HttpsServer): Promise<Running> {
     this.claim("serve()");
-    const service = new Service(this.parts, Listener.over(listener, this.parts.entrance));
-    await service.open();
-    return running(this.parts, service);
+    const run = new ApplicationRun(this.parts, Listener.over(listener, this.parts.requestHandler));
+    await run.open();
+    return running(this.parts, run);
   }
 
   /**
-   * For a server of the caller's own, as often as there are servers; it does not count as a use. Alone, the lifecycle stays `booting`
-   * for the health endpoints, and other requests are served. Beside `run()` and `serve()` it is the same application: requests are
-   * refused while it starts, and their answers close connections from its drain on, but the server is the caller's to close, and what
-   * it still takes in after that finds stopped subsystems.
+   * A request listener for a server of the caller. The server may have TLS. It may be an HTTP/2 server; a drain does not close the
+   * connections of that one.
    *
-   * The server may have TLS, and may be one of `node:http2`, whose connections no drain closes.
+   * Without `run()` or `serve()` the application serves all requests, and its health endpoints report `booting`. Beside them it is the
+   * same application: it refuses requests while it starts, and its responses close their connections from the start of the drain. The
+   * caller must close the server; requests that it accepts after the drain find stopped subsystems.
    *
-   * To be given for `checkContinue` too: without that the server says `100 Continue` before a body can be refused.
+   * Register the listener for `checkContinue` too. Otherwise Node sends `100 Continue` before the framework can refuse a body.
    */
   callback(): RequestListener {
-    const { entrance } = this.parts;
-    // Where it runs or serves, that says when requests are let in.
-    if (this.use === undefined) entrance.setHandler(this.parts.entry("ready"));
-    return (incoming, response) => entrance.requestOrContinue(incoming, response);
+    const { requestHandler } = this.parts;
+    // If the application runs or serves, that decides when requests are served.
+    if (this.use === undefined) requestHandler.setHandler(this.parts.chainOf("ready"));
+    return (incoming, response) => requestHandler.requestOrContinue(incoming, response);
   }
 
+  /** All routes: those of the modules and those of `.routes()`. */
   routes(): Routes {
     return this.parts.routes;
   }
 
+  /** The configuration of the container. */
   config(): AppConfig {
     return this.parts.config;
   }
 
-  /** The table of stages with what this application made of it. */
+  /** All stages in their order, each with whether it is on. */
   pipeline(): readonly StageRow[] {
     return this.parts.pipeline.describe();
   }
 
-  /** An instance of the container, as the root module sees it. */
+  /** The instance that a class of the root module would inject. */
   resolve<T>(token: InjectionToken<T>): T {
     return this.parts.container.get(token);
   }
 
-  /** Modules, routes and stages as data: the same for the same application, without times or absolute paths. */
+  /** Modules, routes and stages as data. The same application gives the same data: it has no times and no absolute paths. */
   graph(): ApplicationGraph {
     return this.parts.graph;
   }
 
-  /** For the test kit: a port of its own, subsystems as by `run`, no signals. @internal */
+  /** For the test kit: listens on a free port, starts the subsystems, does not listen for signals. @internal */
   start(): Promise<Started> {
-    return this.parts.log.run(() => this.startHere());
+    return this.parts.log.run(() => this.startForTest());
   }
 
-  private async startHere(): Promise<Started> {
+  private async startForTest(): Promise<Started> {
     this.claim("start()");
-    const door = await Listener.open({ host: "127.0.0.1", port: 0 }, this.parts.entrance);
-    const service = new Service(this.parts, door);
-    await service.start();
-    const stopWithin = (drainDeadlineMs: number) => service.stop({ drainDelayMs: 0, drainDeadlineMs });
-    return { ...running(this.parts, service), stopWithin };
+    const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, this.parts.requestHandler);
+    const run = new ApplicationRun(this.parts, listener);
+    await run.start();
+    const stopWithin = (drainDeadlineMs: number) => run.stop({ drainDelayMs: 0, drainDeadlineMs });
+    return { ...running(this.parts, run), stopWithin };
   }
 
-  /** Before anything is bound or attached: what is refused leaves nothing open. */
+  /** Called before anything listens, so that a refused call leaves nothing open. */
   private claim(call: string): void {
     if (this.use !== undefined) {
       const why = `${call} was called on an application that was used by ${this.use}: its subsystems start and stop once; build another`;
@@ -130,7 +135,7 @@ export class Application {
   }
 }
 
-function running(parts: ApplicationParts, service: Service): Running {
-  const { address } = service.door;
-  return { url: urlOf(service.door), address, stop: async () => void (await service.stop(parts.times)) };
+function running(parts: ApplicationParts, run: ApplicationRun): Running {
+  const { listener } = run;
+  return { url: urlOf(listener), address: listener.address, stop: async () => void (await run.stop(parts.times)) };
 }

@@ -1,6 +1,6 @@
 /**
- * From what the builder was told to an application: first what can be checked without an instance, then the container and what it says,
- * then the stages in the order of the table. Opens nothing, starts no timer.
+ * The steps of `build()`: check the plan, build the container, check its instances, build the stages, fill the pipeline. Opens no
+ * connection and starts no timer.
  */
 import { existsSync } from "node:fs";
 import type Koa from "koa";
@@ -8,7 +8,7 @@ import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
-import { type MadeStage, entryOf, fillPipeline, makeStages, type EntryOf } from "./chain.js";
+import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { Clock } from "../runtime/clock.js";
@@ -28,45 +28,6 @@ import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
 import type { RateLimits } from "./rate-limit-handles.js";
 
-/** What is legal and probably not meant, told once when the application starts. */
-export interface Warning {
-  readonly message: string;
-  readonly fields?: Readonly<Record<string, unknown>>;
-}
-
-export interface WarningParts {
-  readonly pipeline: Pipeline;
-  readonly routes: Routes;
-  readonly stages: readonly MadeStage[];
-}
-
-/** To be asked when serving begins: a directory may have been made since the application was built. */
-export function warningsOf({ pipeline, routes, stages }: WarningParts): readonly Warning[] {
-  const warnings: Warning[] = [];
-  if (pipeline.isOn("accessLog") && !pipeline.isOn("requestId")) {
-    warnings.push({ message: "the access log is on and the request id is off: its lines have an empty request_id" });
-  }
-  const uncovered = routes.uncovered().map(({ method, path }) => `${method} ${path}`);
-  if (uncovered.length > 0) {
-    warnings.push({
-      message: "routes merged after .middleware() are not covered by it",
-      fields: { routes: uncovered },
-    });
-  }
-  return [...warnings, ...stages.flatMap(({ layer }) => warningOfFiles(layer))];
-}
-
-function warningOfFiles(layer: Layer): readonly Warning[] {
-  // With a slash behind it only a directory exists.
-  if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
-  return [
-    {
-      message: "the directory of .staticFiles(…) does not exist: nothing of it is served",
-      fields: { root: layer.root },
-    },
-  ];
-}
-
 /** Everything a built application consists of. */
 export interface ApplicationParts {
   readonly config: AppConfig;
@@ -78,35 +39,37 @@ export interface ApplicationParts {
   readonly log: ApplicationLog;
   readonly routes: Routes;
   readonly pipeline: Pipeline;
-  readonly entrance: RequestHandler;
+  readonly requestHandler: RequestHandler;
   readonly lifecycle: Lifecycle;
   readonly readiness: Readiness;
-  readonly roster: SubsystemRegistry;
+  readonly subsystems: SubsystemRegistry;
   readonly startup: Startup;
-  /** What is shut down after the last subsystem. */
-  readonly last: readonly ShutdownLast[];
+  /** Shut down after the last subsystem. */
+  readonly shutdownLast: readonly ShutdownLast[];
   readonly graph: ApplicationGraph;
-  /** What is legal and probably not meant; told at the start. */
+  /** Called when serving begins: a directory may have been made since the application was built. */
   readonly warnings: () => readonly Warning[];
-  readonly entry: EntryOf;
+  readonly chainOf: ChainOf;
 }
 
-export function assemble(plan: Plan, koa: Koa): ApplicationParts {
+/** A setting that is allowed but probably a mistake. Logged when the application starts. */
+export interface Warning {
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export function buildParts(plan: Plan, koa: Koa): ApplicationParts {
   const lifecycle = new Lifecycle();
   const checked = checkPlan(plan, lifecycle);
-  const { inspected, reading, proxies } = checked;
-  const container = inspected.build();
-  reading.resolveWith(container);
-  const roster = rosterOf(container, checked.limits);
+  const container = checked.inspected.build();
+  checked.routeCollection.resolveWith(container);
+  const subsystems = subsystemsOf(container, checked.limits);
   const config = container.get(AppConfig);
-  refuse([...roster.check(), ...config.check()]);
+  throwAny([...subsystems.check(), ...config.check()]);
 
   const clock = container.get(Clock);
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
-  const site = { routes: reading.all, origin: new URL(config.url).origin };
-  const stages = makeAll(checked, container);
-  const pipeline = fillPipeline(plan, { stages, container, site });
   return {
     config,
     clock,
@@ -115,32 +78,78 @@ export function assemble(plan: Plan, koa: Koa): ApplicationParts {
     times,
     container,
     log,
-    routes: reading.all,
-    pipeline,
-    entrance: new RequestHandler({ app: koa, clock, proxies, readLimit: DEFAULT_READ_LIMIT }),
+    routes: checked.routeCollection.all,
+    ...pipelineParts(plan, { checked, container, config, log }),
+    requestHandler: new RequestHandler({ app: koa, clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT }),
     lifecycle,
     readiness: container.get(Readiness),
-    roster,
-    startup: new Startup(roster.members, clock, times.stopTimeoutMs),
-    last: container.instances().filter((each) => each instanceof ShutdownLast),
-    graph: describeGraph(inspected.modules, reading.graphRoutes(), pipeline.describe()),
-    warnings: () => warningsOf({ pipeline, routes: reading.all, stages }),
-    entry: entryOf(pipeline, { reading, site, log }),
+    subsystems,
+    startup: new Startup(subsystems.members, clock, times.stopTimeoutMs),
+    shutdownLast: container.instances().filter((each) => each instanceof ShutdownLast),
   };
 }
 
-/** Provided or not, the caches of rate limits are started with the others. */
-function rosterOf(container: Container, limits: RateLimits): SubsystemRegistry {
+interface PipelineInput {
+  readonly checked: CheckedPlan;
+  readonly container: Container;
+  readonly config: AppConfig;
+  readonly log: ApplicationLog;
+}
+
+function pipelineParts(
+  plan: Plan,
+  { checked, container, config, log }: PipelineInput,
+): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "chainOf"> {
+  const { inspected, routeCollection } = checked;
+  const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
+  const stages = allStages(checked, container);
+  const pipeline = fillPipeline(plan, { stages, container, site });
+  return {
+    pipeline,
+    graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
+    warnings: () => warningsOf(pipeline, routeCollection.all, stages),
+    chainOf: chainsOf(pipeline, { routeCollection, site, log }),
+  };
+}
+
+/** The caches of rate limits start with the other subsystems, also where no module provides them. */
+function subsystemsOf(container: Container, limits: RateLimits): SubsystemRegistry {
   const provided = container.instances().filter((each) => each instanceof Subsystem);
   return new SubsystemRegistry([...new Set([...provided, ...limits.caches()])]);
 }
 
-function makeAll({ made, asking }: CheckedPlan, container: Container): readonly MadeStage[] {
-  const late = makeStages(asking, container);
-  refuse(late.findings);
-  return [...made, ...late.made];
+function allStages({ stages, stagesWithNeeds }: CheckedPlan, container: Container): readonly BuiltStage[] {
+  const late = buildStages(stagesWithNeeds, (token) => container.get(token));
+  throwAny(late.diagnostics);
+  return [...stages, ...late.stages];
 }
 
-function refuse(findings: readonly Diagnostic[]): void {
-  if (findings.length > 0) throw new StartupError(findings);
+function throwAny(diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length > 0) throw new StartupError(diagnostics);
+}
+
+function warningsOf(pipeline: Pipeline, routes: Routes, stages: readonly BuiltStage[]): readonly Warning[] {
+  const warnings: Warning[] = [];
+  if (pipeline.isOn("accessLog") && !pipeline.isOn("requestId")) {
+    warnings.push({ message: "the access log is on and the request id is off: its lines have an empty request_id" });
+  }
+  const uncovered = routes.uncovered().map(({ method, path }) => `${method} ${path}`);
+  if (uncovered.length > 0) {
+    warnings.push({
+      message: "routes merged after .middleware() are not covered by it",
+      fields: { routes: uncovered },
+    });
+  }
+  return [...warnings, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
+}
+
+function missingDirectory(layer: Layer): readonly Warning[] {
+  // With a slash behind it only a directory exists.
+  if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
+  return [
+    {
+      message: "the directory of .staticFiles(…) does not exist: nothing of it is served",
+      fields: { root: layer.root },
+    },
+  ];
 }

@@ -1,5 +1,6 @@
 /**
- * How an application is put together: one method a setting or stage, in any order. Only `.layer()` keeps the order of its calls.
+ * Builds an application: one method for each setting and each stage, in any order. Only the calls of `.layer()` keep their order; the
+ * order of the stages is fixed.
  *
  * @example
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
@@ -30,182 +31,203 @@ import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { Application } from "./application.js";
 import { instanceOf, optionsOf, Plan } from "./plan.js";
-import { assemble, type ApplicationParts } from "./build.js";
+import { buildParts, type ApplicationParts } from "./build.js";
 import type { AppConfig } from "./config.js";
 
 export class ApplicationBuilder {
-  /** The underlying Koa application, for middleware that wants one at hand (`session(options, builder.koa)`). */
+  /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
   readonly koa = new Koa();
   private readonly plan: Plan;
 
   /** @internal Use `Application.create`. */
   constructor(
     root: Class | undefined,
-    private readonly finish: (assembly: ApplicationParts) => Application,
+    private readonly finish: (parts: ApplicationParts) => Application,
   ) {
     this.plan = new Plan(root);
   }
 
-  /** Routes made without decorators; added to those of the modules. */
+  /** Adds routes that are made without decorators to those of the modules. */
   routes(routes: Routes): this {
-    this.plan.route(routes);
+    this.plan.addRoutes(routes);
     return this;
   }
 
-  /** Bindings for the whole application; they come before every module's own. */
+  /** Adds bindings for the whole application. They override those of every module. */
   provide(...bindings: readonly Binding[]): this {
     this.plan.bindings.push(...bindings);
     return this;
   }
 
-  /** Bindings of a test, which have to be injected somewhere. @internal */
-  doubles(...bindings: readonly Binding[]): this {
-    this.plan.doubles.push(...bindings);
+  /** Adds bindings that override all others. One that nothing injects is refused. @internal */
+  testOverrides(...bindings: readonly Binding[]): this {
+    this.plan.testOverrides.push(...bindings);
     return this;
   }
 
-  /** Defaults of a test kit: any other binding beats them. @internal */
-  fallbacks(...bindings: readonly Binding[]): this {
-    this.plan.fallbacks.push(...bindings);
+  /** Adds bindings that any other binding overrides, except the framework's own. @internal */
+  testDefaults(...bindings: readonly Binding[]): this {
+    this.plan.testDefaults.push(...bindings);
     return this;
   }
 
+  /** The name, public URL, environment name and port. Without this call they have the defaults of `AppConfig`. */
   config(config: AppConfig): this {
     this.plan.config = config;
     return this;
   }
 
-  /** 0 to 65535, 0 for any free port; the environment's variables come first. */
+  /** The port to listen on, 0 to 65535; 0 is any free port. `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT` override it. */
   port(port: number): this {
     this.plan.port = port;
     return this;
   }
 
-  /** The address to listen on; `127.0.0.1` unless set. Containers need `0.0.0.0`. */
+  /** The address to listen on, by default `127.0.0.1`. Containers need `0.0.0.0`. */
   bind(host: string): this {
     this.plan.host = host;
     return this;
   }
 
-  /** Addresses and CIDR blocks, comma or blank separated, whose `X-Forwarded-*` headers are believed. */
+  /** The proxies whose `X-Forwarded-*` headers are trusted: addresses and CIDR blocks, separated by commas or spaces. */
   trustedProxies(list: string): this {
     this.plan.trustedProxies = list;
     return this;
   }
 
-  /** Sees every request first and may rewrite its target, redirect or answer it. */
+  /** Calls `decide` first for every request. It may rewrite the target of the request, redirect it or answer it. */
   proxy(decide: ProxyFunction): this {
-    this.plan.stage("proxy", ".proxy(…)", () => new ProxyLayer(decide));
+    this.plan.addStage("proxy", ".proxy(…)", () => new ProxyLayer(decide));
     return this;
   }
 
+  /** Turns the health endpoints on or off; they are on by default. */
   health(on: boolean): this {
     this.plan.health = on;
     return this;
   }
 
-  /** Where the health endpoints stand: `/up` unless set. */
+  /** The path of the health endpoints, by default `/up`. */
   healthPrefix(path: string): this {
     this.plan.healthPrefix = path;
     return this;
   }
 
+  /** The times of start and stop, in milliseconds. A later call overrides an earlier one, option by option. */
   lifecycle(options: LifecycleOptions): this {
-    this.plan.times(options);
+    this.plan.addLifecycleOptions(options);
     return this;
   }
 
+  /** Compresses response bodies if the client accepts it. */
   compression(options?: CompressionOptions): this {
-    this.plan.stage("compression", ".compression(…)", () => new CompressionLayer(optionsOf(options)));
+    this.plan.addStage("compression", ".compression(…)", () => new CompressionLayer(optionsOf(options)));
     return this;
   }
 
+  /** Adds security headers to every response that lacks them. */
   securityHeaders(headers: SecurityHeaders = new SecurityHeaders()): this {
-    this.plan.stage("securityHeaders", ".securityHeaders(…)", () => instanceOf(SecurityHeaders, headers));
+    this.plan.addStage("securityHeaders", ".securityHeaders(…)", () => instanceOf(SecurityHeaders, headers));
     return this;
   }
 
+  /** Answers CORS preflight requests and adds the CORS headers for allowed origins. */
   cors(options: CorsOptions): this {
-    this.plan.stage("cors", ".cors(…)", () => new CorsLayer(options));
+    this.plan.addStage("cors", ".cors(…)", () => new CorsLayer(options));
     return this;
   }
 
+  /** Gives each request an id: the one of its `X-Request-Id` header, or a new one. */
   requestId(): this {
-    this.plan.stage("requestId", ".requestId()", () => new RequestIdLayer());
+    this.plan.addStage("requestId", ".requestId()", () => new RequestIdLayer());
     return this;
   }
 
+  /** Continues the trace of the `traceparent` header, or starts a new one (W3C Trace Context). */
   traceContext(): this {
-    this.plan.stage("traceContext", ".traceContext()", () => new TraceContextLayer());
+    this.plan.addStage("traceContext", ".traceContext()", () => new TraceContextLayer());
     return this;
   }
 
+  /** Logs one event for each request. */
   accessLog(): this {
-    this.plan.stage("accessLog", ".accessLog()", () => new AccessLogLayer());
+    this.plan.addStage("accessLog", ".accessLog()", () => new AccessLogLayer());
     return this;
   }
 
-  /** Without an argument: the container's `Metrics`; a registry that is given here is the container's. */
+  /** Counts and times requests, in the `Metrics` of the container. A `registry` that is given becomes that of the container. */
   metrics(registry?: Metrics): this {
-    const { asks, from } = this.plan.handle(Metrics, registry);
-    this.plan.stage("metrics", ".metrics(…)", (ask) => new MetricsLayer(from(ask)), ...asks);
+    const { needs, get } = this.plan.handle(Metrics, registry);
+    this.plan.addStage("metrics", ".metrics(…)", (resolve) => new MetricsLayer(get(resolve)), ...needs);
     return this;
   }
 
+  /** Turns unhandled errors into responses with status 500 inside the access log and metrics, so that both see the status. */
   catchPanic(): this {
-    this.plan.stage("catchPanic", ".catchPanic()", () => new CatchPanicLayer((ctx) => this.plan.answerPanic(ctx)));
+    this.plan.addStage(
+      "catchPanic",
+      ".catchPanic()",
+      () => new CatchPanicLayer((ctx) => this.plan.answerUnhandledError(ctx)),
+    );
     return this;
   }
 
+  /** Lets the application change how errors are answered. */
   errorMapping(mapping: ErrorMapping = new ErrorMapping()): this {
-    this.plan.stage("errorMapping", ".errorMapping(…)", () => instanceOf(ErrorMapping, mapping));
+    this.plan.addStage("errorMapping", ".errorMapping(…)", () => instanceOf(ErrorMapping, mapping));
     this.plan.errorMapping = mapping;
     return this;
   }
 
-  /** Bytes a request's body may have; routes may ask for less, and up to `cap` for more. */
+  /** The maximum size of a request body, in bytes. A route may set a lower limit, or a higher one up to `cap`. */
   bodyLimit(bytes: number, options?: BodyLimitOptions): this {
-    this.plan.stage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, optionsOf(options)));
+    this.plan.addStage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, optionsOf(options)));
     return this;
   }
 
-  /** Milliseconds until a request that is not answered gets 408; routes may have their own. */
+  /** Answers 408 to a request that takes longer than `ms` milliseconds. A route may set its own limit. */
   timeout(ms: number): this {
-    this.plan.stage("timeout", ".timeout(…)", () => new TimeoutLayer(ms));
+    this.plan.addStage("timeout", ".timeout(…)", () => new TimeoutLayer(ms));
     return this;
   }
 
-  /** Without an argument: the container's `Maintenance`; a handle that is given here is the container's. */
+  /** Refuses requests while `Maintenance` of the container is on. A `handle` that is given becomes that of the container. */
   maintenance(handle?: Maintenance): this {
-    const { asks, from } = this.plan.handle(Maintenance, handle);
-    this.plan.stage("maintenance", ".maintenance(…)", (ask) => new MaintenanceLayer(from(ask)), ...asks);
+    const { needs, get } = this.plan.handle(Maintenance, handle);
+    this.plan.addStage("maintenance", ".maintenance(…)", (resolve) => new MaintenanceLayer(get(resolve)), ...needs);
     return this;
   }
 
+  /** Answers 429 to a client that sends more requests than `limit` allows. */
   rateLimit(limit: RateLimit): this {
-    this.plan.stage("rateLimit", ".rateLimit(…)", () => instanceOf(RateLimit, limit));
+    this.plan.addStage("rateLimit", ".rateLimit(…)", () => instanceOf(RateLimit, limit));
     return this;
   }
 
+  /** Turns the resolution of redirects to routes on or off; it is on by default. */
   redirectMapper(on: boolean): this {
     this.plan.redirectMapper = on;
     return this;
   }
 
-  /** A middleware, a middleware class that the container builds, or a Koa function; the first call is the outermost. */
+  /** Adds middleware: an object, a class that the container builds, or a Koa function. The first one is the outermost. */
   layer(...layers: readonly MiddlewareInput[]): this {
-    this.plan.layer(layers);
+    this.plan.addLayers(layers);
     return this;
   }
 
-  /** Files of a directory, for what no route matches. */
+  /** Serves the files of a directory for requests that match no route. */
   staticFiles(options?: StaticFilesOptions): this {
-    this.plan.stage("staticFiles", ".staticFiles(…)", () => new StaticFiles(optionsOf(options)));
+    this.plan.addStage("staticFiles", ".staticFiles(…)", () => new StaticFiles(optionsOf(options)));
     return this;
   }
 
-  /** Throws one `StartupError` with everything that is wrong; opens nothing and starts no timer. */
+  /**
+   * Opens no connection and starts no timer.
+   *
+   * @throws StartupError with everything that is wrong
+   */
   build(): Application {
-    return this.finish(assemble(this.plan, this.koa));
+    return this.finish(buildParts(this.plan, this.koa));
   }
 }

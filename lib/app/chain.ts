@@ -1,7 +1,9 @@
 /**
- * The builder's stages put into their slots, and the slots composed around the router: once, when the application is built.
+ * The chain of an application: builds the layers of the stages, puts them into the pipeline, and composes the pipeline around the
+ * router. All of it happens once, when the application is built.
  */
 import type { Container } from "../di/container.js";
+import type { Resolve } from "../di/provide.js";
 import type { Deferred } from "../http/returned-value.js";
 import { compose } from "../http/compose.js";
 import type { Context } from "../http/context.js";
@@ -27,43 +29,42 @@ import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
 import { BootingLayer } from "../stages/maintenance.js";
 import type { RequestChain } from "../server/request-handler.js";
-import type { Ask, Plan, StagePlan } from "./plan.js";
+import type { Plan, StagePlan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
-import { findingOf } from "./settings.js";
+import { diagnosticOf } from "./settings.js";
 
-export interface MadeStage {
+export interface BuiltStage {
   readonly slot: Slot;
   readonly call: string;
   readonly layer: Layer;
 }
 
-/** Stages that were made, and why others could not be. */
-export interface MadeStages {
-  readonly made: readonly MadeStage[];
-  readonly findings: readonly Diagnostic[];
+/** The stages that could be built, and a diagnostic for each of the others. */
+export interface BuiltStages {
+  readonly stages: readonly BuiltStage[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Makes stages; what one throws is a finding under the name of its call. */
-export function makeStages(plans: readonly StagePlan[], ask: Ask): MadeStages {
-  const made: MadeStage[] = [];
-  const findings: Diagnostic[] = [];
+export function buildStages(plans: readonly StagePlan[], resolve: Resolve): BuiltStages {
+  const stages: BuiltStage[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const { slot, call, make } of plans) {
     try {
-      made.push({ slot, call, layer: make(ask) });
+      stages.push({ slot, call, layer: make(resolve) });
     } catch (error) {
-      findings.push(findingOf(error, call));
+      diagnostics.push(diagnosticOf(error, call));
     }
   }
-  return { made, findings };
+  return { stages, diagnostics };
 }
 
-export interface StageParts {
-  readonly stages: readonly MadeStage[];
+export interface PipelineParts {
+  readonly stages: readonly BuiltStage[];
   readonly container: Container;
   readonly site: RedirectSite;
 }
 
-export function fillPipeline(plan: Plan, { stages, container, site }: StageParts): Pipeline {
+export function fillPipeline(plan: Plan, { stages, container, site }: PipelineParts): Pipeline {
   const pipeline = new Pipeline().mark("router");
   for (const { slot, layer } of stages) pipeline.put(slot, layer);
   if (plan.health) {
@@ -74,32 +75,40 @@ export function fillPipeline(plan: Plan, { stages, container, site }: StageParts
   return pipeline;
 }
 
-export interface EntryParts {
-  readonly reading: RouteCollection;
+/** Composes the chain of a phase. While the application boots, the chain refuses every request but those of the health endpoints. */
+export type ChainOf = (phase: "booting" | "ready") => RequestChain;
+
+export interface ChainParts {
+  readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
   readonly log: ApplicationLog;
 }
 
-/** The chain of a phase, made when it is first needed. */
-export function entryOf(pipeline: Pipeline, { reading, site, log }: EntryParts): EntryOf {
-  const unresolved = unresolvedIn(pipeline, { routes: NO_ROUTES, origin: site.origin });
+/** Each chain is composed when it is first needed, not here. */
+export function chainsOf(pipeline: Pipeline, { routeCollection, site, log }: ChainParts): ChainOf {
+  const resolveReply = unresolvedReplies(pipeline, { routes: NO_ROUTES, origin: site.origin });
+  const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
+  const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
   return (phase) => {
-    const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
-    const router = dispatch(reading.boundRoutes(), { addedRoutes: byHand(reading.all), fallback });
+    const router = dispatch(routeCollection.boundRoutes(), {
+      addedRoutes: koaRouterRoutes(routeCollection.all),
+      fallback,
+    });
     const gate = phase === "booting" ? new BootingLayer() : undefined;
-    const entry = lastResortHandler(
-      pipeline.compose(router, { boundary: (inner) => errorBoundary(inner, unresolved), gate }),
-    );
+    const chain = lastResortHandler(pipeline.compose(router, { boundary, gate }));
     const { subscriber } = log;
-    if (subscriber === undefined && !opensSpans(pipeline)) return entry;
-    return (ctx) => enterRequest(entry, ctx, subscriber);
+    // To enter an asynchronous flow costs time in each request, so only applications that need it do it.
+    if (subscriber === undefined && !opensSpans(pipeline)) return chain;
+    return (ctx) => enterRequest(chain, ctx, subscriber);
   };
 }
 
-export type EntryOf = (phase: "booting" | "ready") => RequestChain;
+function opensSpans(pipeline: Pipeline): boolean {
+  return pipeline.isOn("traceContext") || pipeline.isOn("accessLog");
+}
 
-/** What a handler may return although the stage that resolves it is off. */
-function unresolvedIn(pipeline: Pipeline, site: RedirectSite): (ctx: Context, deferred: Deferred) => void {
+/** For a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
+function unresolvedReplies(pipeline: Pipeline, site: RedirectSite): (ctx: Context, deferred: Deferred) => void {
   return (ctx, deferred) => {
     if (deferred instanceof Redirect) {
       if (!pipeline.isOn("redirectMapper")) answerRedirect(ctx, deferred, site);
@@ -109,13 +118,8 @@ function unresolvedIn(pipeline: Pipeline, site: RedirectSite): (ctx: Context, de
   };
 }
 
-/** Entering an asynchronous flow has a price, paid once a request, where a stage opens a span or the log is the application's own. */
-function opensSpans(pipeline: Pipeline): boolean {
-  return pipeline.isOn("traceContext") || pipeline.isOn("accessLog");
-}
-
-/** Routes that someone added to a @koa/router by hand, also after the application was built. */
-function byHand(routes: Routes): UnmatchedHandler {
+/** The routes that code added to a @koa/router itself. It may add some after the application was built, so each request looks again. */
+function koaRouterRoutes(routes: Routes): UnmatchedHandler {
   return (ctx, fallback) => {
     if (!routes.hasAddedRoutes) return fallback(ctx);
     const layers = routes.routersWithAddedRoutes().map((router) => router.routes());

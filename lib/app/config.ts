@@ -1,6 +1,6 @@
 /**
- * What the application is called and where the world finds it. `env` can be read and decides nothing: protections key off the build
- * profile (specification 2.10).
+ * The configuration of an application: its name, its public URL, the name of its environment, and its port. `env` is only a name: what
+ * the framework protects depends on the build profile, never on it.
  *
  * @example
  * Application.create(Shop).config(AppConfig.fromEnv()); // APP_NAME, APP_URL, APP_ENV, APP_PORT
@@ -8,20 +8,67 @@
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 
-/**
- * Which TCP port the application listens on (specification, section 8): the first of `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT`
- * that is one, then `.port(n)`, then the configuration's, then 3000. The first variable is the dev supervisor's.
- *
- * @example
- * resolvePort({ PORT: "8080" }, { configured: 4000 }); // 8080
- */
 export const DEFAULT_PORT = 3000;
-
-const VARIABLES = ["FRAMEWORK_BACKEND_PORT", "PORT", "APP_PORT"] as const;
 
 const MAX_PORT = 65_535;
 
+/** In order of precedence. A development supervisor sets the first one. */
+const PORT_VARIABLES = ["FRAMEWORK_BACKEND_PORT", "PORT", "APP_PORT"] as const;
+
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface AppConfigValues {
+  /** By default `app`. */
+  readonly name?: string | undefined;
+  /** Absolute, http or https. By default `http://localhost:3000`. */
+  readonly url?: string | undefined;
+  /** By default `development`. */
+  readonly env?: string | undefined;
+  /** By default 3000. */
+  readonly port?: number | undefined;
+}
+
+export class AppConfig {
+  readonly name: string;
+  /** As given, with trailing slashes. */
+  readonly url: string;
+  readonly env: string;
+  /** 0 to 65535; 0 is any free port. */
+  readonly port: number;
+
+  constructor({ name, url, env, port }: AppConfigValues = {}) {
+    this.name = name ?? "app";
+    this.url = url ?? "http://localhost:3000";
+    this.env = env ?? "development";
+    this.port = port ?? DEFAULT_PORT;
+  }
+
+  /**
+   * Reads `APP_NAME`, `APP_URL`, `APP_ENV` and `APP_PORT`. A variable that is unset or blank gives the default, and so does a malformed
+   * `APP_PORT`. `build()` refuses a malformed `APP_URL`.
+   */
+  static fromEnv(environment: Environment = process.env): AppConfig {
+    return new AppConfig({
+      name: nonBlank(environment["APP_NAME"]),
+      url: nonBlank(environment["APP_URL"]),
+      env: canonicalEnv(nonBlank(environment["APP_ENV"])),
+      port: parsePort(environment["APP_PORT"]),
+    });
+  }
+
+  /** Joins `path` to `url` with exactly one slash between them. Unlike `new URL(path, url)` it never leads to another origin. */
+  absoluteUrl(path: string): string {
+    const base = this.url.slice(0, endBeforeSlashes(this.url));
+    const rest = path.slice(startAfterSlashes(path));
+    return rest === "" ? base : `${base}/${rest}`;
+  }
+
+  /** The faults for which `build()` refuses the configuration. @internal */
+  check(): readonly Diagnostic[] {
+    const port = checkPort(this.port, "AppConfig.port");
+    return [...(isBaseUrl(this.url) ? [] : [badUrl(this.url)]), ...(port === undefined ? [] : [port])];
+  }
+}
 
 export interface PortSettings {
   /** From `.port(n)`. */
@@ -30,22 +77,29 @@ export interface PortSettings {
   readonly configured?: number | undefined;
 }
 
+/**
+ * The TCP port to listen on: the first of `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT` that is a port, then `.port(n)`, then that of
+ * the configuration, then 3000.
+ *
+ * @example
+ * resolvePort({ PORT: "8080" }, { configured: 4000 }); // 8080
+ */
 export function resolvePort(environment: Environment, { asked, configured }: PortSettings = {}): number {
-  for (const name of VARIABLES) {
+  for (const name of PORT_VARIABLES) {
     const port = parsePort(environment[name]);
     if (port !== undefined) return port;
   }
   return asked ?? configured ?? DEFAULT_PORT;
 }
 
-/** Digits only, 0 (any free port) to 65535; anything else, surrounding blanks included, is `undefined`. */
+/** 0 to 65535, written in digits only. Any other text, also one with spaces around the digits, gives `undefined`. */
 export function parsePort(text: string | undefined): number | undefined {
   if (text === undefined || !/^[0-9]+$/.test(text)) return undefined;
   const port = Number(text);
   return port <= MAX_PORT ? port : undefined;
 }
 
-/** Why a number given in code is no port, or `undefined` where it is one. */
+/** `undefined` if the number is a port. */
 export function checkPort(port: number, where: string): Diagnostic | undefined {
   if (Number.isInteger(port) && port >= 0 && port <= MAX_PORT) return undefined;
   return {
@@ -56,54 +110,7 @@ export function checkPort(port: number, where: string): Diagnostic | undefined {
   };
 }
 
-export interface AppConfigValues {
-  readonly name?: string | undefined;
-  /** Absolute, http or https. */
-  readonly url?: string | undefined;
-  readonly env?: string | undefined;
-  readonly port?: number | undefined;
-}
-
-export class AppConfig {
-  readonly name: string;
-  /** As it was written, trailing slashes included. */
-  readonly url: string;
-  readonly env: string;
-  /** 0 to 65535; 0 asks for any free port. */
-  readonly port: number;
-
-  constructor({ name, url, env, port }: AppConfigValues = {}) {
-    this.name = name ?? "app";
-    this.url = url ?? "http://localhost:3000";
-    this.env = env ?? "development";
-    this.port = port ?? DEFAULT_PORT;
-  }
-
-  /** Variables that are unset or blank, and a malformed `APP_PORT`, leave the defaults; a wrong `APP_URL` is found by `build()`. */
-  static fromEnv(environment: Environment = process.env): AppConfig {
-    return new AppConfig({
-      name: given(environment["APP_NAME"]),
-      url: given(environment["APP_URL"]),
-      env: canonicalEnv(given(environment["APP_ENV"])),
-      port: parsePort(environment["APP_PORT"]),
-    });
-  }
-
-  /** `path` below `url`, with exactly one slash between. It is joined, never substituted: no path leads to another origin. */
-  absoluteUrl(path: string): string {
-    const base = this.url.slice(0, endBeforeSlashes(this.url));
-    const rest = path.slice(startAfterSlashes(path));
-    return rest === "" ? base : `${base}/${rest}`;
-  }
-
-  /** @internal What `build()` refuses. */
-  check(): readonly Diagnostic[] {
-    const port = checkPort(this.port, "AppConfig.port");
-    return [...(isBaseUrl(this.url) ? [] : [badUrl(this.url)]), ...(port === undefined ? [] : [port])];
-  }
-}
-
-function given(value: string | undefined): string | undefined {
+function nonBlank(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === "" ? undefined : value;
 }
 
@@ -124,7 +131,7 @@ function startAfterSlashes(text: string): number {
   return start;
 }
 
-/** Also no query, fragment or credentials: a path could not be joined, or the start-up line would print a secret. */
+/** A path cannot be joined to a URL with a query or fragment. Credentials would appear in the start-up message. */
 function isBaseUrl(text: string): boolean {
   if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\?#\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -132,11 +139,11 @@ function isBaseUrl(text: string): boolean {
 }
 
 function badUrl(url: string): Diagnostic {
-  // What stands before an @ may be a password.
-  const shown = JSON.stringify(url.slice(url.lastIndexOf("@") + 1));
+  // The part before an @ may hold a password.
+  const text = JSON.stringify(url.slice(url.lastIndexOf("@") + 1));
   return {
     code: "E_APP_URL",
-    what: `${shown} is not a URL that paths can be joined to`,
+    what: `${text} is not a URL that paths can be joined to`,
     where: "AppConfig.url (APP_URL)",
     fix: "write an absolute http or https URL without credentials, query or fragment, for example https://shop.example",
   };

@@ -1,10 +1,14 @@
 /**
- * What a builder was told, before anything is made of it. Every call only writes here; `build()` reads, so call order cannot matter.
+ * The plan of an application: the values that the builder was given, before anything is made of them. A call of the builder only
+ * writes here. `build()` reads the plan, so the order of the calls cannot matter.
+ *
+ * Values from callers without types are checked here, where a wrong one would go unnoticed: a number has none of the names of an options
+ * object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
  */
 import { nameOf, type Class, type InjectionToken } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
-import { provide, type Binding } from "../di/provide.js";
+import { provide, type Binding, type Resolve } from "../di/provide.js";
 import type { Context } from "../http/context.js";
 import type { Layer } from "../http/middleware.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
@@ -14,66 +18,33 @@ import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/mid
 import { Routes } from "../routing/routes.js";
 import type { AppConfig } from "./config.js";
 
-// What a call of the builder was given, where a caller without types gives something else that would pass unseen: a number in place of
-// options has none of their names, a word in place of `false` is true, and a function can stand in the chain whatever it is called.
-// What is thrown here becomes a finding of `build()` under the name of the call.
-
-/** What `instanceof` asks; a class with a private constructor is one too. */
-type Kind<T> = Function & { readonly prototype: T };
-
-export function instanceOf<T>(kind: Kind<T>, given: T): T {
-  if (given instanceof kind) return given;
-  throw new TypeError(`${nameOf(given)} is no ${kind.name}`);
-}
-
-/** Options that may be left out. */
-export function optionsOf<T extends object>(given: T | undefined): T | undefined {
-  if (given === undefined || isOptions(given)) return given;
-  throw new TypeError(`${nameOf(given)} is no object of options`);
-}
-
-export function isOptions(given: unknown): given is object {
-  return typeof given === "object" && given !== null && !Array.isArray(given);
-}
-
-/** Whether something is on, where only true and false are answers. */
-export function checkSwitch(given: unknown, where: string): Diagnostic | undefined {
-  if (typeof given === "boolean") return undefined;
-  return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, fix: "give one of the two" };
-}
-
-/** What a stage may ask while it is made. */
-export interface Ask {
-  get<T>(token: InjectionToken<T>): T;
-}
-
-/** How a stage is made, once the container stands. What it throws becomes a finding under the name of the call. */
+/** How to make the layer of a stage. An error that `make` throws becomes a diagnostic that names `call`. */
 export interface StagePlan {
   readonly slot: Slot;
   readonly call: string;
-  readonly make: (ask: Ask) => Layer;
-  /** What it will ask the container for. */
-  readonly asks: readonly InjectionToken[];
+  readonly make: (resolve: Resolve) => Layer;
+  /** The tokens that `make` resolves. Without any the layer is made before the container is built. */
+  readonly needs: readonly InjectionToken[];
 }
 
-/** A handle, and what has to be asked of the container for it. */
-export interface Handle<T> {
-  readonly asks: readonly InjectionToken[];
-  readonly from: (ask: Ask) => T;
+/** Where a stage gets the object that it works with: from the caller of the builder or from the container. */
+export interface HandleSource<T> {
+  readonly needs: readonly InjectionToken[];
+  readonly get: (resolve: Resolve) => T;
 }
 
 export class Plan {
-  /** Of handles that stages were given; every other binding of the application beats them. */
+  /** The handles that stages were given. Any other binding of the application overrides them. */
   readonly handles: Binding[] = [];
   readonly bindings: Binding[] = [];
-  /** Bindings of a test: refused where nothing injects them. */
-  readonly doubles: Binding[] = [];
-  /** A test's own defaults, in place of the framework's. */
-  readonly fallbacks: Binding[] = [];
+  /** Bindings of a test that override all others. One that nothing injects is refused. */
+  readonly testOverrides: Binding[] = [];
+  /** Bindings of a test that take the place of the framework's defaults. */
+  readonly testDefaults: Binding[] = [];
   readonly routes: Routes[] = [];
   readonly layers: MiddlewareInput[] = [];
   readonly stages: StagePlan[] = [];
-  readonly findings: Diagnostic[] = [];
+  readonly diagnostics: Diagnostic[] = [];
   config: AppConfig | undefined;
   port: number | undefined;
   host = "127.0.0.1";
@@ -86,44 +57,63 @@ export class Plan {
 
   constructor(readonly root: Class | undefined) {}
 
-  /** Has the application's own error mapper answer a panic, where there is one. */
-  answerPanic(ctx: Context): boolean {
+  /** Lets the application's error mapper answer an unhandled error. False if there is no mapper or it did not answer. */
+  answerUnhandledError(ctx: Context): boolean {
     return this.errorMapping?.answerByMapper(ctx) ?? false;
   }
 
-  layer(layers: readonly MiddlewareInput[]): void {
+  addLayers(layers: readonly MiddlewareInput[]): void {
     for (const layer of layers) {
       if (isMiddleware(layer)) this.layers.push(layer);
-      else this.findings.push(noMiddleware(layer, ".layer(…)"));
+      else this.diagnostics.push(noMiddleware(layer, ".layer(…)"));
     }
   }
 
-  /** What a later call says of the same time counts. */
-  times(options: LifecycleOptions): void {
+  /** A later call overrides an earlier one, option by option. */
+  addLifecycleOptions(options: LifecycleOptions): void {
     if (isOptions(options)) this.lifecycle = { ...this.lifecycle, ...options };
-    else this.findings.push(noTimes(options));
+    else this.diagnostics.push(invalidLifecycleOptions(options));
   }
 
-  route(routes: Routes): void {
+  addRoutes(routes: Routes): void {
     if (routes instanceof Routes) this.routes.push(routes);
-    else this.findings.push(noRoutes(routes));
+    else this.diagnostics.push(invalidRoutes(routes));
   }
 
-  /** What a stage works with: the handle that it was given, which is then the container's too, or the container's own. */
-  handle<T>(token: InjectionToken<T>, given: T | undefined): Handle<T> {
-    if (given === undefined) return { asks: [token], from: (ask) => ask.get(token) };
+  /** A `given` handle is also bound in the container, so that classes inject the same one. */
+  handle<T>(token: InjectionToken<T>, given: T | undefined): HandleSource<T> {
+    if (given === undefined) return { needs: [token], get: (resolve) => resolve(token) };
     this.handles.push(provide(token).useValue(given));
-    return { asks: [], from: () => given };
+    return { needs: [], get: () => given };
   }
 
-  /** Adds a stage; the same one twice is a fault. */
-  stage(slot: Slot, call: string, make: StagePlan["make"], ...asks: readonly InjectionToken[]): void {
-    if (this.stages.some((stage) => stage.slot === slot)) this.findings.push(twice(call));
-    else this.stages.push({ slot, call, make, asks });
+  /** A second stage for the same slot is a fault. */
+  addStage(slot: Slot, call: string, make: StagePlan["make"], ...needs: readonly InjectionToken[]): void {
+    if (this.stages.some((stage) => stage.slot === slot)) this.diagnostics.push(repeatedStage(call));
+    else this.stages.push({ slot, call, make, needs });
   }
 }
 
-function twice(call: string): Diagnostic {
+// `Function`, because a class with a private constructor has no construct signature.
+type ClassOf<T> = Function & { readonly prototype: T };
+
+/** @throws TypeError if `given` is not an instance of `kind` */
+export function instanceOf<T>(kind: ClassOf<T>, given: T): T {
+  if (given instanceof kind) return given;
+  throw new TypeError(`${nameOf(given)} is not a ${kind.name}`);
+}
+
+/** @throws TypeError if `given` is neither an object of options nor `undefined` */
+export function optionsOf<T extends object>(given: T | undefined): T | undefined {
+  if (given === undefined || isOptions(given)) return given;
+  throw new TypeError(`${nameOf(given)} is not an object of options`);
+}
+
+function isOptions(given: unknown): given is object {
+  return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
+function repeatedStage(call: string): Diagnostic {
   return {
     code: "E_STAGE_TWICE",
     what: `${call} was called twice`,
@@ -132,19 +122,19 @@ function twice(call: string): Diagnostic {
   };
 }
 
-function noTimes(options: unknown): Diagnostic {
+function invalidLifecycleOptions(options: unknown): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
-    what: `${nameOf(options)} is no object of times`,
+    what: `${nameOf(options)} is not an object of times`,
     where: "Application.create().lifecycle({ … })",
     fix: "give milliseconds by name: { drainDeadlineMs: 60_000 }",
   };
 }
 
-function noRoutes(routes: unknown): Diagnostic {
+function invalidRoutes(routes: unknown): Diagnostic {
   return {
     code: "E_ROUTES_INVALID",
-    what: `${nameOf(routes)} is no collection of routes`,
+    what: `${nameOf(routes)} is not a Routes object`,
     where: ".routes(…)",
     fix: "give a Routes: new Routes([…])",
   };

@@ -1,6 +1,6 @@
 /**
- * The rate limits of one application, wherever they stand: as a stage, among the layers, on a route or a group. Here is seen what none
- * of them sees alone: that two of them would use the same buckets, and which caches have to be up for them.
+ * All rate limits of one application: the stage, and those among the layers and the middleware of routes. Checks what needs all of them:
+ * that no two use the same buckets, and which caches they need.
  */
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
@@ -8,16 +8,16 @@ import { titleOf } from "../routing/endpoint.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../lifecycle/cache.js";
 import type { Plan } from "./plan.js";
-import type { MadeStage } from "./chain.js";
+import type { BuiltStage } from "./chain.js";
 
 export class RateLimits {
   private constructor(
-    /** Each once, with the first place where it stands. */
-    private readonly places: ReadonlyMap<RateLimit, string>,
+    /** Each rate limit once, with its first use. */
+    private readonly firstUses: ReadonlyMap<RateLimit, string>,
   ) {}
 
-  static of(stages: readonly MadeStage[], layers: Plan["layers"], routes: Routes): RateLimits {
-    const standing: (readonly [unknown, string])[] = [
+  static of(stages: readonly BuiltStage[], layers: Plan["layers"], routes: Routes): RateLimits {
+    const uses: (readonly [unknown, string])[] = [
       ...stages.map(({ call, layer }) => [layer, call] as const),
       ...layers.map((layer) => [layer, ".layer(…)"] as const),
       ...routes.flattened().flatMap(({ descriptor, around }) => {
@@ -25,21 +25,21 @@ export class RateLimits {
         return around.map((each) => [each, where] as const);
       }),
     ];
-    const places = new Map<RateLimit, string>();
-    for (const [each, where] of standing) {
-      if (each instanceof RateLimit && !places.has(each)) places.set(each, where);
+    const firstUses = new Map<RateLimit, string>();
+    for (const [each, where] of uses) {
+      if (each instanceof RateLimit && !firstUses.has(each)) firstUses.set(each, where);
     }
-    return new RateLimits(places);
+    return new RateLimits(firstUses);
   }
 
-  /** Without them the application is not ready, whether it provides them or not. */
+  /** The application is not ready without them, also if no module provides them. */
   caches(): readonly Cache[] {
-    return [...this.places.keys()].map(({ cache }) => cache).filter((cache) => cache !== undefined);
+    return [...this.firstUses.keys()].map(({ cache }) => cache).filter((cache) => cache !== undefined);
   }
 
-  /** Two handles are two quotas, also where the numbers are the same. */
-  findings(): readonly Diagnostic[] {
-    const all = [...this.places];
+  /** Two `RateLimit` objects have separate quotas, also if the numbers are the same. So they must not share buckets. */
+  diagnostics(): readonly Diagnostic[] {
+    const all = [...this.firstUses];
     return all.flatMap(([limit, where], at) => {
       const [other] = all.slice(0, at).find(([earlier]) => earlier.sharesBucketsWith(limit)) ?? [];
       return other === undefined ? [] : [sharedBuckets(other, limit, where)];

@@ -1,6 +1,5 @@
 /**
- * The entry point `@stagecraft/framework/cache/redis`: the shared cache over Redis. Needs the package `ioredis`; importing it where that
- * is missing throws `E_PEER_MISSING` with what to install.
+ * The entry point `@stagecraft/framework/cache/redis`: the shared cache over Redis. Needs the package `ioredis`. If it is missing, the
+ * import throws `E_PEER_MISSING`, which names the command that installs it.
  */
-export { RedisCache } from "../redis/redis-cache.js";
-export type { RedisCacheOptions } from "../redis/redis-cache.js";
+export { RedisCache, type RedisCacheOptions } from "../redis/redis-cache.js";

@@ -1,9 +1,11 @@
 /**
- * The face of the framework, room by room in the order in which a request walks:
- * kernel → di → subsystems → lifecycle → edge → observe → admission → session → pages → routing → pipeline → app.
- * Observability, testing and drivers are entry points of their own.
+ * The entry point `@stagecraft/framework`, in the order of the folders of the library. Observability, the test kit and the drivers have
+ * entry points of their own.
  */
-// kernel
+export { Clock, SystemClock, type Timer } from "../runtime/clock.js";
+export { profile, type Profile } from "../runtime/profile.js";
+
+export { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 export {
   BadRequestError,
   ConflictError,
@@ -23,47 +25,25 @@ export {
   type FrameworkErrorOptions,
   type HttpErrorOptions,
 } from "../errors/framework-error.js";
-export { Clock, SystemClock, type Timer } from "../runtime/clock.js";
+export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
+
 export { Context, type FormFields } from "../http/context.js";
 export { Extension } from "../http/extension.js";
 export { Layer, type KoaMiddleware, type Next, type Run } from "../http/middleware.js";
-export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
-export { profile, type Profile } from "../runtime/profile.js";
 export { Reply } from "../http/reply.js";
 export type { Schema } from "../http/schema.js";
-export { ShutdownLast } from "../lifecycle/subsystem.js";
-export { StartupError, type Diagnostic } from "../errors/diagnostic.js";
-// di
+
 export { Inject, Injectable } from "../di/injectable.js";
 export { Module, type ModuleOptions } from "../di/module.js";
 export { provide, type Binding, type Resolve } from "../di/provide.js";
 export { token, type InjectionToken, type Token } from "../di/token.js";
-// subsystems, lifecycle
-export { CacheUnavailableError } from "../lifecycle/cache.js";
-export { Cache, type CacheScript } from "../lifecycle/cache.js";
-export { Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../lifecycle/subsystem.js";
-export type { LifecycleState } from "../lifecycle/state.js";
+
+export { Cache, CacheUnavailableError, type CacheScript } from "../lifecycle/cache.js";
 export type { LifecycleOptions } from "../lifecycle/options.js";
 export { Readiness, type ReadinessReport } from "../lifecycle/readiness.js";
-// edge
-export { CompressionLayer } from "../stages/compression.js";
-export type { CompressionOptions } from "../stages/compression.js";
-export { CorsLayer } from "../stages/cors/cors.js";
-export type { CorsOptions, OriginPredicate } from "../stages/cors/cors-options.js";
-export { CspNonce } from "../stages/security-headers/csp-nonce.js";
-export { ProxyAction } from "../stages/proxy.js";
-export { ProxyLayer, type ProxyFunction, type ProxyRequest } from "../stages/proxy.js";
-export { SecurityHeaders } from "../stages/security-headers/security-headers.js";
-// admission
-export { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
-export { CatchPanicLayer } from "../stages/catch-panic.js";
-export { ErrorMapping, type ErrorMapper } from "../stages/error-mapping.js";
-export { MaintenanceLayer } from "../stages/maintenance.js";
-export { Maintenance } from "../stages/maintenance.js";
-export type { RateLimitKey } from "../stages/rate-limit/client-key.js";
-export { RateLimit, type OnBackendError } from "../stages/rate-limit/rate-limit.js";
-export { TimeoutLayer } from "../stages/timeout.js";
-// routing
+export type { LifecycleState } from "../lifecycle/state.js";
+export { ShutdownLast, Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../lifecycle/subsystem.js";
+
 export { Controller } from "../routing/controller.js";
 export {
   Any,
@@ -79,15 +59,30 @@ export {
 } from "../routing/endpoint.js";
 export { routes } from "../routing/endpoint-table.js";
 export { Middleware, middleware } from "../routing/middleware.js";
-export { redirect, type Redirect } from "../stages/redirects/redirect.js";
 export { resource } from "../routing/resource.js";
 export { Route, RouteGroup, type RouteDescriptor } from "../routing/route.js";
 export { Routes } from "../routing/routes.js";
-export { StaticFiles } from "../stages/static-files/static-files.js";
+
+export { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
+export { CatchPanicLayer } from "../stages/catch-panic.js";
+export { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
+export { CorsLayer } from "../stages/cors/cors.js";
+export type { CorsOptions, OriginPredicate } from "../stages/cors/cors-options.js";
+export { ErrorMapping, type ErrorMapper } from "../stages/error-mapping.js";
+export { Maintenance, MaintenanceLayer } from "../stages/maintenance.js";
+export { ProxyAction, ProxyLayer, type ProxyFunction, type ProxyRequest } from "../stages/proxy.js";
+export type { RateLimitKey } from "../stages/rate-limit/client-key.js";
+export { RateLimit, type OnBackendError } from "../stages/rate-limit/rate-limit.js";
+export { redirect, type Redirect } from "../stages/redirects/redirect.js";
+export { CspNonce } from "../stages/security-headers/csp-nonce.js";
+export { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 export type { StaticFilesOptions } from "../stages/static-files/options.js";
-// pipeline, app
+export { StaticFiles } from "../stages/static-files/static-files.js";
+export { TimeoutLayer } from "../stages/timeout.js";
+
 export type { StageRow } from "../pipeline/pipeline.js";
 export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table.js";
+
 export { Application, type Running } from "../app/application.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";

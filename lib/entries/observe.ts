@@ -1,17 +1,11 @@
 /**
- * The entry point `@stagecraft/framework/observe`: logs, request ids, metrics and trace context, each a value that the
- * application holds. Importing it registers nothing; the one thing that is process-wide is what `installLogging` installs.
+ * The entry point `@stagecraft/framework/observe`: logs, request ids, metrics and trace context. The application holds them as values.
+ * The import registers nothing; only `installLogging` changes the process.
  */
 export { tracing } from "../tracing/tracing.js";
-export { CaptureSink } from "../observe/logging/sink.js";
-export { ConsoleLog } from "../observe/logging/console-log.js";
-export { Filter, FILTER_ENV } from "../observe/logging/filter.js";
-export { installLogging } from "../observe/logging/install.js";
-export { JsonLog } from "../observe/logging/json-log.js";
-export { ObserveError } from "../observe/errors.js";
-export { isSensitive, REDACTED } from "../observe/logging/redaction.js";
-export * as redact from "./observe-redact.js";
-export { LogSink } from "../observe/logging/sink.js";
+
+export { MetricsError, ObserveError, RequestIdError } from "../observe/errors.js";
+export { MAX_REQUEST_ID_BYTES, RequestId } from "../observe/request-id.js";
 export {
   ALL,
   CACHE_GET,
@@ -23,13 +17,19 @@ export {
   REQUEST,
   SCHEDULE_TICK,
 } from "../observe/request-span.js";
+export { FLAG_SAMPLED, MAX_TRACESTATE_MEMBERS, TraceContext } from "../observe/trace-context.js";
+
+export { ConsoleLog } from "../observe/logging/console-log.js";
+export { Filter, FILTER_ENV } from "../observe/logging/filter.js";
+export { installLogging } from "../observe/logging/install.js";
+export { JsonLog } from "../observe/logging/json-log.js";
+export { isSensitive, REDACTED } from "../observe/logging/redaction.js";
+export { CaptureSink, LogSink } from "../observe/logging/sink.js";
 export { StderrSink } from "../observe/logging/stderr-sink.js";
+export * as redact from "./observe-redact.js";
+
 export { Metrics } from "../observe/metrics/metrics.js";
-export { MetricsError } from "../observe/errors.js";
-export { MAX_REQUEST_ID_BYTES, RequestId } from "../observe/request-id.js";
-export { RequestIdError } from "../observe/errors.js";
-export { FLAG_SAMPLED, TraceContext } from "../observe/trace-context.js";
-export { MAX_TRACESTATE_MEMBERS } from "../observe/trace-context.js";
+
 export { AccessLogLayer } from "../stages/access-log.js";
 export { MetricsLayer } from "../stages/metrics.js";
 export { RequestIdLayer } from "../stages/request-id.js";

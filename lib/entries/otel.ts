@@ -1,9 +1,8 @@
 /**
- * `@stagecraft/framework/observe/otel`: spans, sent to a collector over OTLP/gRPC.
+ * The entry point `@stagecraft/framework/observe/otel`: sends spans to a collector over OTLP/gRPC.
  *
- * Needs the packages `@opentelemetry/api`, `@opentelemetry/sdk-trace-base` and `@opentelemetry/exporter-trace-otlp-grpc` beside the
- * framework; importing it where one is missing throws `E_PEER_MISSING` with what to install.
+ * Needs the packages `@opentelemetry/api`, `@opentelemetry/sdk-trace-base` and `@opentelemetry/exporter-trace-otlp-grpc`. If one is
+ * missing, the import throws `E_PEER_MISSING`, which names the command that installs it.
  */
-export { DEFAULT_ENDPOINT, Telemetry } from "../otel/telemetry.js";
-export { TelemetryBuilder } from "../otel/telemetry.js";
+export { DEFAULT_ENDPOINT, Telemetry, TelemetryBuilder } from "../otel/telemetry.js";
 export { SPANS_DROPPED_TOTAL, type SpanCounter } from "../otel/delivery.js";

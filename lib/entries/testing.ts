@@ -1,4 +1,7 @@
-/** What tests of an application use; the entry point `…/testing`. Knows no test runner: assertions throw Node's `AssertionError`. */
+/**
+ * The entry point `@stagecraft/framework/testing`: the tools for tests of an application. They work with every test runner, because
+ * their assertions throw Node's `AssertionError`.
+ */
 export { CaptureSink } from "../observe/logging/sink.js";
 export { context, type ContextOptions } from "../testing/context.js";
 export { expectExposition } from "../testing/expect-exposition.js";

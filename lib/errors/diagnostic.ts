@@ -1,6 +1,8 @@
 /**
- * Everything that is wrong with an application, at once: thrown by `build()` before the first instance is made, so that one start
- * shows every fault and each says what, where and what to do.
+ * `StartupError` holds everything that is wrong with an application. `build()` throws it before it makes the first instance, so that one
+ * start shows all faults; each says what is wrong, where, and how to fix it.
+ *
+ * Not for errors of a request: those are a `FrameworkError` with a status.
  */
 import { FrameworkError } from "./framework-error.js";
 
@@ -8,7 +10,7 @@ import { FrameworkError } from "./framework-error.js";
 export interface Diagnostic {
   /** Stable, unique: `E_…`. */
   readonly code: string;
-  /** What is wrong, naming the offending value. */
+  /** What is wrong. Names the offending value. */
   readonly what: string;
   /** Class, parameter and position; or route; or builder call. */
   readonly where: string;
@@ -19,29 +21,29 @@ export interface Diagnostic {
 export class StartupError extends FrameworkError {
   readonly diagnostics: readonly Diagnostic[];
 
-  constructor(findings: readonly Diagnostic[], options: { readonly cause?: unknown } = {}) {
-    super(describe(findings), { code: "E_STARTUP", status: 500, ...options });
-    this.diagnostics = findings;
-    plain(this);
+  constructor(diagnostics: readonly Diagnostic[], options: { readonly cause?: unknown } = {}) {
+    super(messageOf(diagnostics), { code: "E_STARTUP", status: 500, ...options });
+    this.diagnostics = diagnostics;
+    hideStack(this);
   }
 }
 
 /**
- * Has Node print the message and nothing else where the error ends the process: whoever starts an application is helped by what is
- * wrong with it, and not by a stack of the framework's own lines.
+ * Makes Node print only the message where the error ends the process. The message says what to fix; the stack would show only lines of
+ * the framework.
  *
  * @internal
  */
-export function plain(error: FrameworkError): void {
+export function hideStack(error: FrameworkError): void {
   error.stack = `${error.name}: ${error.message}`;
   for (const [name, value] of Object.entries(error)) {
     Object.defineProperty(error, name, { value, enumerable: false, configurable: true, writable: true });
   }
 }
 
-function describe(findings: readonly Diagnostic[]): string {
-  const head =
-    findings.length === 1 ? "the application cannot start" : `the application cannot start: ${findings.length} faults`;
-  const rows = findings.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
+function messageOf(diagnostics: readonly Diagnostic[]): string {
+  const { length } = diagnostics;
+  const head = length === 1 ? "the application cannot start" : `the application cannot start: ${length} faults`;
+  const rows = diagnostics.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
   return [head, ...rows].join("\n");
 }

@@ -1,28 +1,29 @@
 /**
- * The errors that become responses: thrown in a handler or a middleware, each is answered as an RFC 9457 problem with its status.
- * Anything else that is thrown (but Koa's own `HttpError`) is a panic: 500, logged with its stack, nothing of it in the body.
+ * The errors that become responses. A handler or middleware throws one, and the framework answers with its status and an RFC 9457
+ * problem document. Any other thrown value, except Koa's `HttpError`, is an unhandled error: the client gets a 500 without its message,
+ * and the log has its stack.
  *
  * @example
  * throw new NotFoundError(`no link ${id}`);
  */
 
-/** What an error may carry besides its detail. */
+/** The properties of an error besides its detail. */
 export interface FrameworkErrorOptions {
   /** Stable, unique, upper case: `E_…`. Never part of a response body. */
   readonly code?: string;
-  /** 400 to 599; anything else is taken as 500. */
+  /** 400 to 599; any other number becomes 500. */
   readonly status?: number;
-  /** What made it fail; logged, never answered. */
+  /** The error or value that caused this error. It is logged and never part of a response. */
   readonly cause?: unknown;
-  /** Headers of the answer, names in any case. */
+  /** Headers of the response. Their names may have any case. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Extension members of the problem document (RFC 9457 section 3.2). */
   readonly extensions?: Readonly<Record<string, unknown>>;
-  /** Last part of the problem's type; without one it follows from the status. */
+  /** The last part of the problem's type, by default derived from the status. */
   readonly slug?: string;
 }
 
-/** Base of every error the framework throws, and of those an application wants answered with a status. */
+/** The base class of every error that the framework throws, and of an application's own errors with a status. */
 export class FrameworkError extends Error {
   readonly code: string;
   readonly status: number;
@@ -44,7 +45,7 @@ export class FrameworkError extends Error {
   }
 }
 
-/** What the subclasses with a fixed status still leave open. */
+/** The options of a subclass with a fixed status. */
 export type HttpErrorOptions = Omit<FrameworkErrorOptions, "status" | "slug">;
 
 /** 400: the request cannot be understood. */
@@ -54,14 +55,14 @@ export class BadRequestError extends FrameworkError {
   }
 }
 
-/** 400: a body that is announced as JSON and is not. */
+/** 400: the `Content-Type` says JSON, and the body is not valid JSON. */
 export class MalformedJsonError extends BadRequestError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_MALFORMED_JSON", ...options, slug: "malformed-json" });
   }
 }
 
-/** 401; with a `challenge` the answer carries `WWW-Authenticate` (RFC 9110 section 11.6.1). */
+/** 401: the client must authenticate. `challenge` becomes the `WWW-Authenticate` header (RFC 9110 section 11.6.1). */
 export class UnauthorizedError extends FrameworkError {
   constructor(detail?: string, { challenge, ...options }: HttpErrorOptions & { readonly challenge?: string } = {}) {
     const headers = challenge === undefined ? options.headers : { ...options.headers, "WWW-Authenticate": challenge };
@@ -69,21 +70,21 @@ export class UnauthorizedError extends FrameworkError {
   }
 }
 
-/** 403: known, and not allowed. */
+/** 403: the client may not do this. */
 export class ForbiddenError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions & { readonly slug?: string } = {}) {
     super(detail, { code: "E_FORBIDDEN", ...options, status: 403 });
   }
 }
 
-/** 404: there is no such thing. */
+/** 404: the resource does not exist. */
 export class NotFoundError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_NOT_FOUND", ...options, status: 404 });
   }
 }
 
-/** 405: the resource exists and does not do that; `allow` names what it does (RFC 9110 section 15.5.6). */
+/** 405: the resource does not support the method. `allow` lists the methods that it supports (RFC 9110 section 15.5.6). */
 export class MethodNotAllowedError extends FrameworkError {
   constructor(allow: readonly string[], detail?: string, options: HttpErrorOptions = {}) {
     super(detail, {
@@ -95,41 +96,41 @@ export class MethodNotAllowedError extends FrameworkError {
   }
 }
 
-/** 408: the answer was not there in time. */
+/** 408: the response took too long. */
 export class RequestTimeoutError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_TIMEOUT", ...options, status: 408 });
   }
 }
 
-/** 409: the request does not fit the present state. */
+/** 409: the request conflicts with the state of the resource. */
 export class ConflictError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_CONFLICT", ...options, status: 409 });
   }
 }
 
-/** 413: more bytes, or more fields, than are read. */
+/** 413: the body has more bytes, or more fields, than the limit. */
 export class PayloadTooLargeError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_TOO_LARGE", ...options, status: 413 });
   }
 }
 
-/** 415: a media type, charset or content coding that is not read. */
+/** 415: the media type, charset or content coding of the body is not supported. */
 export class UnsupportedMediaTypeError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_MEDIA_TYPE", ...options, status: 415 });
   }
 }
 
-/** One thing wrong with one field. Never carries the value. */
+/** One fault of one field. It never holds the value of the field. */
 export interface FieldError {
   readonly code: string;
   readonly message?: string;
 }
 
-/** 422: well-formed and not acceptable; `errors` maps a dotted path (`""` for the whole) to what is wrong there. */
+/** 422: the body is well-formed but not valid. `errors` maps the dotted path of a field (`""` for the whole body) to its faults. */
 export class ValidationError extends FrameworkError {
   readonly errors: Readonly<Record<string, readonly FieldError[]>>;
 
@@ -151,31 +152,32 @@ export class TooManyRequestsError extends FrameworkError {
   }
 }
 
-/** 503: not now. */
+/** 503: the service cannot answer at the moment. */
 export class UnavailableError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_UNAVAILABLE", ...options, status: 503 });
   }
 }
 
-// Why a request's signal was aborted. Each is a `FrameworkError`, so a handler may rethrow `ctx.signal.reason` and the answer fits.
-
-/** 499: the client left before the answer was there. The status is never sent; it is what logs and metrics say. */
+/**
+ * The reason of `ctx.signal` when the client has closed the connection. Its status, 499, is never sent; logs and metrics show it. Like
+ * the two reasons below it is a `FrameworkError`, so a handler may rethrow `ctx.signal.reason`.
+ */
 export class ClientGoneError extends FrameworkError {
-  /** @param options the error that the reader of the body got, where there was one */
+  /** @param options the error of the body's stream, if there was one */
   constructor(options?: { readonly cause: unknown }) {
     super("The client closed the connection.", { code: "E_CLIENT_GONE", status: 499, ...options });
   }
 }
 
-/** 503: the process is stopping and its patience is over. */
+/** The reason of `ctx.signal`, with status 503, when the process stops and the drain deadline has passed. */
 export class DrainDeadlineError extends UnavailableError {
   constructor() {
     super("The server is shutting down.", { code: "E_DRAIN" });
   }
 }
 
-/** 408: the handler took longer than it may. */
+/** The reason of `ctx.signal`, with status 408, when the handler has exceeded the timeout. */
 export class DeadlineError extends RequestTimeoutError {
   constructor() {
     super("The request took too long.");

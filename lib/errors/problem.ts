@@ -1,6 +1,6 @@
 /**
- * The RFC 9457 problem document: media type `application/problem+json`, members `type title status detail? instance?` and then
- * extensions in name order. Built from an error, or from a bare status.
+ * An RFC 9457 problem document, of media type `application/problem+json`: the members `type`, `title`, `status`, `detail` and `instance`,
+ * then the extensions in the order of their names. It is made from an error or from a status.
  *
  * @example
  * return Reply.problem(Problem.of(409, "that slug is taken"));
@@ -12,7 +12,7 @@ export const PROBLEM_CONTENT_TYPE = "application/problem+json";
 
 const MEMBERS: ReadonlySet<string> = new Set(["type", "title", "status", "detail", "instance"]);
 
-const BY_SLUG: ReadonlyMap<string, string> = new Map([
+const TITLE_OF_SLUG: ReadonlyMap<string, string> = new Map([
   ["bad-request", "Bad request"],
   ["malformed-json", "Malformed JSON request body"],
   ["authentication", "Authentication required"],
@@ -56,7 +56,7 @@ export interface ProblemOptions {
 export class Problem {
   readonly type: string;
   readonly title: string;
-  private written: string | undefined = undefined;
+  private json: string | undefined = undefined;
 
   constructor(
     readonly status: number,
@@ -64,14 +64,14 @@ export class Problem {
   ) {
     const slug = options.slug ?? SLUG_OF_STATUS.get(status);
     this.type = slug === undefined ? "about:blank" : `urn:framework:problem:${slug}`;
-    this.title = (slug === undefined ? undefined : BY_SLUG.get(slug)) ?? STATUS_CODES[status] ?? "Unknown status";
+    this.title = (slug === undefined ? undefined : TITLE_OF_SLUG.get(slug)) ?? STATUS_CODES[status] ?? "Unknown status";
   }
 
   static of(status: number, detail?: string): Problem {
     return new Problem(status, { detail });
   }
 
-  /** The document of an error; `withDetail` false leaves the detail out. Code and cause are never in it. */
+  /** The document of an error, without its detail if `withDetail` is false. Code and cause are never part of it. */
   static from(error: FrameworkError, withDetail = true): Problem {
     const { slug, extensions } = error;
     return new Problem(error.status, { slug, extensions, detail: withDetail ? error.detail : undefined });
@@ -93,11 +93,11 @@ export class Problem {
     return document;
   }
 
-  /** The document as it is sent. */
+  /** The document as JSON. */
   text(): string {
-    // What can be changed from outside is written anew; the others are the same text every time, and a flood of refusals needs it.
+    // The text is kept, because many refusals send the same document. Extensions are not copied, so their text can change.
     if (this.options.extensions !== undefined) return JSON.stringify(this);
-    return (this.written ??= JSON.stringify(this));
+    return (this.json ??= JSON.stringify(this));
   }
 }
 
@@ -110,7 +110,7 @@ function isSerialisable(value: unknown): boolean {
   }
 }
 
-/** Plain assignment would drop a member named `__proto__`. */
+/** An assignment would drop a member named `__proto__`. */
 function define(document: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(document, name, { value, enumerable: true, configurable: true, writable: true });
 }

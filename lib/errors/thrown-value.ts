@@ -1,15 +1,64 @@
-/** One line about anything that can be thrown, for sentences that name a cause. Where the thing itself can be handed on, hand it on. */
+/**
+ * Safe ways to look at a thrown value. A program can throw anything, and to read or print such a value can throw again: a getter, a
+ * `toString` method or a proxy can fail. Nothing here throws.
+ *
+ * Not for errors that can be passed on as they are, for example as the `cause` of another error.
+ */
+import { inspect } from "node:util";
+
+const UNREADABLE = "a value that cannot be looked at";
+
+/** One line for a message that names a cause. */
 export function causeText(cause: unknown): string {
   try {
     return cause instanceof Error ? errorText(cause) : String(cause);
   } catch {
-    return "a value that cannot be looked at";
+    return UNREADABLE;
   }
 }
 
 function errorText(error: Error): string {
   if (error.message !== "") return error.message;
-  // A connection refused on all addresses of a host arrives as one of these, without a message of its own.
+  // Node reports a connection that is refused on all addresses of a host as an `AggregateError` without a message.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(causeText).join("; ");
   return String(error);
+}
+
+/** The whole value as Node prints it, with its stack, on several lines: for standard error. */
+export function inspectThrown(thrown: unknown): string {
+  try {
+    return inspect(thrown);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** The fields of a log event: `error`, and for an `Error` its `stack`. */
+export function describeThrown(thrown: unknown): Record<string, unknown> {
+  try {
+    return thrown instanceof Error ? { error: thrown, stack: thrown.stack } : { error: thrown };
+  } catch {
+    return { error: UNREADABLE };
+  }
+}
+
+/** The text that stands for a field whose value cannot be read. */
+export const UNREADABLE_FIELD = "[unreadable]";
+
+/** The value of a field, or `UNREADABLE_FIELD` where its getter throws. */
+export function readField(fields: Readonly<Record<string, unknown>>, name: string): unknown {
+  try {
+    return fields[name];
+  } catch {
+    return UNREADABLE_FIELD;
+  }
+}
+
+/** The names of fields; none where a proxy does not list them. */
+export function fieldNames(fields: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+  try {
+    return Object.keys(fields ?? {});
+  } catch {
+    return [];
+  }
 }

@@ -8,6 +8,7 @@ import { answerProblem, asFrameworkError } from "./returned-value.js";
 import type { Context } from "./context.js";
 import type { HeadSnapshot } from "./exchange.js";
 import { Problem } from "../errors/problem.js";
+import { describeThrown } from "../errors/thrown-value.js";
 import { discardBody } from "./body-stream.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import type { Target } from "../tracing/tracing.js";
@@ -54,13 +55,4 @@ export function isHandedOn(ctx: Context, thrown: unknown): boolean {
 function tell(ctx: Context, what: string, thrown: unknown, log: Target): void {
   log.error(what, describeThrown(thrown));
   if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
-}
-
-/** The fields of an event about something thrown. Anything can be thrown, and looking at it may throw again. @internal */
-export function describeThrown(thrown: unknown): Record<string, unknown> {
-  try {
-    return thrown instanceof Error ? { error: thrown, stack: thrown.stack } : { error: thrown };
-  } catch {
-    return { error: "a value that cannot be looked at" };
-  }
 }

@@ -1,22 +1,27 @@
 /**
- * The time, injected: everything that is timed asks a `Clock`, so that a test moves it by hand.
- * Durations come from `monotonic()`, never from `now()`, which jumps when the machine's time is set.
+ * The time. All code that measures time or waits uses an injected `Clock`, so that a test can set the time.
+ * Durations come from `monotonic()`. `now()` is only for dates: it jumps when the machine's time is set.
+ *
+ * @example
+ * const start = clock.monotonic();
+ * const report = await within(clock, 1000, probe());
+ * log.info("probed", { overdue: report === OVERDUE, ms: clock.monotonic() - start });
  */
 
-/** Milliseconds, 24.8 days: a timer of Node's that is set for longer fires at once. */
+/** Milliseconds, about 24.8 days. A timer of Node that is set for longer fires at once. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** A timer that can be called off; calling it off twice, or late, does nothing. */
 export interface Timer {
+  /** Does nothing if the timer was cancelled or has fired. */
   cancel(): void;
 }
 
 export abstract class Clock {
   /** Milliseconds since the Unix epoch. */
   abstract now(): number;
-  /** Milliseconds, with fractions, from an arbitrary start; never goes back. */
+  /** Milliseconds, with fractions, since an arbitrary start. It never goes back. */
   abstract monotonic(): number;
-  /** Calls `callback` once after at least `delayMs` milliseconds. `background` timers do not keep the process alive. */
+  /** Calls `callback` once, after at least `delayMs` milliseconds. A `background` timer does not keep the process alive. */
   abstract setTimeout(callback: () => void, delayMs: number, options?: { readonly background?: boolean }): Timer;
 }
 
@@ -37,14 +42,12 @@ export class SystemClock extends Clock {
   }
 }
 
-// Waiting for work of unknown length, but not for ever. The work itself is not stopped: what comes after the deadline is ignored.
-
-/** What `within` resolves to when the deadline came first. */
+/** The result of `within` if the time limit came first. */
 export const OVERDUE: unique symbol = Symbol("overdue");
 
 /**
- * Settles as `work` does, or resolves to `OVERDUE` once it has had `limitMs` milliseconds. With `from`, the limit counts from the
- * moment that signal aborts; until then there is none.
+ * Settles as `work` does, or resolves to `OVERDUE` after `limitMs` milliseconds. `within` does not stop the work; its later result is
+ * ignored. With `from`, the time counts from the abort of that signal, and there is no limit before it.
  */
 export function within<T>(
   clock: Clock,

@@ -1,8 +1,8 @@
 /**
- * Marks a promise that the framework hands out, so that a failure before the caller awaits it is no unhandled rejection, which would
- * end the process. The caller that awaits it still gets the failure.
+ * Marks a promise as handled. If it rejects before the caller awaits it, Node does not see an unhandled rejection, which would end the
+ * process. A caller that awaits it still gets the rejection.
  *
- * For promises that fail by what a client or a store does. Not for a start-up or a test, whose failures must stay loud.
+ * For promises that a client or a store can make fail. Not for a start-up or a test, where a failure that is not handled must show.
  *
  * @example
  * return markHandled(this.read(key));

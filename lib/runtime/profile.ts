@@ -1,6 +1,6 @@
 /**
- * The build profile, read once when the first entry point is imported: `"release"` where `NODE_ENV` is `production`, else `"debug"`.
- * Protections key off it; `APP_ENV` never counts.
+ * The build profile: `"release"` if `NODE_ENV` is `production`, else `"debug"`. It is read once, when the first entry point is imported.
+ * The profile decides what the framework protects; `APP_ENV` does not.
  */
 export type Profile = "debug" | "release";
 

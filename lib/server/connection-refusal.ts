@@ -1,7 +1,9 @@
 /**
- * Refusing a connection as Node's parser does: a status line, `Connection: close`, and nothing more. It is said in its turn, behind the
- * answers that the connection still owes (RFC 9112 section 9.3.2). What the client sends from the refusal on is thrown away, so that
- * the kernel does not reset the connection under the answer.
+ * Refuses a connection as Node's parser does: with a status line and `Connection: close`, then closes it. The refusal comes in order,
+ * after the responses that the connection still owes (RFC 9112 section 9.3.2). Bytes that the client sends after the refusal are
+ * discarded; unread bytes would make the kernel reset the connection, and the client could lose the response.
+ *
+ * For requests that never reach the pipeline. A request in the pipeline is refused with a problem document.
  */
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -15,43 +17,46 @@ const log = tracing.target("framework::http::server");
 
 const clock = new SystemClock();
 
-export interface ConnectionRefusalOptions {
-  /** The answer that it takes the place of, where the parser has let the request pass. */
+export interface RefusalOptions {
+  /** The response that the refusal replaces, if the parser has accepted the request. */
   readonly instead?: ServerResponse;
-  /** Node's code of what is wrong, for the log. */
+  /** Node's error code, for the log. */
   readonly code?: string;
 }
 
+/** The refused connections of one server. */
 export class ConnectionRefusals {
-  private readonly leaving = new Set<Duplex>();
+  private readonly refused = new Set<Duplex>();
 
-  /** Whether the connection was refused: requests that come out of what it had sent already are not served. */
-  include(socket: Duplex): boolean {
-    return this.leaving.size > 0 && this.leaving.has(socket);
+  /** True if the connection was refused. The parser may still report requests that came with the refused one; they are not served. */
+  has(socket: Duplex): boolean {
+    return this.refused.size > 0 && this.refused.has(socket);
   }
 
-  /** Says `status`, or nothing at all, and closes; once a connection. */
-  say(socket: Duplex, status: string | undefined, { instead, code }: ConnectionRefusalOptions): void {
-    if (socket.destroyed || this.leaving.has(socket)) return;
-    this.leaving.add(socket);
-    socket.once("close", () => this.leaving.delete(socket)).on("error", () => socket.destroy());
+  /** Sends `status`, for example `400 Bad Request`, and closes. Without a status it only closes. A second call does nothing. */
+  refuse(socket: Duplex, status: string | undefined, { instead, code }: RefusalOptions): void {
+    if (socket.destroyed || this.refused.has(socket)) return;
+    this.refused.add(socket);
+    socket.once("close", () => this.refused.delete(socket)).on("error", () => socket.destroy());
     discardBytes(socket);
-    // Node calls this behind an answer that closes the connection, which is then the last, and the client may still send.
+    // Node calls `destroySoon` after a response that closes the connection. The client may still send, so destroying would lose it.
     if (socket instanceof Socket) socket.destroySoon = () => halfClose(socket, clock);
-    if (socket.writable) log.debug("refused by the parser", eventOf(status, code));
-    inTurn(socket, instead, status === undefined ? "" : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    if (socket.writable) log.debug("refused by the parser", fieldsOf(status, code));
+    closeInOrder(socket, instead, status === undefined ? "" : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
   }
 }
 
-function eventOf(status: string | undefined, code: string | undefined): Fields {
+function fieldsOf(status: string | undefined, code: string | undefined): Fields {
   return { ...(status !== undefined && { status: Number.parseInt(status, 10) }), ...(code !== undefined && { code }) };
 }
 
-function inTurn(socket: Duplex, instead: ServerResponse | undefined, words: string): void {
-  const owed = messageOn(socket);
-  if (owed === undefined || owed === instead) halfClose(socket, clock, words);
-  else if (owed.req.complete || owed.writableEnded) owed.once("close", () => inTurn(socket, instead, words));
-  else if (!owed.headersSent) halfClose(socket, clock, words);
-  // What is wrong is the body of the very request that is being answered: nothing can follow that.
+/** Sends `text` after the responses that the connection still owes, and closes. */
+function closeInOrder(socket: Duplex, instead: ServerResponse | undefined, text: string): void {
+  const current = messageOn(socket);
+  if (current === undefined || current === instead) halfClose(socket, clock, text);
+  else if (current.req.complete || current.writableEnded) {
+    current.once("close", () => closeInOrder(socket, instead, text));
+  } else if (!current.headersSent) halfClose(socket, clock, text);
+  // The fault is in the body of the request whose response has begun, so no second response can follow.
   else socket.destroy();
 }

@@ -1,9 +1,13 @@
 /**
- * The end of serving, in order: readiness has turned 503 and can be seen to for a while, then the listener stops, requests in
- * flight may finish until the deadline, then their signals abort and upgraded connections are ended, and one second later what is
- * left is destroyed.
- * Every answer from the first moment on carries `Connection: close`, so that busy connections end by themselves; of pipelined requests
- * the last one's, so that no other is lost behind it.
+ * The drain: how an application stops to serve without losing a response.
+ *
+ * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests.
+ * 2. The listener stops. Requests in flight may finish until the deadline.
+ * 3. At the deadline their signals abort, and upgraded connections are ended.
+ * 4. One second later the connections that are left are destroyed.
+ *
+ * From the start of the drain every response carries `Connection: close`, so that busy connections end by themselves. Of pipelined
+ * requests only the last response carries it, because a client ignores every response after it.
  */
 import { DrainDeadlineError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
@@ -14,91 +18,101 @@ import type { Listener } from "./listener.js";
 const log = tracing.target("framework::lifecycle");
 
 /** Between the abort of the signals and the end of the connections. */
-const LAST_CHANCE_MS = 1000;
+const ABORT_MS = 1000;
+/** Between two searches for idle connections. */
 const SWEEP_MS = 50;
-/** What a client has sent when the listener stops is here by then; what it may send some day is not waited for. */
+/** A request that a client sends before the listener stops arrives within this time. After it, idle connections are closed. */
 const REQUEST_MS = 1000;
-/** A destroyed socket closes with the next turn of the loop; nothing that keeps one from it keeps the process. */
+/** A destroyed socket closes in the next turn of the event loop. This limit keeps a socket that does not from blocking the stop. */
 const CLOSING_MS = 1000;
-/** Under a load that never ends the listener is stopped all the same. */
-const MOST_TURNS = 100;
+/** Limits the turns of the event loop in which connections are accepted: under constant load there is always another one. */
+const MAX_ACCEPT_TURNS = 100;
 
-interface Emptying {
-  readonly door: Listener;
+interface DrainTarget {
+  readonly listener: Listener;
   readonly connections: Connections;
   readonly clock: Clock;
 }
 
-export interface Draining extends Emptying {
+export interface DrainOptions extends DrainTarget {
   readonly delayMs: number;
   /** Counted from the call. */
   readonly deadlineMs: number;
 }
 
-/** What it came to. */
-export interface Drained {
-  /** Connections that had to be destroyed. */
+export interface DrainResult {
+  /** The number of connections that had to be destroyed. */
   readonly forced: number;
   /** The requests that were in flight on them. */
   readonly cut: readonly Flight[];
 }
 
-const IN_TIME: Drained = { forced: 0, cut: [] };
+const NOTHING_FORCED: DrainResult = { forced: 0, cut: [] };
 
 /** Resolves when no connection is left. */
-export async function drain({ door, connections, clock, delayMs, deadlineMs }: Draining): Promise<Drained> {
+export async function drain({ delayMs, deadlineMs, ...target }: DrainOptions): Promise<DrainResult> {
+  const { listener, connections, clock } = target;
   const deadline = clock.monotonic() + deadlineMs;
   connections.closing = true;
   log.info("draining", { in_flight: connections.inFlight });
   await pause(clock, Math.min(delayMs, deadlineMs));
 
-  const idle = (await door.count()) - connections.inFlight;
-  await acceptWaiting(door);
-  connections.sparing(() => door.stop());
-  log.info("listener stopped", { in_flight: connections.inFlight, idle_closed: Math.max(0, idle) });
-  if (await emptied({ door, connections, clock }, deadline)) return IN_TIME;
+  await stopListening(target);
+  if (await waitUntilEmpty(target, deadline)) return NOTHING_FORCED;
 
   log.warn("drain deadline reached", { in_flight: connections.inFlight });
-  door.closeUnasked();
-  door.endUpgraded();
+  listener.closeSilent();
+  listener.endUpgraded();
   for (const flight of connections.flights()) flight.abort(new DrainDeadlineError());
-  if (await emptied({ door, connections, clock }, clock.monotonic() + LAST_CHANCE_MS)) return IN_TIME;
+  if (await waitUntilEmpty(target, clock.monotonic() + ABORT_MS)) return NOTHING_FORCED;
+  return destroyRest(target);
+}
 
-  const forced = await door.count();
+async function stopListening({ listener, connections }: DrainTarget): Promise<void> {
+  const idle = (await listener.count()) - connections.inFlight;
+  await acceptPending(listener);
+  connections.sparing(() => listener.stop());
+  log.info("listener stopped", { in_flight: connections.inFlight, idle_closed: Math.max(0, idle) });
+}
+
+/** The operating system resets connections that are not accepted when the listener stops. So the event loop accepts them first. */
+async function acceptPending(listener: Listener): Promise<void> {
+  for (let turn = 0; turn < MAX_ACCEPT_TURNS; turn++) {
+    const before = listener.accepted;
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    if (listener.accepted === before) return;
+  }
+}
+
+/** Closes connections as they become idle. True if none was left before the deadline. */
+async function waitUntilEmpty(target: DrainTarget, deadline: number): Promise<boolean> {
+  const { listener, connections, clock } = target;
+  const requestsArriveUntil = clock.monotonic() + REQUEST_MS;
+  while (!listener.isClosed && clock.monotonic() < deadline) {
+    connections.sparing(() => listener.closeIdle());
+    if (clock.monotonic() >= requestsArriveUntil) listener.closeSilent();
+    await Promise.race([listener.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
+  }
+  if (listener.isClosed) await waitForSockets(target);
+  return listener.isClosed;
+}
+
+async function destroyRest(target: DrainTarget): Promise<DrainResult> {
+  const { listener, connections, clock } = target;
+  const forced = await listener.count();
   const cut = [...connections.flights()];
-  door.closeAll();
+  listener.closeAll();
   connections.destroyAll();
-  await Promise.race([door.closed, pause(clock, CLOSING_MS, { background: true })]);
-  await allTold(connections, clock);
+  await Promise.race([listener.closed, pause(clock, CLOSING_MS, { background: true })]);
+  await waitForSockets(target);
   log.warn("connections destroyed", { forced });
   return { forced, cut };
 }
 
-/** Connections that wait to be accepted are reset with the listener: lets the loop take them in until it finds none. */
-async function acceptWaiting(door: Listener): Promise<void> {
-  for (let turn = 0; turn < MOST_TURNS; turn++) {
-    const before = door.accepted;
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-    if (door.accepted === before) return;
-  }
-}
-
-/** Closes connections as they become idle; whether none was left in time. */
-async function emptied({ door, connections, clock }: Emptying, deadline: number): Promise<boolean> {
-  const patientUntil = clock.monotonic() + REQUEST_MS;
-  while (!door.isClosed && clock.monotonic() < deadline) {
-    connections.sparing(() => door.closeIdle());
-    if (clock.monotonic() >= patientUntil) door.closeUnasked();
-    await Promise.race([door.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
-  }
-  if (door.isClosed) await allTold(connections, clock);
-  return door.isClosed;
-}
-
-/** A listener is closed a moment before its last sockets say so; what became of requests on them is told then, and not after the end. */
-async function allTold(connections: Connections, clock: Clock): Promise<void> {
+/** A listener closes shortly before its last sockets emit `close`. Requests on them must be reported before the drain ends. */
+async function waitForSockets({ connections, clock }: DrainTarget): Promise<void> {
   if (connections.size === 0) return;
   await Promise.race([connections.closed(), pause(clock, CLOSING_MS, { background: true })]);
 }

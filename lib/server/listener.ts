@@ -1,6 +1,6 @@
 /**
- * The listening end of an application, whoever made it: a server of ours on a port or a socket path, an `http.Server` or `https.Server`
- * that was handed in, or a bare `net.Server` or `tls.Server` whose connections are given to a server of ours.
+ * The listener of an application and its connections. It is either a server of the framework on a port or a socket path, or a listener
+ * of the caller: an `http.Server` or `https.Server`, or a `net.Server` or `tls.Server` whose connections go to a server of the framework.
  */
 import http from "node:http";
 import https from "node:https";
@@ -8,25 +8,25 @@ import net from "node:net";
 import tls from "node:tls";
 import { isUpgraded, messageOn, owesNothing } from "../http/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { plain } from "../errors/diagnostic.js";
+import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";
 
 /** Where to listen: a port of a host, or the path of a socket or pipe. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** All that Node's sweep asks of an answer. */
+/** A response that is not finished, as `server.closeIdleConnections()` sees it. */
 const UNFINISHED = { finished: false };
 
 export class Listener {
   /** Resolves when nothing listens and no connection is left. */
   readonly closed: Promise<void>;
-  /** Connections so far. */
+  /** The number of connections that were accepted so far. */
   accepted = 0;
-  /** Every TCP connection; under TLS, what carries the encrypted bytes. */
-  private readonly carriers = new Set<net.Socket>();
-  /** What carries the requests: the same sockets, or those of TLS once their handshake is done. */
-  private readonly sockets = new Set<net.Socket>();
-  private over = false;
+  /** Every TCP connection; under TLS the sockets with the encrypted bytes. */
+  private readonly tcpSockets = new Set<net.Socket>();
+  /** The sockets that requests come on: the same ones, or under TLS the decrypted ones after their handshake. */
+  private readonly httpSockets = new Set<net.Socket>();
+  private hasClosed = false;
 
   private constructor(
     private readonly listener: net.Server,
@@ -34,38 +34,46 @@ export class Listener {
   ) {
     listener.on("connection", (socket: net.Socket) => {
       this.accepted += 1;
-      keep(socket, this.carriers);
+      track(socket, this.tcpSockets);
     });
-    listener.on(connectionEvent(listener), (socket: net.Socket) => keep(socket, this.sockets));
+    listener.on(connectionEvent(listener), (socket: net.Socket) => track(socket, this.httpSockets));
     this.closed = new Promise((resolve) => {
       listener.once("close", () => {
-        this.over = true;
+        this.hasClosed = true;
         resolve();
       });
     });
   }
 
-  /** Binds a server of our own. Rejects with `E_LISTEN`, naming the place, where that is refused. */
-  static async open(place: ListenAddress, listener: RequestListener): Promise<Listener> {
+  /**
+   * Makes a server and listens on `address`.
+   *
+   * @throws FrameworkError `E_LISTEN`, which names the address
+   */
+  static async open(address: ListenAddress, listener: RequestListener): Promise<Listener> {
     const server = createServer(listener);
     await new Promise<void>((resolve, reject) => {
-      server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(place, cause)));
-      server.listen(place, () => resolve());
+      server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(address, cause)));
+      server.listen(address, () => resolve());
     });
     server.removeAllListeners("error");
     return new Listener(server, server);
   }
 
-  /** Serves on a listener that is bound already. An `http.Server` keeps its settings, and must not have a request listener. */
+  /**
+   * Serves on a listener that listens already. An `http.Server` keeps its settings.
+   *
+   * @throws FrameworkError `E_SERVER_TAKEN` for a server with a request listener, `E_SERVER_HTTP2` for an HTTP/2 server
+   */
   static over(listener: net.Server | http.Server | https.Server, requests: RequestListener): Listener {
-    if (isHttp2(listener)) throw speaksHttp2();
+    if (isHttp2(listener)) throw http2Server();
     if (listener instanceof http.Server || listener instanceof https.Server) {
-      if (listener.listenerCount("request") > 0) throw hasListener();
+      if (listener.listenerCount("request") > 0) throw serverTaken();
       attach(listener, requests);
       return new Listener(listener, listener);
     }
     const server = createServer(requests);
-    // Without this Node never starts to watch the server's timeouts and idle connections.
+    // Node starts to check the server's timeouts and idle connections with this event.
     server.emit("listening");
     listener.on(connectionEvent(listener), (socket) => server.emit("connection", socket));
     return new Listener(listener, server);
@@ -75,51 +83,52 @@ export class Listener {
     return this.listener.address();
   }
 
-  /** The scheme of its URLs. */
+  /** The scheme of the application's URLs. */
   get scheme(): "http" | "https" {
     return this.listener instanceof tls.Server ? "https" : "http";
   }
 
   get isClosed(): boolean {
-    return this.over;
+    return this.hasClosed;
   }
 
-  /** No new connections; the idle ones are closed. */
+  /** Accepts no more connections and closes the idle ones. */
   stop(): void {
-    this.sparingUnasked(() => {
+    this.keepingUnused(() => {
       this.listener.close();
       this.server.closeIdleConnections();
     });
   }
 
+  /** Closes the connections that have served a request and wait for the next one. */
   closeIdle(): void {
-    this.sparingUnasked(() => this.server.closeIdleConnections());
+    this.keepingUnused(() => this.server.closeIdleConnections());
   }
 
   /**
-   * Closes connections on which nobody waits for an answer and which Node does not take for idle: nothing has come, or half a head, or
-   * not all of a body whose request is answered.
+   * Closes the connections that owe no response but that Node does not count as idle: those that sent nothing, those that sent a part of
+   * a head, and those that sent a part of the body of a request that is answered.
    */
-  closeUnasked(): void {
-    for (const socket of this.carriers) if (socket.bytesRead === 0) socket.destroy();
-    for (const socket of this.sockets) if (owesNothing(socket)) socket.destroy();
+  closeSilent(): void {
+    for (const socket of this.tcpSockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.httpSockets) if (owesNothing(socket)) socket.destroy();
   }
 
-  /** Ends the connections that were handed over by an upgrade: what was written to them still arrives. */
+  /** Ends the connections that were upgraded. Bytes that were written to them still arrive. */
   endUpgraded(): void {
-    for (const socket of this.sockets) {
-      // Their owner may write once more, which is an error from here on.
+    for (const socket of this.httpSockets) {
+      // The code that owns the socket may still write to it, which is an error from here on.
       if (isUpgraded(socket)) socket.on("error", () => socket.destroy()).end();
     }
   }
 
-  /** Destroys all connections; Node's own way leaves out those that were upgraded. */
+  /** Destroys all connections. `server.closeAllConnections()` alone leaves upgraded ones open. */
   closeAll(): void {
     this.server.closeAllConnections();
-    for (const socket of this.carriers) socket.destroy();
+    for (const socket of this.tcpSockets) socket.destroy();
   }
 
-  /** How many connections there are, idle ones included. */
+  /** The number of connections, with the idle ones. */
   count(): Promise<number> {
     return new Promise((resolve) => {
       this.listener.getConnections((error, count) => resolve(error === null ? count : 0));
@@ -127,57 +136,57 @@ export class Listener {
   }
 
   /**
-   * Keeps Node's sweep off connections on which nothing has come. Node 26 takes them for idle, and their first request may be on its
-   * way. The sweep leaves a connection whose answer is not finished.
+   * Runs `close`, which closes Node's idle connections, without those that have sent nothing: their first request may be on its way.
+   * Node 26 counts them as idle. Node keeps a connection whose response is not finished, so they get such a response for the call.
    */
-  private sparingUnasked(sweep: () => void): void {
-    const unasked = [...this.sockets].filter((socket) => socket.bytesRead === 0 && messageOn(socket) === undefined);
-    for (const socket of unasked) Reflect.set(socket, "_httpMessage", UNFINISHED);
-    sweep();
-    for (const socket of unasked) Reflect.set(socket, "_httpMessage", null);
+  private keepingUnused(close: () => void): void {
+    const unused = [...this.httpSockets].filter((socket) => socket.bytesRead === 0 && messageOn(socket) === undefined);
+    for (const socket of unused) Reflect.set(socket, "_httpMessage", UNFINISHED);
+    close();
+    for (const socket of unused) Reflect.set(socket, "_httpMessage", null);
   }
 }
 
-function keep(socket: net.Socket, sockets: Set<net.Socket>): void {
+function track(socket: net.Socket, sockets: Set<net.Socket>): void {
   sockets.add(socket);
   socket.once("close", () => sockets.delete(socket));
 }
 
-/** Under TLS the requests come by another socket, which is there after the handshake. */
+/** Under TLS the requests come on another socket, which exists after the handshake. */
 function connectionEvent(listener: net.Server): "connection" | "secureConnection" {
   return listener instanceof tls.Server ? "secureConnection" : "connection";
 }
 
-/** Node does not export the classes of these servers. */
+/** Node does not export the classes of HTTP/2 servers. */
 function isHttp2(listener: net.Server): boolean {
   return "updateSettings" in listener;
 }
 
-/** One line, whatever the operating system had to say. @internal */
-export function cannotListen(place: ListenAddress, cause: NodeJS.ErrnoException): FrameworkError {
-  const where = "path" in place ? place.path : `${place.host}:${place.port}`;
-  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(place, cause)}`, { code: "E_LISTEN" });
-  plain(error);
+/** @internal */
+export function cannotListen(address: ListenAddress, cause: NodeJS.ErrnoException): FrameworkError {
+  const where = "path" in address ? address.path : `${address.host}:${address.port}`;
+  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(address, cause)}`, { code: "E_LISTEN" });
+  hideStack(error);
   return error;
 }
 
-function reasonOf(place: ListenAddress, { code, message }: NodeJS.ErrnoException): string {
+function reasonOf(address: ListenAddress, { code, message }: NodeJS.ErrnoException): string {
   if (code === "EADDRINUSE") return "the address is in use; stop the other process or choose another port";
-  if (code === "EACCES") return `permission denied${"path" in place ? "" : "; ports below 1024 need a privilege"}`;
+  if (code === "EACCES") return `permission denied${"path" in address ? "" : "; ports below 1024 need a privilege"}`;
   if (code === "EADDRNOTAVAIL") return "this machine has no such address; check .bind(…)";
   return message;
 }
 
-function speaksHttp2(): FrameworkError {
+function http2Server(): FrameworkError {
   return new FrameworkError(
-    "serve() was given an HTTP/2 server, and speaks HTTP/1.1; give that server application.callback() as its request listener",
+    "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
     { code: "E_SERVER_HTTP2" },
   );
 }
 
-function hasListener(): FrameworkError {
+function serverTaken(): FrameworkError {
   return new FrameworkError(
-    "serve() was given an http.Server that has a request listener already; hand in a bare one",
+    "serve() was given an http.Server that has a request listener already; give it one without",
     {
       code: "E_SERVER_TAKEN",
     },

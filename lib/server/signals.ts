@@ -1,6 +1,6 @@
 /**
- * The operating system's wish that the process ends: SIGTERM or SIGINT (Ctrl-C); on Windows only SIGINT exists. The first asks for a
- * drain, a second one ends the process at once. Only `run()` listens; `serve()` and `callback()` leave signals to their caller.
+ * The signals that ask the process to end: SIGTERM and SIGINT (Ctrl-C); Windows has only SIGINT. The first signal starts a drain, a second
+ * one exits at once. Only `run()` listens for signals; with `serve()` and `callback()` they are the caller's.
  *
  * @example
  * const signals = new Signals(clock);
@@ -11,7 +11,7 @@ import type { Clock } from "../runtime/clock.js";
 
 export type Signal = "SIGINT" | "SIGTERM";
 
-/** What of `process` is used here; a test brings its own. */
+/** The part of `process` that is used here. A test gives its own. */
 export interface SignalSource {
   readonly platform: string;
   on(signal: Signal, listener: (signal: Signal) => void): unknown;
@@ -19,12 +19,12 @@ export interface SignalSource {
   exit(code: number): unknown;
 }
 
-/** 128 and the signal's number, as a shell reports it. */
+/** 128 plus the number of the signal, as shells report it. */
 const EXIT_CODE: Readonly<Record<Signal, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 /**
- * Under `npm start` one Ctrl-C can arrive twice: from the terminal, which tells the whole group, and from npm, which passes it on
- * (half a millisecond apart where `sh` is bash). Nobody presses a key twice in this time.
+ * Under `npm start` one Ctrl-C can arrive twice: from the terminal, which signals the whole process group, and from npm, which passes it
+ * on (half a millisecond later where `sh` is bash). A person needs longer to press the keys again.
  */
 const ECHO_MS = 50;
 
@@ -37,14 +37,14 @@ export class Signals {
     private readonly source: SignalSource = process,
   ) {}
 
-  /** Calls `onFirst` for the first signal; a second one, of either kind, exits with 130 or 143. The echo of the first is not a second. */
+  /** Calls `onFirst` for the first signal. A second one, of either kind, exits with 130 or 143; the echo of the first does not count. */
   listen(onFirst: (signal: Signal) => void): void {
     this.release();
-    this.listener = (signal) => this.take(signal, onFirst);
+    this.listener = (signal) => this.receive(signal, onFirst);
     for (const signal of this.signals()) this.source.on(signal, this.listener);
   }
 
-  /** Removes the listeners; idempotent. */
+  /** Removes the listeners. May be called more than once. */
   release(): void {
     const { listener } = this;
     if (listener === undefined) return;
@@ -53,7 +53,7 @@ export class Signals {
     this.first = undefined;
   }
 
-  private take(signal: Signal, onFirst: (signal: Signal) => void): void {
+  private receive(signal: Signal, onFirst: (signal: Signal) => void): void {
     const at = this.clock.monotonic();
     if (this.first === undefined) {
       this.first = { signal, at };

@@ -19,7 +19,8 @@ import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
 import type { HeadSnapshot } from "../http/exchange.js";
 import { Layer, type Run } from "../http/middleware.js";
-import { describeThrown, isHandedOn } from "../http/refuse.js";
+import { describeThrown } from "../errors/thrown-value.js";
+import { isHandedOn } from "../http/refuse.js";
 import { tracing } from "../tracing/tracing.js";
 
 // Deadlines that all lie the same time ahead: the order in which they were set is the order in which they fall due, so a list and one

@@ -78,8 +78,8 @@ export async function testApp(root: Class | ApplicationBuilder, ...doubles: read
   return watch.run(async () => {
     const builder = root instanceof ApplicationBuilder ? root : Application.create(root);
     const application = builder
-      .fallbacks(...watch.fallbacks())
-      .doubles(...doubles)
+      .testDefaults(...watch.fallbacks())
+      .testOverrides(...doubles)
       .build();
     return new TestApp(application, await application.start(), watch);
   });

@@ -1,4 +1,4 @@
-/** Where an application logs, and what it injects of it: `LogSink` and `Filter`, its own or the process's. */
+/** The log of an application, and the `LogSink` and `Filter` that its classes inject: its own or those of the process. */
 import { AsyncResource } from "node:async_hooks";
 import http from "node:http";
 import net from "node:net";
@@ -28,12 +28,12 @@ import { Witness } from "../support/witness.js";
 const log = tracing.target("shop");
 
 const routes = new Routes([
-  Route.get("/told", async () => {
-    log.info("told", { password: "hunter2" });
+  Route.get("/logged", async () => {
+    log.info("logged", { password: "hunter2" });
     await pause(1);
-    setTimeout(() => log.warn("told later"), 1);
-    log.debug("told in detail");
-    return "told";
+    setTimeout(() => log.warn("logged later"), 1);
+    log.debug("logged in detail");
+    return "logged";
   }),
 ]);
 
@@ -44,8 +44,8 @@ function shop(...bindings: readonly Binding[]): ApplicationBuilder {
     .lifecycle({ drainDelayMs: 0 });
 }
 
-/** Serves, is asked once, and stops. */
-async function visit(builder: ApplicationBuilder, path = "/told"): Promise<void> {
+/** Serves one request and stops. */
+async function visit(builder: ApplicationBuilder, path = "/logged"): Promise<void> {
   const { server } = await listening(net.createServer());
   const running = await builder.build().serve(server);
   await (await fetch(running.url + path)).text();
@@ -60,27 +60,27 @@ function messages(sink: CaptureSink): readonly (string | undefined)[] {
 const LAST = ["draining", "listener stopped", "stopped"];
 
 describe("an application that provides a LogSink", () => {
-  it("writes what it does there, from the start to the end, as JSON without its secrets", async () => {
+  it("writes all its events there, from start to stop, as JSON without secrets", async () => {
     const sink = new CaptureSink();
 
     await visit(shop(provide(LogSink).useValue(sink)).accessLog());
 
-    const [warning, told, access, later, ...last] = messages(sink);
+    const [warning, logged, access, later, ...last] = messages(sink);
     expect(warning).to.contain("request id is off");
-    expect([told, access, later]).to.deep.equal(["told", "GET /told 200 0ms", "told later"]);
+    expect([logged, access, later]).to.deep.equal(["logged", "GET /logged 200 0ms", "logged later"]);
     expect(last).to.deep.equal(LAST);
     expect(sink.transcript()).to.contain('"password":"[redacted]"').and.not.to.contain("hunter2");
   });
 
-  it("writes there without any stage that opens a span", async () => {
+  it("writes there also without a stage that opens a span", async () => {
     const sink = new CaptureSink();
 
     await visit(shop(provide(LogSink).useValue(sink)));
 
-    expect(messages(sink)).to.deep.equal(["told", "told later", ...LAST]);
+    expect(messages(sink)).to.deep.equal(["logged", "logged later", ...LAST]);
   });
 
-  it("writes there of its subsystems", async () => {
+  it("writes the events of its subsystems there", async () => {
     const sink = new CaptureSink();
     @Injectable()
     class Store extends Subsystem {
@@ -97,28 +97,28 @@ describe("an application that provides a LogSink", () => {
     expect(messages(sink)).to.include.members(["store starts", "store stops"]);
   });
 
-  it("writes there of requests that another server hands it", async () => {
+  it("writes the requests of callback() there", async () => {
     const sink = new CaptureSink();
     using server = await listening(http.createServer(shop(provide(LogSink).useValue(sink)).build().callback()));
 
-    await fetch(`${server.url}/told`);
+    await fetch(`${server.url}/logged`);
     await pause(5);
 
-    expect(messages(sink)).to.deep.equal(["told", "told later"]);
+    expect(messages(sink)).to.deep.equal(["logged", "logged later"]);
   });
 
-  it("writes there what its own filter wants", async () => {
+  it("writes there the events that its own filter selects", async () => {
     const [most, least] = [new CaptureSink(), new CaptureSink()];
     const shopOnly = new Filter(new Map([["shop", "DEBUG"]]));
 
     await visit(shop(provide(LogSink).useValue(most), provide(Filter).useValue(shopOnly)));
     await visit(shop(provide(LogSink).useValue(least), provide(Filter).useValue(Filter.upTo("WARN"))));
 
-    expect(messages(most)).to.deep.equal(["told", "told in detail", "told later"]);
-    expect(messages(least)).to.deep.equal(["told later"]);
+    expect(messages(most)).to.deep.equal(["logged", "logged in detail", "logged later"]);
+    expect(messages(least)).to.deep.equal(["logged later"]);
   });
 
-  it("shares it with no other application of the process", async () => {
+  it("does not share it with another application of the process", async () => {
     const [one, other] = [new CaptureSink(), new CaptureSink()];
 
     await Promise.all([
@@ -127,11 +127,11 @@ describe("an application that provides a LogSink", () => {
       visit(shop()),
     ]);
 
-    expect(messages(one)).to.deep.equal(["told", "told later", ...LAST]);
+    expect(messages(one)).to.deep.equal(["logged", "logged later", ...LAST]);
     expect(messages(other)).to.deep.equal(LAST);
   });
 
-  it("leaves other layers of the process where they are", async () => {
+  it("keeps the other layers of the process", async () => {
     const sink = new CaptureSink();
     const witness = new Witness();
 
@@ -140,11 +140,11 @@ describe("an application that provides a LogSink", () => {
     expect(witness.spans.map(({ name, outcome }) => [name, outcome])).to.deep.equal([
       ["framework.request", { ok: true }],
     ]);
-    expect(witness.events.map(({ message }) => message)).to.include.members(["told", "told in detail", "stopped"]);
-    expect(messages(sink)).to.include.members(["told", "stopped"]).and.not.to.include("told in detail");
+    expect(witness.events.map(({ message }) => message)).to.include.members(["logged", "logged in detail", "stopped"]);
+    expect(messages(sink)).to.include.members(["logged", "stopped"]).and.not.to.include("logged in detail");
   });
 
-  it("writes to a sink that fails as if there were none", async () => {
+  it("serves requests if the sink fails", async () => {
     class Full extends LogSink {
       override writeLine(): never {
         throw new Error("disk full");
@@ -152,12 +152,12 @@ describe("an application that provides a LogSink", () => {
     }
 
     await using app = await testApp(shop(provide(LogSink).useClass(Full)));
-    const response = await app.get("/told");
+    const response = await app.get("/logged");
 
     expect(response.status).to.equal(200);
   });
 
-  it("minds nobody who logs after its sink was closed", async () => {
+  it("ignores the failure of a closed sink", async () => {
     const tried: string[] = [];
     class Strict extends LogSink {
       private isOpen = true;
@@ -178,7 +178,7 @@ describe("an application that provides a LogSink", () => {
     expect(tried).to.deep.equal([...LAST, "too late"]);
   });
 
-  it("closes a sink that it has made after the last line, and no other", async () => {
+  it("closes a sink that it made after the last line, and leaves a given sink open", async () => {
     const lines: string[] = [];
     class Closing extends LogSink {
       override writeLine(line: string): void {
@@ -205,7 +205,7 @@ describe("an application that provides a LogSink", () => {
     expect(lines).to.deep.equal([...ending, "closed", ...ending]);
   });
 
-  it("closes it after the lines of requests that the drain has ended, however these are answered", async () => {
+  it("closes the sink after the lines of the requests that the drain ends", async () => {
     const lines: string[] = [];
     class Closing extends LogSink {
       override writeLine(line: string): void {
@@ -241,7 +241,7 @@ describe("an application that provides a LogSink", () => {
   });
 });
 
-/** A class that asks for both, as one that keeps an audit trail would. */
+/** A class that injects both, as an audit trail would. */
 @Injectable()
 class Audit {
   constructor(
@@ -267,15 +267,15 @@ class AuditController {
 @Module({ controllers: [AuditController], providers: [Audit] })
 class AuditModule {}
 
-describe("a class that asks for the LogSink and the Filter", () => {
-  it("is given standard error, and levels up to INFO, where nothing is installed or provided", () => {
+describe("a class that injects the LogSink and the Filter", () => {
+  it("gets standard error and the levels up to INFO by default", () => {
     const { sink, levels } = Application.create(AuditModule).build().resolve(Audit);
 
     expect(sink).to.be.instanceOf(StderrSink);
     expect(levels.maxLevel("anything")).to.equal("INFO");
   });
 
-  it("is given what is installed, by the variable that it was installed by", async () => {
+  it("gets the installed log, with the filter of its variable", async () => {
     const { stdout, stderr } = await runProgram(
       `const { Application, provide } = await load("entries/main.js");
        const { Filter, installLogging, LogSink } = await load("entries/observe.js");
@@ -290,7 +290,7 @@ describe("a class that asks for the LogSink and the Filter", () => {
     expect(stderr).to.equal("a line of its own\n");
   });
 
-  it("is given what the application provides, anywhere in it, the same instance everywhere", async () => {
+  it("gets the instance that the application provides, the same one everywhere", async () => {
     @Injectable()
     class Named extends LogSink {
       readonly lines: string[] = [];
@@ -313,7 +313,7 @@ describe("a class that asks for the LogSink and the Filter", () => {
     expect((sink as Named).lines).to.include('app {"audit":"seen"}');
   });
 
-  it("is given the test's log in a test, every level wanted", async () => {
+  it("gets the test's log in a test, with all levels", async () => {
     await using app = await testApp(AuditModule);
 
     await app.get("/audit");
@@ -323,36 +323,36 @@ describe("a class that asks for the LogSink and the Filter", () => {
     expect(app.logs.lines()).to.include('{"audit":"seen"}');
   });
 
-  it("is given a double in a test, which hears what the test's log hears", async () => {
-    const double = new CaptureSink();
-    await using app = await testApp(AuditModule, provide(LogSink).useValue(double));
+  it("gets a test's override, which receives the events of the test's log too", async () => {
+    const override = new CaptureSink();
+    await using app = await testApp(AuditModule, provide(LogSink).useValue(override));
 
     await app.get("/audit");
     await app.stop();
 
-    expect(double.lines()).to.include('{"audit":"seen"}');
+    expect(override.lines()).to.include('{"audit":"seen"}');
     expect(app.logs.lines()).not.to.include('{"audit":"seen"}');
     expect(messages(app.logs)).to.include.members(LAST);
-    expect(double.lines().filter((line) => !line.includes("audit"))).to.deep.equal(app.logs.lines());
+    expect(override.lines().filter((line) => !line.includes("audit"))).to.deep.equal(app.logs.lines());
   });
 
-  it("is given a double by its constructor, without any application", () => {
-    const double = new CaptureSink();
+  it("takes a sink through its constructor, without an application", () => {
+    const override = new CaptureSink();
 
-    new Audit(double, Filter.upTo("OFF")).note("seen");
+    new Audit(override, Filter.upTo("OFF")).note("seen");
 
-    expect(double.lines()).to.deep.equal(['{"audit":"seen"}']);
+    expect(override.lines()).to.deep.equal(['{"audit":"seen"}']);
   });
 });
 
-/** An application that visits itself once it listens, and is then told to end. */
+/** An application that sends itself a request when it listens, and then a signal to stop. */
 const VISITED = `
   const { Application, provide, Route, Routes } = await load("entries/main.js");
   const { Filter, installLogging, LogSink, tracing } = await load("entries/observe.js");
   const log = tracing.target("shop");
   const fail = () => setTimeout(() => { throw new Error("boom"); });
   const routes = new Routes([
-    Route.get("/", () => (log.debug("asked"), log.warn("told"), "told")),
+    Route.get("/", () => (log.debug("asked"), log.warn("logged"), "logged")),
     Route.get("/crash", () => void fail()),
   ]);
   const visit = async (url, path) => {
@@ -375,30 +375,30 @@ const VISITED = `
 `;
 
 describe("a process whose application has a log of its own", () => {
-  it("writes to it from the first line to the last, and nothing of it to the installed one, whose other layers stay", async () => {
+  it("writes to it from the first line to the last, not to the installed log, whose other layers stay", async () => {
     const { stdout, stderr } = await runProgram(`${VISITED} installLogging("info", layer); await runs("/");`);
 
-    const visited = ["listening", "span framework.request", "told", "GET / 200 0ms"];
+    const visited = ["listening", "span framework.request", "logged", "GET / 200 0ms"];
     expect(stdout.trimEnd().split("\n")).to.deep.equal([...visited, "signal received", ...LAST]);
     expect(stderr).to.equal("");
   });
 
-  it("follows the variable that logging was installed by", async () => {
+  it("uses the levels of the variable that logging was installed with", async () => {
     const env = { RUST_LOG: "shop=debug,framework::lifecycle=info" };
 
     const { stdout } = await runProgram(`${VISITED} installLogging("off"); await runs("/");`, env);
 
-    expect(stdout.trimEnd().split("\n")).to.deep.equal(["listening", "asked", "told", "signal received", ...LAST]);
+    expect(stdout.trimEnd().split("\n")).to.deep.equal(["listening", "asked", "logged", "signal received", ...LAST]);
   });
 
-  it("needs nothing installed, and reads no variable itself", async () => {
+  it("needs no installed log and reads no variable", async () => {
     const { stdout, stderr } = await runProgram(`${VISITED} await runs("/");`, { RUST_LOG: "trace" });
 
-    expect(stdout.trimEnd().split("\n")).to.include.members(["listening", "told"]).and.not.to.include("asked");
+    expect(stdout.trimEnd().split("\n")).to.include.members(["listening", "logged"]).and.not.to.include("asked");
     expect(stderr).to.equal("");
   });
 
-  it("writes to it also how it crashed", async () => {
+  it("writes an uncaught error to it", async () => {
     const { code, stdout, stderr } = await runProgram(`${VISITED} installLogging("info"); await runs("/crash");`);
 
     expect(stdout).to.contain("\nuncaught failure\ndraining\n");
@@ -406,7 +406,7 @@ describe("a process whose application has a log of its own", () => {
     expect(code).to.equal(1);
   });
 
-  it("is left the installed log, by its own filter, where it provides a Filter alone", async () => {
+  it("keeps the installed log with its own filter if it provides only a Filter", async () => {
     const own = `provide(Filter).useValue(Filter.parse("off,shop=warn,framework::lifecycle=info"))`;
     const program = `${VISITED}
       installLogging("trace", layer, { onEvent: ({ message, fields }) => message === "listening" && visit(fields.at, "/") });
@@ -415,7 +415,7 @@ describe("a process whose application has a log of its own", () => {
     const { stdout, stderr } = await runProgram(program, { NODE_ENV: "production" });
 
     const written = stderr.trimEnd().split("\n").map((line) => expectLogLine(line).message); // prettier-ignore
-    expect(written).to.deep.equal(["listening", "told", "signal received", ...LAST]);
+    expect(written).to.deep.equal(["listening", "logged", "signal received", ...LAST]);
     expect(stdout).to.equal("span framework.request\n");
   });
 });

@@ -1,4 +1,4 @@
-/** The application as a request listener of servers that are the caller's own: any number of them, alone or beside `run()` and `serve()`. */
+/** The application as a request listener of the caller's servers: one or several, alone or beside `run()` and `serve()`. */
 import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
@@ -36,7 +36,7 @@ const expecting = (length: number): string =>
   `POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("callback()", () => {
-  it("is a request listener for a server of the caller's own, where health says booting", async () => {
+  it("serves a server of the caller, while health reports booting", async () => {
     using own = await listening(http.createServer(application().callback()));
 
     const live = await fetch(`${own.url}/up/live`);
@@ -46,7 +46,7 @@ describe("callback()", () => {
     expect(await page.text()).to.equal("hello");
   });
 
-  it("may be called again, for another server of the same application", async () => {
+  it("may be called again for another server", async () => {
     const app = application();
     using one = await listening(http.createServer(app.callback()));
     using other = await listening(http.createServer(app.callback()));
@@ -60,7 +60,7 @@ describe("callback()", () => {
     ["before", true],
     ["after", false],
   ] as const) {
-    it(`leaves the application to run(), and called ${when} it refuses until everything is started`, async () => {
+    it(`refuses requests until the start is over if it is called ${when} run()`, async () => {
       const database = new SlowDatabase();
       const app = application(database);
       const early = before ? app.callback() : undefined;
@@ -80,7 +80,7 @@ describe("callback()", () => {
     });
   }
 
-  it("leaves the application to serve(), whose drain is told to these clients as well", async () => {
+  it("closes the connections of its clients from the drain of serve() on", async () => {
     const app = application();
     using own = await listening(http.createServer(app.callback()));
     const running = await app.serve((await listening(net.createServer())).server);
@@ -95,10 +95,14 @@ describe("callback()", () => {
     ]);
   });
 
-  describe("of a server that is asked for 100 Continue", () => {
+  describe("if the client asks for 100 Continue", () => {
     for (const [title, checks, refused] of [
-      ["leaves it to the server that has no other listener", false, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 413 /],
-      ["refuses a body without it, given as a listener for that too", true, /^HTTP\/1\.1 413 /],
+      [
+        "leaves the 100 to a server without a listener for checkContinue",
+        false,
+        /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 413 /,
+      ],
+      ["refuses a body without the 100 as a listener for checkContinue", true, /^HTTP\/1\.1 413 /],
     ] as const) {
       it(title, async () => {
         const listener = application().callback();
@@ -121,7 +125,7 @@ describe("callback()", () => {
     }
   });
 
-  it("reads no body in a transfer coding that the server has let pass", async () => {
+  it("refuses a body in a transfer coding that the server accepts", async () => {
     using own = await listening(http.createServer(application().callback()));
 
     const request = http.request({ port: own.port, host: "127.0.0.1", method: "POST", agent: false });

@@ -26,7 +26,7 @@ class Database extends Subsystem {
   }
 }
 
-/** It can be wrapped around the rest a number of times; an application does so for the time of its start, and once more for after. */
+/** Fails when it wraps more often than `left` times. An application wraps once for the booting chain and once for the ready chain. */
 class Fragile extends Layer {
   constructor(private left: number) {
     super();
@@ -50,7 +50,7 @@ function isReachable(port: number): Promise<boolean> {
   });
 }
 
-/** What `run()` rejects with, once it has, with these variables set. */
+/** The error of `run()`, with only these variables set. */
 async function refusal(application: Application, environment: NodeJS.ProcessEnv = {}): Promise<Error> {
   const names = ["FRAMEWORK_BACKEND_PORT", "PORT", "APP_PORT", "FRAMEWORK_APP_IPC"];
   const before = names.map((name) => [name, process.env[name]] as const);
@@ -64,7 +64,7 @@ async function refusal(application: Application, environment: NodeJS.ProcessEnv 
   }
 }
 
-describe("run(), where it may not listen", () => {
+describe("run(), if it cannot listen", () => {
   const database = new Database();
 
   @Module({ providers: [provide(Database).useValue(database)] })
@@ -72,30 +72,30 @@ describe("run(), where it may not listen", () => {
 
   const rows: readonly (readonly [string, (folder: string, port: number) => Promise<Error>, RegExp])[] = [
     [
-      "an address that is taken",
+      "an address in use",
       (_folder, port) => refusal(Application.create(Root).port(port).build()),
       /^cannot listen on 127\.0\.0\.1:\d+: the address is in use; stop the other process or choose another port$/,
     ],
     [
-      "an address that this machine has not",
+      "an address that the machine does not have",
       () => refusal(Application.create(Root).bind("192.0.2.1").port(0).build()),
       /^cannot listen on 192\.0\.2\.1:0: this machine has no such address; check \.bind\(…\)$/,
     ],
     [
-      "a socket that it may not make",
+      "a socket that it has no permission to make",
       (folder) =>
         withoutPrivileges(() => refusal(Application.create(Root).build(), { FRAMEWORK_APP_IPC: `${folder}/app` })),
       /^cannot listen on \/.+\/app: permission denied$/,
     ],
     [
-      "a directory that it may not make",
+      "a directory that it has no permission to make",
       (folder) =>
         withoutPrivileges(() => refusal(Application.create(Root).build(), { FRAMEWORK_APP_IPC: `${folder}/a/app` })),
       /^cannot listen on \/.+\/a\/app: permission denied$/,
     ],
   ];
   for (const [what, run, message] of rows) {
-    it(`names ${what} in one line, and has started nothing`, async () => {
+    it(`names ${what} in one line and starts nothing`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "stagecraft-"));
       chmodSync(folder, 0o555);
       using taken = await listening(net.createServer());
@@ -110,8 +110,8 @@ describe("run(), where it may not listen", () => {
     });
   }
 
-  it("says of a port that it may not have why that is", () => {
-    // Which ports need a privilege is the machine's to say.
+  it("explains why it may not listen on a port", () => {
+    // Which ports need a privilege depends on the machine, so the error is made here.
     const refused = cannotListen({ host: "127.0.0.1", port: 80 }, Object.assign(new Error(), { code: "EACCES" }));
 
     expect(refused.message).to.equal(
@@ -120,13 +120,13 @@ describe("run(), where it may not listen", () => {
   });
 });
 
-describe("a start that fails once the address is bound", () => {
+describe("a start that fails after it began to listen", () => {
   const rows = [
-    ["before anything was started", 0],
-    ["when everything was started", 1],
+    ["before any subsystem", 0],
+    ["after all subsystems", 1],
   ] as const;
   for (const [when, wraps] of rows) {
-    it(`closes the listener, and stops what was started: ${when}`, async () => {
+    it(`closes the listener and stops the started subsystems, ${when}`, async () => {
       const database = new Database();
       const builder = Application.create().provide(provide(Database).useValue(database)).layer(new Fragile(wraps));
       const port = await freePort();
@@ -140,7 +140,7 @@ describe("a start that fails once the address is bound", () => {
     });
   }
 
-  it("closes the listener that it was given", async () => {
+  it("closes the listener of the caller", async () => {
     const listener = net.createServer().listen(0, "127.0.0.1");
     await once(listener, "listening");
 

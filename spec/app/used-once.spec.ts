@@ -1,4 +1,4 @@
-/** An application runs or serves once: what comes after is refused before anything is bound or attached. */
+/** An application runs or serves once. A second call is refused before it listens or adds a listener. */
 import net from "node:net";
 import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
@@ -33,8 +33,8 @@ function listeners(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
 }
 
-describe("An application that was used", () => {
-  it("does not run again, neither while it runs nor afterwards, and leaves nothing listening", async () => {
+describe("an application that was used", () => {
+  it("does not run again, while it runs or afterwards, and leaves nothing listening", async () => {
     const database = new Database();
     const application = built(database);
     const before = listeners();
@@ -54,7 +54,7 @@ describe("An application that was used", () => {
     await until(() => listeners() === before);
   });
 
-  it("does not serve again, neither while it serves nor afterwards, and leaves the other listener alone", async () => {
+  it("does not serve again, while it serves or afterwards, and does not touch the other listener", async () => {
     const application = built(new Database());
     using first = await bound();
     using second = await bound();

@@ -18,7 +18,7 @@ describe("the build profile", () => {
     });
   }
 
-  it("is fixed when the process starts: what happens to the variable later means nothing", async () => {
+  it("is fixed when the process starts: a later change of the variable has no effect", async () => {
     const { stdout } = await runProgram(
       `const { Application, FrameworkError, profile, Route, Routes } = await load("entries/main.js");
       const { testApp } = await load("entries/testing.js");

@@ -1,4 +1,4 @@
-/** An application as the request listener of an HTTP/2 server, by Node's compatibility API. */
+/** An application as the request listener of an HTTP/2 server, through Node's compatibility API. */
 import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
@@ -29,7 +29,7 @@ class Server implements AsyncDisposable {
   static async of(...handlers: readonly Route[]): Promise<Server> {
     const app = Application.create().routes(new Routes(handlers)).bodyLimit(100_000).build();
     const listener = app.callback();
-    // Node's types know the listener of HTTP/1 only.
+    // Node's types have only the listener of HTTP/1.
     const server = http2.createServer(listener as never).on("checkContinue", listener as never);
     return new Server(server, (await listening(server)).port);
   }
@@ -56,7 +56,7 @@ class Server implements AsyncDisposable {
 const POST = { ":method": "POST", "content-type": "application/json" };
 
 describe("an application over HTTP/2", () => {
-  it("answers requests and reads their bodies, and Node has nothing to warn of", async () => {
+  it("answers requests and reads their bodies, without a warning of Node", async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error): void => void warnings.push(warning);
     process.on("warning", warn);
@@ -93,7 +93,7 @@ describe("an application over HTTP/2", () => {
     ["announced", { ...POST, "content-length": 1_000_000 }],
     ["not announced", POST],
   ] as const) {
-    it(`refuses a body over the limit whose length is ${what}, and has its client stop sending`, async () => {
+    it(`refuses a body over the limit whose length is ${what}, and makes the client stop sending`, async () => {
       await using server = await Server.of(Route.post("/", (ctx) => ctx.text()));
 
       const stream = server.begin("/", headers, true);
@@ -106,7 +106,7 @@ describe("an application over HTTP/2", () => {
     });
   }
 
-  it("aborts the signal of a stream that is cancelled, and of no other on its connection", async () => {
+  it("aborts the signal of a cancelled stream, and no other signal of the connection", async () => {
     const aborted = new Gate<unknown>();
     const [both, goOn] = [new Gate(), new Gate()];
     const signals: AbortSignal[] = [];
@@ -131,7 +131,7 @@ describe("an application over HTTP/2", () => {
     expect(signals.map((signal) => signal.aborted)).to.deep.equal([true, false]);
   });
 
-  it("does not take the body of a cancelled stream for a whole one", async () => {
+  it("does not read the body of a cancelled stream as complete", async () => {
     const [begun, read] = [new Gate(), new Gate<unknown>()];
     await using server = await Server.of(
       Route.post("/", async (ctx) => {
@@ -143,15 +143,15 @@ describe("an application over HTTP/2", () => {
     stream.write("half of");
     await begun.passed;
 
-    // `close` would say first that the body is whole.
+    // `close` would send the end of the body first.
     stream.on("error", () => {}).destroy(new Error("cancelled"));
 
     expect(await read.passed).to.include({ code: "E_CLIENT_GONE" });
   });
 
   for (const [title, path, continues, status] of [
-    ["says 100 Continue once a handler reads", "/read", 1, 200],
-    ["does not say 100 Continue where no handler reads", "/unread", 0, 200],
+    ["sends 100 Continue when a handler reads", "/read", 1, 200],
+    ["does not send 100 Continue if no handler reads", "/unread", 0, 200],
   ] as const) {
     it(title, async () => {
       await using server = await Server.of(
@@ -171,7 +171,7 @@ describe("an application over HTTP/2", () => {
     });
   }
 
-  it("serves HTTP/1.1 on the same port where the server allows it, both with TLS", async () => {
+  it("serves HTTP/1.1 on the same port over TLS if the server allows it", async () => {
     const app = Application.create().routes(new Routes([Route.get("/", (ctx) => [ctx.req.httpVersion, ctx.protocol])]));
     const server = http2.createSecureServer({ key, cert, allowHTTP1: true }, app.build().callback() as never);
     const { port } = await listening(server);
@@ -187,7 +187,7 @@ describe("an application over HTTP/2", () => {
     expect([second, first]).to.deep.equal(['["2.0","https"]', '["1.1","https"]']);
   });
 
-  it("is not confused by requests of HTTP/1 that claim to be of HTTP/2", async () => {
+  it("serves HTTP/1 requests that claim to be HTTP/2 as HTTP/1", async () => {
     const app = Application.create().routes(new Routes([Route.get("/{number}", ({ params }) => `<${params.number}>`)]));
     using own = await listening(http.createServer(app.build().callback()));
     const sockets: net.Socket[] = [];
@@ -209,7 +209,7 @@ describe("an application over HTTP/2", () => {
     ["an HTTP/2 server", () => http2.createServer()],
     ["an HTTP/2 server with TLS", () => http2.createSecureServer({ key, cert, allowHTTP1: true })],
   ] as const) {
-    it(`is refused by name where serve() is given ${what}`, async () => {
+    it(`refuses ${what} in serve(), and names callback()`, async () => {
       const refusal = await rejectionOf(Application.create().build().serve(make()));
 
       expect(refusal).to.include({ code: "E_SERVER_HTTP2" });

@@ -13,31 +13,31 @@ const coded = (coding: string, version = "HTTP/1.1") =>
 const lines = (count: number) => Array.from({ length: count }, (_value, at) => `x${at}:1\r\n`).join("");
 
 const REFUSALS: readonly (readonly [string, string, string])[] = [
-  ["something that is no HTTP", "hello\r\n\r\n", "400 Bad Request"],
+  ["bytes that are not HTTP", "hello\r\n\r\n", "400 Bad Request"],
   ["an unknown method", "BREW / HTTP/1.1\r\nHost: x\r\n\r\n", "400 Bad Request"],
   ["a header line without a colon", "GET / HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n", "400 Bad Request"],
   [
-    "two lengths that differ",
+    "two different lengths",
     "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
     "400 Bad Request",
   ],
   [
-    "a length beside a transfer coding",
+    "a length and a transfer coding",
     "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
     "400 Bad Request",
   ],
   ["a head of more than 16 KiB", `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(17_000)}\r\n\r\n`, TOO_LARGE],
   ["a target of 100 kB", `GET /${"a".repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, TOO_LARGE],
-  ["a thousand and one header lines", `GET / HTTP/1.1\r\nHost: x\r\n${lines(1000)}\r\n`, TOO_LARGE],
-  ["more lines than Node collects", `GET / HTTP/1.1\r\nHost: x\r\n${lines(2000)}\r\n`, TOO_LARGE],
+  ["1001 header lines", `GET / HTTP/1.1\r\nHost: x\r\n${lines(1000)}\r\n`, TOO_LARGE],
+  ["more header lines than Node keeps", `GET / HTTP/1.1\r\nHost: x\r\n${lines(2000)}\r\n`, TOO_LARGE],
   ["no host", "GET / HTTP/1.1\r\n\r\n", "400 Bad Request"],
   ["two hosts", "GET / HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n", "400 Bad Request"],
   ["the same host twice", "GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", "400 Bad Request"],
   ["two hosts in HTTP/1.0", "GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n", "400 Bad Request"],
-  ["a host that is none", "GET / HTTP/1.1\r\nHost: x/y\r\n\r\n", "400 Bad Request"],
+  ["a malformed host", "GET / HTTP/1.1\r\nHost: x/y\r\n\r\n", "400 Bad Request"],
   ["a host with credentials", "GET / HTTP/1.1\r\nHost: a@x\r\n\r\n", "400 Bad Request"],
-  ["a port that is none", "GET / HTTP/1.1\r\nHost: x:y\r\n\r\n", "400 Bad Request"],
-  ["two hosts in a line", "GET / HTTP/1.1\r\nHost: x, y\r\n\r\n", "400 Bad Request"],
+  ["a malformed port", "GET / HTTP/1.1\r\nHost: x:y\r\n\r\n", "400 Bad Request"],
+  ["two hosts in one line", "GET / HTTP/1.1\r\nHost: x, y\r\n\r\n", "400 Bad Request"],
   ["HTTP/2.0 in a request line", "GET / HTTP/2.0\r\nHost: x\r\n\r\n", "400 Bad Request"],
   ["HTTP/0.9 in a request line", "GET / HTTP/0.9\r\nHost: x\r\n\r\n", "400 Bad Request"],
   ["chunks of gzip", coded("Transfer-Encoding: gzip, chunked"), "400 Bad Request"],
@@ -53,9 +53,9 @@ const REFUSALS: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-describe("what the parser refuses", () => {
+describe("the parser", () => {
   for (const [what, bytes, status] of REFUSALS) {
-    it(`answers ${what} with ${status} and closes the connection`, async () => {
+    it(`refuses ${what} with ${status} and closes the connection`, async () => {
       await using stack = await Stack.of([], () => "handled");
       await using client = await Conversation.with(stack.port);
 
@@ -77,7 +77,7 @@ describe("what the parser refuses", () => {
 
   const hosts = ["", "x", "x:80", "x:", "127.0.0.1:80", "[::1]:80", "[v1.x]", "sub_domain.x-y.example", "%c3%a4"];
   for (const host of hosts) {
-    it(`takes "${host}" for a host`, async () => {
+    it(`accepts "${host}" as a host`, async () => {
       await using stack = await Stack.of([], () => "handled");
 
       const text = await stack.raw(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -86,7 +86,7 @@ describe("what the parser refuses", () => {
     });
   }
 
-  it("keeps a thousand header lines, all of them", async () => {
+  it("keeps all of 1000 header lines", async () => {
     await using stack = await Stack.of([], ({ headers }) => headers["x998"]);
 
     const text = await stack.raw(`GET / HTTP/1.0\r\nHost: x\r\n${lines(999)}\r\n`);
@@ -94,7 +94,7 @@ describe("what the parser refuses", () => {
     expect(text).to.match(/^HTTP\/1\.1 200 OK[^]*\r\n\r\n1$/);
   });
 
-  it("reads chunks, however their name is written", async () => {
+  it("reads chunks if the coding is written in another case", async () => {
     await using stack = await Stack.of([], (ctx) => ctx.text());
     await using client = await Conversation.with(stack.port);
 
@@ -112,7 +112,7 @@ describe("what the parser refuses", () => {
     expect(text).not.to.contain("handled");
   });
 
-  it("treats an upgrade nobody claims as an ordinary request", async () => {
+  it("serves an upgrade without a listener as an ordinary request", async () => {
     await using stack = await Stack.of([], () => "handled");
     await using client = await Conversation.with(stack.port);
 
@@ -123,7 +123,7 @@ describe("what the parser refuses", () => {
     expect(text).to.match(/^HTTP\/1\.1 200 OK/);
   });
 
-  it("never names itself", async () => {
+  it("sends no header that names the server", async () => {
     await using stack = await Stack.of([], () => "handled");
 
     const { headers } = await stack.ask();
@@ -133,7 +133,7 @@ describe("what the parser refuses", () => {
 });
 
 describe("the server", () => {
-  it("waits 60 s for a head, 300 s for a request, and 65 s for the next one", () => {
+  it("waits 60 s for a head, 300 s for a request and 65 s for the next request", () => {
     const { headersTimeout, requestTimeout, keepAliveTimeout } = createServer({ request() {}, continue() {} });
 
     expect([headersTimeout, requestTimeout, keepAliveTimeout]).to.deep.equal([60_000, 300_000, 65_000]);
@@ -162,7 +162,7 @@ describe("pipelined requests", () => {
   });
 
   for (const [what, bytes, status] of REFUSALS) {
-    it(`are answered before ${what} is refused, and none behind it`, async () => {
+    it(`are answered before ${what} is refused, and later ones are not served`, async () => {
       const seen: string[] = [];
       await using stack = await answering(seen);
       await using client = await Conversation.with(stack.port);
@@ -178,7 +178,7 @@ describe("pipelined requests", () => {
     });
   }
 
-  it("are answered before one whose body breaks off is refused in the place of its own answer", async () => {
+  it("are answered before one with a malformed body, which gets the refusal as its response", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
 
@@ -200,7 +200,7 @@ describe("pipelined requests", () => {
     expect(client.wasReset).to.equal(false);
   });
 
-  it("leave nothing to say where an answer has said that it is the last", async () => {
+  it("get no refusal after a response that closes the connection", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
 
@@ -210,7 +210,7 @@ describe("pipelined requests", () => {
     expect(text).to.match(/^HTTP\/1\.1 200 OK[^]*<\/slow>$/);
   });
 
-  it("are read no further once one was refused, however much comes", async () => {
+  it("are not read after one was refused", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
     await client.say(`${get("/slow")}GET /hostless HTTP/1.1\r\n\r\n`).hear(/<\/slow>/);
@@ -223,7 +223,7 @@ describe("pipelined requests", () => {
   });
 });
 
-describe("a server that was handed in", () => {
+describe("a server of the caller", () => {
   it("keeps its own settings for hosts and header lines", async () => {
     const server = http.createServer({ requireHostHeader: false });
     server.maxHeadersCount = 2;

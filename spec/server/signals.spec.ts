@@ -23,21 +23,21 @@ function setUp(platform?: string) {
   const source = new Source(platform);
   const clock = new FakeClock();
   const signals = new Signals(clock, source);
-  const told: Signal[] = [];
-  signals.listen((signal) => told.push(signal));
-  return { source, clock, signals, told };
+  const received: Signal[] = [];
+  signals.listen((signal) => received.push(signal));
+  return { source, clock, signals, received };
 }
 
 const listeners = () => process.listenerCount("SIGINT") + process.listenerCount("SIGTERM");
 
 describe("Signals", () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    it(`tells of the first ${signal} and does not exit`, () => {
-      const { source, told } = setUp();
+    it(`reports the first ${signal} and does not exit`, () => {
+      const { source, received } = setUp();
 
       source.send(signal);
 
-      expect(told).to.deep.equal([signal]);
+      expect(received).to.deep.equal([signal]);
       expect(source.exits).to.deep.equal([]);
     });
   }
@@ -49,29 +49,29 @@ describe("Signals", () => {
     ["SIGINT", "SIGTERM", 143],
   ] as const) {
     it(`exits with ${code} at once when ${second} follows ${first}`, () => {
-      const { source, clock, told } = setUp();
+      const { source, clock, received } = setUp();
 
       source.send(first);
       clock.advance(51);
       source.send(second);
 
       expect(source.exits).to.deep.equal([code]);
-      expect(told).to.deep.equal([first]);
+      expect(received).to.deep.equal([first]);
     });
   }
 
-  it("takes the same signal within 50 ms for an echo of the first", () => {
-    const { source, clock, told } = setUp();
+  it("ignores the same signal within 50 ms, as an echo of the first", () => {
+    const { source, clock, received } = setUp();
 
     source.send("SIGINT");
     clock.advance(50);
     source.send("SIGINT");
 
     expect(source.exits).to.deep.equal([]);
-    expect(told).to.deep.equal(["SIGINT"]);
+    expect(received).to.deep.equal(["SIGINT"]);
   });
 
-  it("takes the other signal for a second one however soon it comes", () => {
+  it("counts the other signal as a second one at any time", () => {
     const { source } = setUp();
 
     source.send("SIGINT");
@@ -85,7 +85,7 @@ describe("Signals", () => {
     expect(setUp("win32").source.eventNames()).to.have.members(["SIGINT"]);
   });
 
-  it("leaves no listener behind, however often it is released", () => {
+  it("removes its listeners, and may be released again", () => {
     const { source, signals } = setUp();
 
     signals.release();
@@ -94,19 +94,19 @@ describe("Signals", () => {
     expect(source.eventNames()).to.deep.equal([]);
   });
 
-  it("begins anew when it listens again", () => {
-    const { source, signals, told } = setUp();
+  it("starts again when it listens again", () => {
+    const { source, signals, received } = setUp();
     source.send("SIGINT");
 
-    signals.listen((signal) => told.push(signal));
+    signals.listen((signal) => received.push(signal));
     source.send("SIGTERM");
 
-    expect(told).to.deep.equal(["SIGINT", "SIGTERM"]);
+    expect(received).to.deep.equal(["SIGINT", "SIGTERM"]);
     expect(source.exits).to.deep.equal([]);
     expect(source.listenerCount("SIGINT")).to.equal(1);
   });
 
-  it("adds nothing to the process before it listens, and takes all of it away", () => {
+  it("adds no listener to the process before it listens, and removes all of them", () => {
     const before = listeners();
 
     const signals = new Signals(new FakeClock());

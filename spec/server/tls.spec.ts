@@ -1,4 +1,4 @@
-/** An application behind TLS that this process ends itself: on servers that are handed to `serve`, and as their request listener. */
+/** An application whose own process speaks TLS: on servers that are given to `serve()`, and as a request listener. */
 import { once } from "node:events";
 import http from "node:http";
 import https from "node:https";
@@ -30,7 +30,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** The certificate is of the spec's own making. */
+/** Accepts the certificate, which the spec has signed itself. */
 async function ask(port: number, path = "/", headers: http.OutgoingHttpHeaders = {}): Promise<Answer> {
   const request = https.get({ host: "127.0.0.1", port, path, headers, rejectUnauthorized: false, agent: false });
   // The event's argument, by Node's documentation.
@@ -45,7 +45,7 @@ async function secured(port: number): Promise<tls.TLSSocket> {
 }
 
 describe("an application over TLS", () => {
-  it("knows as a request listener of an https.Server that its clients use https", async () => {
+  it("reports https as a request listener of an https.Server", async () => {
     using own = await listening(https.createServer({ key, cert }, builder().build().callback()));
 
     const { headers, body } = await ask(own.port);
@@ -57,7 +57,7 @@ describe("an application over TLS", () => {
     own.server.closeAllConnections();
   });
 
-  it("goes back to its own site, and to no other scheme of it", async () => {
+  it("redirects back to its own site, and not to another scheme of it", async () => {
     using own = await listening(https.createServer({ key, cert }, builder().build().callback()));
 
     const places = ["https", "http"].map((scheme) => `${scheme}://127.0.0.1:${own.port}/page?x=1`);
@@ -67,7 +67,7 @@ describe("an application over TLS", () => {
     own.server.closeAllConnections();
   });
 
-  it("believes a trusted proxy before the connection", async () => {
+  it("uses the scheme of a trusted proxy instead of that of the connection", async () => {
     const apps = [builder().trustedProxies("127.0.0.1").build(), builder().build()];
     const seen: unknown[] = [];
     for (const app of apps) {
@@ -85,7 +85,7 @@ describe("an application over TLS", () => {
     ["a tls.Server", () => tls.createServer({ key, cert })],
   ];
   for (const [what, make] of servers) {
-    it(`serves on ${what}, says where, and stops`, async () => {
+    it(`serves on ${what}, reports its address, and stops`, async () => {
       const { server, port } = await listening(make());
       const running = await builder().build().serve(server);
       const idle = await secured(port);
@@ -102,7 +102,7 @@ describe("an application over TLS", () => {
       expect(server.listening).to.equal(false);
     });
 
-    it(`closes on ${what} a connection on which nothing came a second after the listener stopped`, async () => {
+    it(`closes an unused connection on ${what} one second after the listener stopped`, async () => {
       const { server, port } = await listening(make());
       const clock = new FakeClock();
       const running = await builder().provide(provide(Clock).useValue(clock)).build().serve(server);
@@ -137,7 +137,7 @@ describe("an application over TLS", () => {
     expect(server.listening).to.equal(false);
   });
 
-  it("closes a connection that does not speak TLS, and serves on", async () => {
+  it("closes a connection that does not speak TLS, and continues to serve", async () => {
     const { server, port } = await listening(https.createServer({ key, cert }));
     const running = await builder().build().serve(server);
 

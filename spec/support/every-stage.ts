@@ -43,7 +43,7 @@ export const LONG = "a sentence that is said again and again. ".repeat(60);
 
 type Call = (builder: ApplicationBuilder) => unknown;
 /** All of them but `layer`, whose order counts, and what only the test kit calls. */
-type Setting = Exclude<keyof ApplicationBuilder, "koa" | "layer" | "build" | "doubles" | "fallbacks">;
+type Setting = Exclude<keyof ApplicationBuilder, "koa" | "layer" | "build" | "testOverrides" | "testDefaults">;
 
 const log = tracing.target("spec::handler");
 const Greeting = token<string>("greeting");

@@ -5,6 +5,7 @@
  * @example
  * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"
  */
+import { fieldNames, UNREADABLE_FIELD } from "../../errors/thrown-value.js";
 import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import { FieldWriter } from "./json-fields.js";
@@ -45,7 +46,7 @@ export class ConsoleLog implements TracingLayer {
   #fields({ fields, span }: LogEvent): string[] {
     const shown = new Map<string, string>();
     for (const level of [fields, ...spansOf(span).map((each) => each.fields)]) {
-      for (const name of namesOf(level)) {
+      for (const name of fieldNames(level)) {
         const text = shown.has(name) ? undefined : this.#text(level, name);
         if (text !== undefined) shown.set(name, text);
       }
@@ -58,7 +59,7 @@ export class ConsoleLog implements TracingLayer {
       const value = fields?.[name];
       return typeof value === "string" && BARE_WORD.test(value) ? value : this.#writer.value(value);
     } catch {
-      return "[unreadable]";
+      return UNREADABLE_FIELD;
     }
   }
 }
@@ -73,14 +74,6 @@ function spanNames(span: SpanData | undefined): string {
     .toReversed()
     .map(({ name }) => `${name}:`)
     .join("");
-}
-
-function namesOf(fields: Fields | undefined): string[] {
-  try {
-    return Object.keys(fields ?? {});
-  } catch {
-    return [];
-  }
 }
 
 function escaped(control: string): string {

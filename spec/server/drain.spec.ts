@@ -10,10 +10,13 @@ import { Conversation } from "../support/conversation.js";
 import { Gate } from "../support/gate.js";
 import { until } from "../support/until.js";
 
+const GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
 const serving = (handler: () => unknown, clock: Clock = new SystemClock()) =>
   Application.create()
     .provide(provide(Clock).useValue(clock))
     .routes(new Routes([Route.get("/", handler)]))
+    .lifecycle({ drainDelayMs: 0 })
     .build()
     .start();
 
@@ -32,19 +35,45 @@ async function rest(socket: net.Socket): Promise<string> {
   return text;
 }
 
-/** What the other side would have done by then, it has. */
-async function untilRead(): Promise<string> {
+/** Resolves after several turns of the event loop, in which the other side does what it has to do. */
+async function afterTurns(): Promise<string> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   return "open";
 }
 
-describe("an answer during the drain", () => {
-  it("arrives whole at a client that reads slowly", async () => {
+/** The bytes that a client has received when its connection ends, or the error that ended it. */
+function received(socket: net.Socket): Promise<string> {
+  let text = "";
+  socket.setEncoding("latin1").on("data", (piece: string) => (text += piece));
+  return new Promise((resolve) => {
+    socket.on("error", ({ message }) => resolve(message));
+    socket.on("close", () => resolve(text));
+  });
+}
+
+describe("connections that are not accepted when the drain begins", () => {
+  it("are accepted and answered", async () => {
+    const app = await serving(() => "served");
+
+    // The system completes them at once. The process learns of them in the next turn of the event loop, after the call of stop.
+    const clients = Array.from({ length: 8 }, () => net.connect(portOf(app.address), "127.0.0.1"));
+    const answers = clients.map(received);
+    for (const client of clients) client.write(GET);
+    await app.stop();
+
+    expect((await Promise.all(answers)).map((text) => text.split("\r\n").at(-1))).to.deep.equal(
+      clients.map(() => "served"),
+    );
+  });
+});
+
+describe("a response during the drain", () => {
+  it("arrives completely at a client that reads slowly", async () => {
     const size = 32 * 1024 * 1024;
     const app = await serving(() => Buffer.alloc(size, "x"));
     const socket = await connected(app.address);
-    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    // The answer has begun, and most of it waits in the process.
+    socket.write(GET);
+    // The response has begun, and most of it is still in the process.
     await once(socket, "readable");
 
     const stopping = app.stopWithin(5000);
@@ -61,7 +90,7 @@ const closes = (text: string) => text.split(/(?=HTTP\/1\.1 )/).map((each) => /\r
 
 const bodies = (text: string) => [...text.matchAll(/<(\w+)>/g)].map(([, name]) => name);
 
-/** Requests that are answered when they are told to be, and those that a handler has run for. */
+/** Answers a request when the spec says so. `seen` lists the requests that reached the handler. */
 class Held {
   readonly seen: string[] = [];
   private readonly waiting = new Map<string, () => void>();
@@ -76,7 +105,7 @@ class Held {
 
   async answer(name: string): Promise<void> {
     this.waiting.get(name)?.();
-    await untilRead();
+    await afterTurns();
   }
 }
 
@@ -89,7 +118,7 @@ async function holding() {
 
 describe("requests that were pipelined before the drain", () => {
   for (const order of ["abc", "cba", "bca", "cab"]) {
-    it(`are all answered in their order when they are done as ${order}; the last answer closes`, async () => {
+    it(`are all answered in order if the handlers finish in the order ${order}; the last response closes`, async () => {
       const { held, app, socket } = await holding();
       socket.write(post("/a") + post("/b") + post("/c"));
       await until(() => held.seen.length === 3);
@@ -105,7 +134,7 @@ describe("requests that were pipelined before the drain", () => {
     });
   }
 
-  it("are all answered where the last was done before the drain began", async () => {
+  it("are all answered if the last handler finished before the drain", async () => {
     const { held, app, socket } = await holding();
     socket.write(post("/a") + post("/b"));
     await until(() => held.seen.length === 2);
@@ -121,7 +150,7 @@ describe("requests that were pipelined before the drain", () => {
 });
 
 describe("requests that are pipelined during the drain", () => {
-  it("are answered, or no handler runs for them", async () => {
+  it("are either answered or not handled", async () => {
     const { held, app, socket } = await holding();
     socket.write(post("/a"));
     await until(() => held.seen.length === 1);
@@ -138,7 +167,7 @@ describe("requests that are pipelined during the drain", () => {
   });
 });
 
-/** Of an application whose listener is about to stop, with a connection on which nothing came. */
+/** An application that begins to drain, and a connection that has sent nothing. */
 async function stoppingBeside(handler: () => unknown) {
   const clock = new FakeClock();
   const app = await serving(handler, clock);
@@ -148,30 +177,30 @@ async function stoppingBeside(handler: () => unknown) {
   return { clock, socket, stopping };
 }
 
-describe("a connection on which nothing came", () => {
-  it("is closed a second after the listener stopped, and counts as no failure of the drain", async () => {
+describe("a connection that has sent nothing", () => {
+  it("is closed one second after the listener stopped, and is not counted as forced", async () => {
     const { clock, socket, stopping } = await stoppingBeside(() => "");
 
     await clock.advanceAsync(999);
-    const early = await Promise.race([rest(socket), untilRead()]);
+    const early = await Promise.race([rest(socket), afterTurns()]);
     await clock.advanceAsync(51);
 
     expect(early).to.equal("open");
     expect(await stopping).to.deep.include({ forced: 0, cut: [] });
   });
 
-  it("may still send its request within that second", async () => {
+  it("may send its request within that second", async () => {
     const { clock, socket, stopping } = await stoppingBeside(() => "in time");
 
     await clock.advanceAsync(500);
-    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    socket.write(GET);
 
     expect(await rest(socket)).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*Connection: close[^]*in time$/);
     await clock.advanceAsync(50);
     expect(await stopping).to.deep.include({ forced: 0, cut: [] });
   });
 
-  it("is closed without failure at a deadline that comes sooner", async () => {
+  it("is closed at an earlier deadline, and is not counted as forced", async () => {
     const app = await serving(() => "");
     const socket = await connected(app.address);
 
@@ -182,14 +211,14 @@ describe("a connection on which nothing came", () => {
   });
 });
 
-describe("a connection on which nobody waits for an answer", () => {
+describe("a connection that owes no response", () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
     ["half a request line", "POST / HT", /^$/],
-    ["half a head, behind an answer", "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo", /^HTTP\/1\.1 200 /],
-    ["the rest of a body whose request is answered", `${POST}Content-Length: 1000\r\n\r\nx`, /^HTTP\/1\.1 405 /],
+    ["half a head after a response", "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo", /^HTTP\/1\.1 200 /],
+    ["a part of a body whose request is answered", `${POST}Content-Length: 1000\r\n\r\nx`, /^HTTP\/1\.1 405 /],
   ];
   for (const [title, sent, answered] of rows) {
-    it(`is closed a second after the listener stopped, and counts as no failure of the drain: ${title}`, async () => {
+    it(`is closed one second after the listener stopped, and is not counted as forced: ${title}`, async () => {
       const clock = new FakeClock();
       const app = await serving(() => "", clock);
       await using client = await Conversation.with(portOf(app.address));
@@ -210,7 +239,7 @@ describe("a connection on which nobody waits for an answer", () => {
     });
   }
 
-  it("is left open while an answer is on its way, or in the making", async () => {
+  it("stays open until its response is sent", async () => {
     const clock = new FakeClock();
     const gate = new Gate<string>();
     const app = await serving(() => gate.passed, clock);
@@ -228,7 +257,7 @@ describe("a connection on which nobody waits for an answer", () => {
     expect(await stopping).to.deep.include({ forced: 0, cut: [] });
   });
 
-  it("is left to whom it was handed over: an upgraded one", async () => {
+  it("stays open if it is upgraded", async () => {
     const { clock, client, stopping } = await stoppingBesideUpgraded();
 
     for (let step = 0; step < 50; step++) await clock.advanceAsync(50);
@@ -242,7 +271,7 @@ describe("a connection on which nobody waits for an answer", () => {
   });
 });
 
-/** Of an application whose listener is about to stop, with a connection that was upgraded, and whose owner sends back what comes. */
+/** An application that begins to drain, and an upgraded connection whose owner sends back every byte. */
 async function stoppingBesideUpgraded() {
   const server = http.createServer();
   server.on("upgrade", (_request, socket: Duplex) => {
@@ -263,18 +292,18 @@ async function stoppingBesideUpgraded() {
   return { clock, log, client, stopping };
 }
 
-/** Lets the time of the deadline come, in the steps in which the drain looks. */
+/** Advances the clock to the deadline, in the steps of the drain. */
 async function untilDeadline(clock: FakeClock): Promise<void> {
   for (let step = 0; step < 601; step++) await clock.advanceAsync(50);
 }
 
-/** Of the connections, as the event at the end tells. */
+/** The number of destroyed connections in the last event. */
 function forcedOf(log: CaptureSink): string | undefined {
   return /"forced":(\d+).*"message":"stopped"/.exec(log.transcript())?.[1];
 }
 
-describe("an upgraded connection, at the deadline of the drain", () => {
-  it("is ended behind what was written to it, and its owner may go on writing", async () => {
+describe("an upgraded connection at the deadline of the drain", () => {
+  it("is ended after the bytes that were written to it, and its owner may still write", async () => {
     const { clock, log, client, stopping } = await stoppingBesideUpgraded();
 
     client.say("before");
@@ -291,7 +320,7 @@ describe("an upgraded connection, at the deadline of the drain", () => {
     expect(forcedOf(log)).to.equal("0");
   });
 
-  it("is destroyed a second later where the client does not end it", async () => {
+  it("is destroyed one second later if the client does not end it", async () => {
     const { clock, log, client, stopping } = await stoppingBesideUpgraded();
 
     await untilDeadline(clock);

@@ -1,14 +1,48 @@
 import { expect } from "chai";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { expectClasses, expectPeer, isInstalled } from "../../lib/errors/optional-package.js";
+import {
+  expectClasses,
+  expectPeer,
+  isInstalled,
+  isMissing,
+  isOlder,
+  missingPeer,
+} from "../../lib/errors/optional-package.js";
 import { errorOf } from "../support/error-of.js";
 
 const peer = { entry: "some/entry", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
 const absent = { ...peer, name: ["no", "such", "package"].join("-") };
 
+/** What Node rejects with for `import("ioredis")` where ioredis lacks one of its own packages. */
+const brokenPackage = Object.assign(new Error("Cannot find package 'denque' imported from ioredis"), {
+  code: "ERR_MODULE_NOT_FOUND",
+});
+
+describe("missingPeer", () => {
+  it("names the command that installs a missing package", async () => {
+    const cause: unknown = await import(absent.name).catch((error: unknown) => error);
+
+    const error = errorOf(() => missingPeer("some/entry", absent.name, `${absent.name}@3`)(cause));
+
+    expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_PEER_MISSING");
+    expect(error.message).to.equal(
+      "some/entry needs the package no-such-package, which is not installed: npm install no-such-package@3",
+    );
+    expect(error.cause).to.equal(cause);
+    expect(isMissing(cause, absent.name)).to.equal(true);
+  });
+
+  for (const other of [brokenPackage, new SyntaxError("Unexpected token")]) {
+    it(`passes another failure on as it is: ${other.message}`, () => {
+      expect(errorOf(() => missingPeer(peer.entry, peer.name, peer.install)(other))).to.equal(other);
+      expect(isMissing(other, peer.name)).to.equal(false);
+    });
+  }
+});
+
 describe("expectPeer", () => {
   for (const version of ["0.219.0", "4.30.1", "5.3.9", "5.4.0", "5.4.0-beta.2"]) {
-    it(`refuses ${version} where 5.4.1 is the oldest, and says what is installed and what to install`, () => {
+    it(`refuses ${version} if 5.4.1 is the oldest, and names the installed version and the command that installs the right one`, () => {
       const error = errorOf(() => expectPeer(peer, version));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_PEER_VERSION");
@@ -19,7 +53,7 @@ describe("expectPeer", () => {
   }
 
   for (const version of ["5.4.1", "5.4.1-rc.1", "5.4.10", "5.10.0", "6.0.0", "10.0.0+build"]) {
-    it(`takes ${version} where 5.4.1 is the oldest`, () => {
+    it(`accepts ${version} if 5.4.1 is the oldest`, () => {
       expect(() => expectPeer(peer, version)).to.not.throw();
     });
   }
@@ -42,21 +76,36 @@ describe("expectPeer", () => {
     expect(() => expectPeer(peer)).to.not.throw();
   });
 
-  it("leaves a package that is not there to its import", () => {
+  it("ignores a missing package, which its import reports", () => {
     expect(() => expectPeer(absent)).to.not.throw();
   });
 });
 
 describe("isInstalled", () => {
-  it("tells a package that is new enough from an older one and from none", () => {
+  it("is true only for a package that is new enough", () => {
     expect(isInstalled("ioredis", "5.4.1")).to.equal(true);
     expect(isInstalled("ioredis", "1000.0.0")).to.equal(false);
     expect(isInstalled(absent.name, "0.0.0")).to.equal(false);
   });
 });
 
+describe("isOlder", () => {
+  for (const [version, from, older] of [
+    ["5.4.0", "5.4.1", true],
+    ["5.4.1", "5.4.1", false],
+    ["4.30.1", "5.4.1", true],
+    ["5.10.0", "5.4.1", false],
+    ["5.4.1-rc.1", "5.4.1", false],
+    ["5", "5.0.0", false],
+  ] as const) {
+    it(`is ${String(older)} for ${version} compared with ${from}`, () => {
+      expect(isOlder(version, from)).to.equal(older);
+    });
+  }
+});
+
 describe("expectClasses", () => {
-  it("refuses a package without the class, and names both", () => {
+  it("refuses a package without the class, and names the class", () => {
     const error = errorOf(() => expectClasses(peer, { Redis: class {}, Cluster: 1 }, ["Redis", "Cluster"], "7.0.0"));
 
     expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_PEER_VERSION");
@@ -65,7 +114,7 @@ describe("expectClasses", () => {
     );
   });
 
-  it("takes a package that exports them", () => {
+  it("accepts a package that exports all classes", () => {
     expect(() => expectClasses(peer, { Redis: class {} }, ["Redis"])).to.not.throw();
   });
 });

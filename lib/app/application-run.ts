@@ -1,0 +1,125 @@
+/**
+ * One run of an application, from the first request to the last subsystem that stops. `run()`, `serve()` and the test kit all use it;
+ * they differ in the listener and in what makes the run end.
+ */
+import { tracing } from "../tracing/tracing.js";
+import type { ApplicationParts } from "./build.js";
+import type { Listener } from "../server/listener.js";
+import { drain, type DrainResult } from "../server/drain.js";
+
+const log = tracing.target("framework::lifecycle");
+
+export interface StopResult extends DrainResult {
+  /** Subsystems that failed to stop, or not in time. */
+  readonly failed: number;
+}
+
+export interface StopTimes {
+  readonly drainDelayMs: number;
+  readonly drainDeadlineMs: number;
+}
+
+export class ApplicationRun {
+  private stopping: Promise<StopResult> | undefined;
+
+  constructor(
+    private readonly parts: ApplicationParts,
+    readonly listener: Listener,
+  ) {}
+
+  /** Starts the subsystems while requests are refused, then serves. False if a stop came before the end of the start. */
+  start(): Promise<boolean> {
+    return this.parts.log.run(() => this.stopOnFailure(() => this.boot()));
+  }
+
+  /** Serves at once, without starting the subsystems. */
+  open(): Promise<void> {
+    return this.parts.log.run(() => this.stopOnFailure(() => this.serve()));
+  }
+
+  /** Drains, stops the subsystems in reverse order, then shuts down the `ShutdownLast` objects. A second call waits for the first. */
+  stop(times: StopTimes): Promise<StopResult> {
+    return (this.stopping ??= this.parts.log.run(() => this.stopAll(times)));
+  }
+
+  private async boot(): Promise<boolean> {
+    const { startup, readiness, subsystems, requestHandler } = this.parts;
+    requestHandler.setHandler(this.parts.chainOf("booting"));
+    if (!(await startup.start())) return false;
+    readiness.startProbing(subsystems.members);
+    this.serve();
+    return true;
+  }
+
+  private serve(): void {
+    const { lifecycle, requestHandler } = this.parts;
+    for (const { message, fields } of this.parts.warnings()) log.warn(message, fields);
+    requestHandler.setHandler(this.parts.chainOf("ready"));
+    lifecycle.markReady();
+  }
+
+  /** The listener accepts connections already, so a failure of `begin` must close it, and stop what was started. */
+  private async stopOnFailure<T>(begin: () => T | Promise<T>): Promise<T> {
+    try {
+      return await begin();
+    } catch (error) {
+      this.listener.stop();
+      this.listener.closeAll();
+      await this.parts.startup.stop();
+      await this.dispose();
+      await this.shutDownLast();
+      await this.closeLog();
+      throw error;
+    }
+  }
+
+  private async stopAll({ drainDelayMs: delayMs, drainDeadlineMs: deadlineMs }: StopTimes): Promise<StopResult> {
+    const { listener } = this;
+    const { lifecycle, clock, requestHandler, startup } = this.parts;
+    const isBooting = lifecycle.state === "booting";
+    lifecycle.beginDrain();
+    // A start learns of the stop before the drain, and starts no further subsystem.
+    const stopped = isBooting ? startup.stop() : undefined;
+    const { connections } = requestHandler;
+    const { forced, cut } = await drain({ listener, connections, clock, delayMs, deadlineMs });
+    const failures = await (stopped ?? startup.stop());
+    await this.dispose();
+    await this.shutDownLast();
+    lifecycle.markStopped();
+    log.info("stopped", { forced, failed: failures.length });
+    await this.closeLog();
+    return { forced, cut, failed: failures.length };
+  }
+
+  private async dispose(): Promise<void> {
+    try {
+      await this.parts.container.dispose(this.parts.log.sink);
+    } catch (error) {
+      log.error("dispose failed", { error });
+    }
+  }
+
+  private async shutDownLast(): Promise<void> {
+    for (const each of this.parts.shutdownLast) {
+      try {
+        await each.shutdown();
+      } catch (error) {
+        log.warn("shutdown failed", { error });
+      }
+    }
+  }
+
+  /** After everything else, because everything else logs. A failure cannot be logged, because the log is what failed. */
+  private async closeLog(): Promise<void> {
+    await this.parts.container.disposeOfExcepted().catch(() => undefined);
+  }
+}
+
+/** A URL that a browser can open: `localhost` for a wildcard address, brackets around IPv6. A socket path is returned as it is. */
+export function urlOf({ address, scheme }: Pick<Listener, "address" | "scheme">): string {
+  if (address === null) return "";
+  if (typeof address === "string") return address;
+  const { address: host, family, port } = address;
+  if (host === "0.0.0.0" || host === "::") return `${scheme}://localhost:${port}`;
+  return `${scheme}://${family === "IPv6" ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,72 @@
+/**
+ * Tells `run()` to stop: at the first signal, at the first uncaught error, or when the development supervisor closes standard input.
+ * `serve()` and `callback()` do not use it: there the process belongs to the caller.
+ */
+import { describeThrown, inspectThrown } from "../errors/thrown-value.js";
+import { Signals } from "../server/signals.js";
+import { currentSubscriber } from "../tracing/flow.js";
+import { tracing } from "../tracing/tracing.js";
+import type { StopTimes } from "./application-run.js";
+import type { ApplicationParts } from "./build.js";
+import { supervisorPath } from "./listen-address.js";
+
+const log = tracing.target("framework::lifecycle");
+
+/** After an uncaught error the state of the process is unknown, so requests in flight get less time than in a normal drain. */
+const CRASH_DEADLINE_MS = 5000;
+
+export class ProcessEnd {
+  /** An uncaught error was seen. */
+  hasCrashed = false;
+  /** Resolves at the first cause to stop, with the times for the stop. */
+  readonly reached: Promise<StopTimes>;
+  private readonly signals: Signals;
+  private readonly releases: (() => void)[] = [];
+
+  constructor(private readonly parts: Pick<ApplicationParts, "clock" | "times" | "log">) {
+    this.signals = new Signals(parts.clock);
+    this.reached = new Promise((resolve) => this.listen(resolve));
+  }
+
+  /** Removes all listeners. */
+  release(): void {
+    for (const release of this.releases) release();
+  }
+
+  private listen(stop: (times: StopTimes) => void): void {
+    this.signals.listen((signal) => {
+      this.parts.log.run(() => log.info("signal received", { signal }));
+      stop(this.parts.times);
+    });
+    this.releases.push(() => this.signals.release());
+    this.listenForCrashes(stop);
+    if (supervisorPath() !== undefined) this.listenForEndOfInput(stop);
+  }
+
+  private listenForCrashes(stop: (times: StopTimes) => void): void {
+    const crash = (error: unknown): void => {
+      this.hasCrashed = true;
+      this.parts.log.run(() => reportCrash(error));
+      stop({ drainDelayMs: 0, drainDeadlineMs: CRASH_DEADLINE_MS });
+    };
+    process.on("uncaughtException", crash).on("unhandledRejection", crash);
+    this.releases.push(() => process.off("uncaughtException", crash).off("unhandledRejection", crash));
+  }
+
+  private listenForEndOfInput(stop: (times: StopTimes) => void): void {
+    const end = (): void => stop({ ...this.parts.times, drainDelayMs: 0 });
+    process.stdin.once("end", end).resume();
+    this.releases.push(() => process.stdin.off("end", end).unref());
+  }
+}
+
+function reportCrash(error: unknown): void {
+  log.error("uncaught failure", describeThrown(error));
+  // The listener keeps Node from printing the error, so without a subscriber the process would end without any message.
+  if (currentSubscriber() === undefined) writeFailure("uncaught failure", error);
+}
+
+/** For failures that no log subscriber reports. */
+export function writeFailure(what: string, thrown: unknown): void {
+  process.stderr.write(`${what}: ${inspectThrown(thrown)}\n`);
+}
