@@ -10,9 +10,9 @@ import type { EventEmitter } from "node:events";
 import { VERBOSITY, type SpanData, type Subscriber } from "./subscriber.js";
 
 /** A subscriber in use. Targets remember its number, which keeps nothing alive. */
-export class Dispatch {
+export class SubscriberHandle {
   static #last = 0;
-  readonly id = ++Dispatch.#last;
+  readonly id = ++SubscriberHandle.#last;
   constructor(readonly subscriber: Subscriber) {}
 }
 
@@ -22,7 +22,7 @@ export class Flow {
   readonly request: Flow | undefined;
 
   constructor(
-    readonly dispatch: Dispatch,
+    readonly dispatch: SubscriberHandle,
     /** The innermost span; reassigned only in the flow of a request. */
     public span: SpanData | undefined,
     request?: Flow | "this",
@@ -31,53 +31,53 @@ export class Flow {
   }
 
   /** Entered for the framework's layers, which may move `span` instead of entering another flow. */
-  get swappable(): boolean {
+  get isRequestFlow(): boolean {
     return this.request === this;
   }
 }
 
 const flows = new AsyncLocalStorage<Flow>();
 
-let installed: Dispatch | undefined;
-let delivering = false;
+let installed: SubscriberHandle | undefined;
+let isCallingSubscriber = false;
 
 /** Grows whenever interests may have changed; targets compare it before they trust what they remember. */
-export let generation = 0;
+export let interestVersion = 0;
 
 // Weak, because a scope has no end one could see: a timer may outlive the call. Whoever can still emit into a
 // subscriber holds it strongly through its flow, so nothing that can be reached is ever missing here.
 const scoped = new Set<WeakRef<Subscriber>>();
-const dispatches = new WeakMap<Subscriber, Dispatch>();
-const forgotten = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {
+const handles = new WeakMap<Subscriber, SubscriberHandle>();
+const collected = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {
   scoped.delete(reference);
-  generation++;
+  interestVersion++;
 });
 
-function dispatchOf(subscriber: Subscriber): Dispatch {
-  return dispatches.get(subscriber) ?? remember(subscriber);
+function handleOf(subscriber: Subscriber): SubscriberHandle {
+  return handles.get(subscriber) ?? makeHandle(subscriber);
 }
 
-function remember(subscriber: Subscriber): Dispatch {
-  const dispatch = new Dispatch(subscriber);
+function makeHandle(subscriber: Subscriber): SubscriberHandle {
+  const dispatch = new SubscriberHandle(subscriber);
   const reference = new WeakRef(subscriber);
-  dispatches.set(subscriber, dispatch);
+  handles.set(subscriber, dispatch);
   scoped.add(reference);
-  forgotten.register(subscriber, reference);
-  generation++;
+  collected.register(subscriber, reference);
+  interestVersion++;
   return dispatch;
 }
 
 /** @internal Sets the one process-wide subscriber; `false` where there is one already. */
 export function installSubscriber(subscriber: Subscriber): boolean {
   if (installed !== undefined) return false;
-  installed = new Dispatch(subscriber);
-  generation++;
+  installed = new SubscriberHandle(subscriber);
+  interestVersion++;
   return true;
 }
 
 /** Who listens to the running code. @internal */
 export function currentSubscriber(): Subscriber | undefined {
-  return currentDispatch(currentFlow())?.subscriber;
+  return currentHandle(currentFlow())?.subscriber;
 }
 
 /** The verbosity `subscriber` wants from `target`; 0 where it cannot say. */
@@ -105,17 +105,17 @@ export function currentFlow(): Flow | undefined {
 }
 
 /** Where an event emitted now goes: the scoped subscriber, else the installed one. */
-export function currentDispatch(flow: Flow | undefined): Dispatch | undefined {
+export function currentHandle(flow: Flow | undefined): SubscriberHandle | undefined {
   return flow === undefined ? installed : flow.dispatch;
 }
 
 /** Runs `fn` with `subscriber` in charge, across everything asynchronous that `fn` starts, and outside any span. */
 export function withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
-  return flows.run(new Flow(dispatchOf(subscriber), undefined), fn);
+  return flows.run(new Flow(handleOf(subscriber), undefined), fn);
 }
 
 /** Runs `fn` inside `span`. */
-export function runInSpan<T>(dispatch: Dispatch, span: SpanData, fn: () => T): T {
+export function runInSpan<T>(dispatch: SubscriberHandle, span: SpanData, fn: () => T): T {
   return flows.run(new Flow(dispatch, span, flows.getStore()?.request), fn);
 }
 
@@ -125,7 +125,7 @@ export function runInSpan<T>(dispatch: Dispatch, span: SpanData, fn: () => T): T
  * @internal
  */
 export function enterRequest<A, T>(run: (argument: A) => T, argument: A, subscriber?: Subscriber): T {
-  const dispatch = subscriber === undefined ? currentDispatch(currentFlow()) : dispatchOf(subscriber);
+  const dispatch = subscriber === undefined ? currentHandle(currentFlow()) : handleOf(subscriber);
   if (dispatch === undefined) return run(argument);
   return flows.run(new Flow(dispatch, undefined, "this"), run, argument);
 }
@@ -137,8 +137,8 @@ export function enterRequest<A, T>(run: (argument: A) => T, argument: A, subscri
  */
 export function ensureFlow<A, T>(run: (argument: A, flow: Flow | undefined) => T, argument: A): T {
   const flow = currentFlow();
-  const dispatch = currentDispatch(flow);
-  if (dispatch === undefined || flow?.swappable === true) return run(argument, flow);
+  const dispatch = currentHandle(flow);
+  if (dispatch === undefined || flow?.isRequestFlow === true) return run(argument, flow);
   const made = new Flow(dispatch, flow?.span, "this");
   return flows.run(made, run, argument, made);
 }
@@ -153,15 +153,19 @@ export function resumeFlow<A, T>(flow: Flow | undefined, run: (argument: A) => T
 }
 
 /** Calls into the subscriber: nothing comes back out, and what it emits meanwhile is dropped. */
-export function deliver<A>(call: (subscriber: Subscriber, argument: A) => void, to: Dispatch, argument: A): void {
-  if (delivering) return;
-  delivering = true;
+export function callSubscriber<A>(
+  call: (subscriber: Subscriber, argument: A) => void,
+  to: SubscriberHandle,
+  argument: A,
+): void {
+  if (isCallingSubscriber) return;
+  isCallingSubscriber = true;
   try {
     call(to.subscriber, argument);
   } catch {
     // A subscriber that fails loses what it was told; the one who emitted must not notice.
   } finally {
-    delivering = false;
+    isCallingSubscriber = false;
   }
 }
 

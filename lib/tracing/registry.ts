@@ -77,7 +77,7 @@ export class Registry implements Subscriber {
     const parents = statesOf(span.parent);
     const states: unknown[] = [];
     for (let i = 0; i < this.#entries.length; i++) states.push(this.#stateFor(i, span, parents?.[i]));
-    span.slot = states;
+    span.subscriberState = states;
   }
 
   onRecord(span: SpanData, fields: Fields): void {
@@ -150,5 +150,5 @@ function lower(one: LevelFilter, other: LevelFilter): LevelFilter {
 
 // A flow never mixes subscribers, so the slot of every span an event can be in was filled by this registry.
 function statesOf(span: SpanData | undefined): States | undefined {
-  return span?.slot as States | undefined;
+  return span?.subscriberState as States | undefined;
 }

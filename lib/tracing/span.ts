@@ -11,7 +11,7 @@
  * });
  */
 import type { Fields, SpanOutcome, RemoteParent, SpanData, Subscriber } from "./subscriber.js";
-import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch, type Flow } from "./flow.js";
+import { currentHandle, currentFlow, callSubscriber, runInSpan, type SubscriberHandle, type Flow } from "./flow.js";
 
 /** A copy of fields that their owner may change: the caller's object stays the caller's, and what throws is marked. */
 export function copyFields(fields: Fields): Fields {
@@ -42,10 +42,10 @@ function read(fields: Fields, name: string): unknown {
 const FINISHED: SpanOutcome = Object.freeze({ ok: true });
 
 export class Span implements SpanData {
-  slot: unknown;
+  subscriberState: unknown;
   parent: SpanData | undefined;
   /** Set once it is open. */
-  #dispatch: Dispatch | undefined;
+  #dispatch: SubscriberHandle | undefined;
   #fields: Fields;
   #running = 0;
   #closed = false;
@@ -70,7 +70,7 @@ export class Span implements SpanData {
    */
   run<T>(fn: () => T): T {
     const flow = currentFlow();
-    const dispatch = this.#dispatch ?? currentDispatch(flow);
+    const dispatch = this.#dispatch ?? currentHandle(flow);
     if (dispatch === undefined) return fn();
     if (this.#dispatch === undefined) {
       this.#fields = copyFields(this.#fields);
@@ -85,24 +85,24 @@ export class Span implements SpanData {
     const added = copyFields(fields);
     this.#fields = { ...this.#fields, ...added };
     if (this.#dispatch === undefined) return;
-    deliver((subscriber, span) => subscriber.onRecord(span, added), this.#dispatch, this);
+    callSubscriber((subscriber, span) => subscriber.onRecord(span, added), this.#dispatch, this);
   }
 
   /** @internal */
-  open(dispatch: Dispatch, parent: SpanData | undefined): void {
+  open(dispatch: SubscriberHandle, parent: SpanData | undefined): void {
     this.#dispatch = dispatch;
     this.parent = parent;
-    deliver(announce, dispatch, this);
+    callSubscriber(announce, dispatch, this);
   }
 
   /** @internal Tells the layers, once, that it is over. */
   close(outcome: SpanOutcome): void {
     if (this.#closed || this.#dispatch === undefined) return;
     this.#closed = true;
-    deliver((subscriber, span) => subscriber.onClose(span, outcome), this.#dispatch, this);
+    callSubscriber((subscriber, span) => subscriber.onClose(span, outcome), this.#dispatch, this);
   }
 
-  #finish<T>(dispatch: Dispatch, fn: () => T): T {
+  #finish<T>(dispatch: SubscriberHandle, fn: () => T): T {
     let result: T;
     try {
       result = runInSpan(dispatch, this, fn);
@@ -150,7 +150,7 @@ export function openSpan(
   remoteParent?: RemoteParent,
   flow: Flow | undefined = currentFlow(),
 ): Span | undefined {
-  if (flow === undefined || !flow.swappable) return undefined;
+  if (flow === undefined || !flow.isRequestFlow) return undefined;
   const span = new Span(target, name, fields, remoteParent);
   span.open(flow.dispatch, flow.span);
   flow.span = span;

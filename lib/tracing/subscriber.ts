@@ -48,7 +48,7 @@ export interface SpanData {
   readonly parent: SpanData | undefined;
   readonly remoteParent?: RemoteParent | undefined;
   /** Belongs to the subscriber the span was opened under. */
-  slot: unknown;
+  subscriberState: unknown;
 }
 
 /** How a span ended. */

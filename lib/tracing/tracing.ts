@@ -8,13 +8,13 @@
  * await log.span("import", { file }).run(() => load(file));
  */
 import {
-  currentDispatch,
+  currentHandle,
   currentFlow,
-  deliver,
-  generation,
+  callSubscriber,
+  interestVersion,
   highestInterest,
   verbosityOf,
-  type Dispatch,
+  type SubscriberHandle,
   type Flow,
   withSubscriber,
 } from "./flow.js";
@@ -47,23 +47,23 @@ export class Target {
   constructor(readonly name: string) {}
 
   trace(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= TRACE || this.#seen !== generation) this.#emit(TRACE, "TRACE", message, fields);
+    if (this.#interest >= TRACE || this.#seen !== interestVersion) this.#emit(TRACE, "TRACE", message, fields);
   }
 
   debug(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= DEBUG || this.#seen !== generation) this.#emit(DEBUG, "DEBUG", message, fields);
+    if (this.#interest >= DEBUG || this.#seen !== interestVersion) this.#emit(DEBUG, "DEBUG", message, fields);
   }
 
   info(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= INFO || this.#seen !== generation) this.#emit(INFO, "INFO", message, fields);
+    if (this.#interest >= INFO || this.#seen !== interestVersion) this.#emit(INFO, "INFO", message, fields);
   }
 
   warn(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= WARN || this.#seen !== generation) this.#emit(WARN, "WARN", message, fields);
+    if (this.#interest >= WARN || this.#seen !== interestVersion) this.#emit(WARN, "WARN", message, fields);
   }
 
   error(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= ERROR || this.#seen !== generation) this.#emit(ERROR, "ERROR", message, fields);
+    if (this.#interest >= ERROR || this.#seen !== interestVersion) this.#emit(ERROR, "ERROR", message, fields);
   }
 
   /** At INFO, in a flow and a span that the caller knows: an access line is outside the span it reports on. @internal */
@@ -81,7 +81,7 @@ export class Target {
   enabled(level: Level | Lowercase<Level>): boolean {
     // Upper-casing a member of the union gives a member of the union.
     const verbosity = VERBOSITY[level.toUpperCase() as Level];
-    const dispatch = currentDispatch(currentFlow());
+    const dispatch = currentHandle(currentFlow());
     return dispatch !== undefined && this.#wants(dispatch, verbosity);
   }
 
@@ -100,18 +100,18 @@ export class Target {
     message: string | undefined,
     fields: Fields | undefined,
   ): void {
-    const dispatch = currentDispatch(flow);
+    const dispatch = currentHandle(flow);
     if (dispatch === undefined || !this.#wants(dispatch, verbosity)) return;
-    deliver(tell, dispatch, { level, target: this.name, message, fields, span, timestamp: Date.now() });
+    callSubscriber(tell, dispatch, { level, target: this.name, message, fields, span, timestamp: Date.now() });
   }
 
   #refresh(): void {
-    if (this.#seen === generation) return;
-    this.#seen = generation;
+    if (this.#seen === interestVersion) return;
+    this.#seen = interestVersion;
     this.#interest = highestInterest(this.name);
   }
 
-  #wants(dispatch: Dispatch, verbosity: number): boolean {
+  #wants(dispatch: SubscriberHandle, verbosity: number): boolean {
     if (this.#dispatchId !== dispatch.id) {
       this.#dispatchId = dispatch.id;
       this.#wanted = verbosityOf(dispatch.subscriber, this.name);

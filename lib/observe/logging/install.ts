@@ -27,7 +27,7 @@ import { StderrSink } from "./stderr-sink.js";
  */
 export class LogSubscriber extends Registry {
   readonly log: TracingLayer;
-  readonly beside: Registry;
+  readonly otherLayers: Registry;
 
   constructor(
     readonly sink: LogSink,
@@ -38,7 +38,7 @@ export class LogSubscriber extends Registry {
     const besides = layers.map((layer) => ({ layer, filter: undefined }));
     super([{ layer: log, filter: undefined }, ...besides], levels);
     this.log = log;
-    this.beside = new Registry(besides, levels);
+    this.otherLayers = new Registry(besides, levels);
   }
 }
 
@@ -57,19 +57,19 @@ export function currentLog(): LogSubscriber | undefined {
  * The present subscriber with its log replaced by one that writes what `levels` wants to `sink`, always as JSON: a sink somebody wrote may
  * lead anywhere, and only that form withholds secrets. A subscriber that has no log to replace gets one beside its layers.
  */
-export function logInstead(sink: LogSink, levels: Filter): Subscriber {
+export function subscriberWithLog(sink: LogSink, levels: Filter): Subscriber {
   return new Registry().with(new JsonLog(sink), levels).and(layersBesideLog());
 }
 
 /** The present subscriber with its log under another filter; `undefined` where there is no log. */
-export function filterInstead(levels: Filter): Subscriber | undefined {
+export function subscriberWithFilter(levels: Filter): Subscriber | undefined {
   const log = currentLog();
-  return log && new Registry().with(log.log, levels).and(log.beside);
+  return log && new Registry().with(log.log, levels).and(log.otherLayers);
 }
 
 function layersBesideLog(): Registry {
   const around = currentSubscriber();
-  if (around instanceof LogSubscriber) return around.beside;
+  if (around instanceof LogSubscriber) return around.otherLayers;
   return around instanceof Registry ? around : new Registry();
 }
 

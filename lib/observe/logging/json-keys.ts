@@ -7,18 +7,18 @@
  */
 import { copiedString } from "../copied-string.js";
 import { REDACTED } from "./redaction.js";
-import { oneText, jsonText } from "./json-text.js";
+import { flattened, jsonString } from "./json-text.js";
 
 /** What stands before a slot, as it decides what has to be closed and opened. */
-export type Before = 0 | 1 | 2 | 3;
+export type Position = 0 | 1 | 2 | 3;
 /** Nothing: the object begins here. */
-export const NESTED_START: Before = 0;
+export const OBJECT_START: Position = 0;
 /** Nothing: the line begins here, and `fields` with it. */
-export const LINE_START: Before = 1;
+export const LINE_START: Position = 1;
 /** A value that is complete. */
-export const AFTER_VALUE: Before = 2;
+export const AFTER_VALUE: Position = 2;
 /** A string that still lacks its closing quotation mark. */
-export const AFTER_STRING: Before = 3;
+export const AFTER_OPEN_STRING: Position = 3;
 
 const PUNCTUATION = ["{", '{"fields":{', ",", '",'] as const;
 const REMEMBERED_LENGTH = 64;
@@ -27,7 +27,7 @@ const DISAPPOINTMENTS = 16;
 const PAUSE = 256;
 const NEVER = Symbol("no value yet");
 
-export class Slot {
+export class EncodedKey {
   readonly #key: string;
   readonly #withheld: boolean;
   readonly #own: number;
@@ -35,7 +35,7 @@ export class Slot {
   readonly #prefixes: (string | undefined)[] = [];
   // The value written last, what stood before it, its text, and both as one piece once it has come again.
   #value: unknown = NEVER;
-  #before: Before = NESTED_START;
+  #before: Position = OBJECT_START;
   #text = "";
   #piece: string | undefined;
   #disappointments = 0;
@@ -61,19 +61,19 @@ export class Slot {
   }
 
   /** Key and value in one piece, where the value is the one of the line before. */
-  remembered(value: unknown, before: Before): string | undefined {
+  remembered(value: unknown, before: Position): string | undefined {
     if (this.#pause > 0 || value !== this.#value || before !== this.#before) return undefined;
     this.#disappointments = 0;
-    return (this.#piece ??= oneText(this.prefix(before, typeof value === "string") + this.#text));
+    return (this.#piece ??= flattened(this.prefix(before, typeof value === "string") + this.#text));
   }
 
   /** For values that are equal only when their text is: no objects; and of strings those that need no escape. */
-  remember(value: unknown, before: Before, text: string): void {
+  remember(value: unknown, before: Position, text: string): void {
     if (this.#pause > 0) this.#pause--;
     else if (text.length <= REMEMBERED_LENGTH) this.#keep(value, before, text);
   }
 
-  #keep(value: unknown, before: Before, text: string): void {
+  #keep(value: unknown, before: Position, text: string): void {
     this.#disappointments++;
     if (this.#disappointments === DISAPPOINTMENTS) this.#giveUp();
     this.#text = copiedString(text);
@@ -88,12 +88,12 @@ export class Slot {
   }
 
   /** Everything from the value before to this one; with `quoted`, the opening quotation mark as well. */
-  prefix(before: Before, quoted: boolean): string {
+  prefix(before: Position, quoted: boolean): string {
     return (this.#prefixes[quoted ? before + PUNCTUATION.length : before] ??= this.#makePrefix(before, quoted));
   }
 
-  #makePrefix(before: Before, quoted: boolean): string {
-    return oneText(`${PUNCTUATION[before]}${this.#key}:${quoted ? '"' : ""}`);
+  #makePrefix(before: Position, quoted: boolean): string {
+    return flattened(`${PUNCTUATION[before]}${this.#key}:${quoted ? '"' : ""}`);
   }
 }
 
@@ -114,15 +114,15 @@ const COST_OF_A_SLOT = 256;
 
 /** A list of keys: those inherited, then those of the fields themselves, in the order they came in. */
 export class KeyList {
-  readonly #shapes: KeyShapes;
+  readonly #shapes: KeyCache;
   #lastKey: string | undefined;
   #lastList: KeyList | undefined;
   #longer: Map<string, KeyList> | undefined;
   #border: KeyList | undefined;
-  #slots: readonly Slot[] | undefined;
+  #slots: readonly EncodedKey[] | undefined;
 
   constructor(
-    shapes: KeyShapes,
+    shapes: KeyCache,
     readonly inherited: readonly string[],
     readonly keys: readonly string[],
   ) {
@@ -140,7 +140,7 @@ export class KeyList {
   }
 
   /** What to write, in order: sorted by UTF-16 code unit, each key once. */
-  slots(): readonly Slot[] {
+  slots(): readonly EncodedKey[] {
     return (this.#slots ??= this.#makeSlots());
   }
 
@@ -159,26 +159,31 @@ export class KeyList {
     return list;
   }
 
-  #makeSlots(): readonly Slot[] {
+  #makeSlots(): readonly EncodedKey[] {
     const names = [...new Set([...this.inherited, ...this.keys])].toSorted();
     this.#shapes.spend(names.reduce((cost, name) => cost + COST_OF_A_SLOT + 4 * name.length, 0));
     return names.map(
       (name) =>
-        new Slot(jsonText(name), this.#shapes.isSensitive(name), this.keys.indexOf(name), this.inherited.indexOf(name)),
+        new EncodedKey(
+          jsonString(name),
+          this.#shapes.isSensitive(name),
+          this.keys.indexOf(name),
+          this.inherited.indexOf(name),
+        ),
     );
   }
 }
 
 /** What fields inherit: a list of keys at its border, and their values in the order of the list. */
-export interface Inherited {
+export interface InheritedFields {
   readonly start: KeyList;
   readonly values: readonly unknown[];
 }
 
-export class KeyShapes {
+export class KeyCache {
   readonly isSensitive: (name: string) => boolean;
   #root: KeyList;
-  #nothing: Inherited;
+  #nothing: InheritedFields;
   #spent = 0;
 
   constructor(isSensitive: (name: string) => boolean) {
@@ -193,7 +198,7 @@ export class KeyShapes {
   }
 
   /** What fields inherit outside any span. */
-  get nothing(): Inherited {
+  get nothing(): InheritedFields {
     return this.#nothing;
   }
 

@@ -9,7 +9,7 @@
  * const subscriber = tracing.registry().with(new JsonLog(new StderrSink()));
  */
 import type { Level, LogEvent, Fields, SpanData } from "../../tracing/subscriber.js";
-import { momentOf, timestamp, isPlainText, jsonText, oneText } from "./json-text.js";
+import { wholeMilliseconds, timestamp, needsNoEscape, jsonString, flattened } from "./json-text.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import { FieldWriter } from "./json-fields.js";
 import { SpanFields } from "./json-spans.js";
@@ -23,7 +23,7 @@ import type { LogSink } from "./sink.js";
  */
 const MAX_TARGETS = 256;
 
-interface Heads {
+interface LevelMember {
   /** As the first and as a later member of the line, and the same as far as the text of the message. */
   readonly first: string;
   readonly next: string;
@@ -31,7 +31,7 @@ interface Heads {
   readonly nextMessage: string;
 }
 
-const HEADS: Readonly<Record<Level, Heads>> = {
+const HEADS: Readonly<Record<Level, LevelMember>> = {
   ERROR: heads("ERROR"),
   WARN: heads("WARN"),
   INFO: heads("INFO"),
@@ -40,7 +40,7 @@ const HEADS: Readonly<Record<Level, Heads>> = {
 };
 
 /** The member `spans`. */
-export interface Spans {
+export interface SpansMember {
   readonly spans: string;
   readonly spansAfterString: string;
 }
@@ -58,8 +58,8 @@ export class LineEnd {
    * @param line The line so far, `""` where it has no fields.
    * @param spans The member for the spans; the second form is for after a string that is still open.
    */
-  close(line: string, event: LogEvent, message: string | undefined, spans: Spans | undefined): string {
-    const moment = momentOf(event.timestamp);
+  close(line: string, event: LogEvent, message: string | undefined, spans: SpansMember | undefined): string {
+    const moment = wholeMilliseconds(event.timestamp);
     const second = Math.floor(moment / 1000);
     const begun = addMessage(line, HEADS[event.level], message, spans);
     return begun + this.#tail(event.target, second) + milliseconds(moment - second * 1000);
@@ -82,17 +82,22 @@ export class LineEnd {
   }
 }
 
-function addMessage(line: string, head: Heads, message: string | undefined, spans: Spans | undefined): string {
+function addMessage(
+  line: string,
+  head: LevelMember,
+  message: string | undefined,
+  spans: SpansMember | undefined,
+): string {
   const first = line === "";
-  if (message !== undefined && isPlainText(message)) {
+  if (message !== undefined && needsNoEscape(message)) {
     return line + (first ? head.firstMessage : head.nextMessage) + message + (spans?.spansAfterString ?? '"');
   }
-  const text = message === undefined ? "" : `,"message":${jsonText(message)}`;
+  const text = message === undefined ? "" : `,"message":${jsonString(message)}`;
   return line + (first ? head.first : head.next) + text + (spans?.spans ?? "");
 }
 
 function tailText(target: string, second: number): string {
-  return oneText(`,"target":${jsonText(target)},"timestamp":"${timestamp(second * 1000).slice(0, -"000Z".length)}`);
+  return flattened(`,"target":${jsonString(target)},"timestamp":"${timestamp(second * 1000).slice(0, -"000Z".length)}`);
 }
 
 function milliseconds(rest: number): string {
@@ -100,7 +105,7 @@ function milliseconds(rest: number): string {
   return rest >= 10 ? `0${rest}Z"}` : `00${rest}Z"}`;
 }
 
-function heads(level: Level): Heads {
+function heads(level: Level): LevelMember {
   const member = `"level":"${level}"`;
   return {
     first: `{${member}`,
@@ -138,7 +143,7 @@ export class JsonLog implements TracingLayer<SpanFields> {
     if (needles.includes("")) {
       throw new ObserveError('"" is in every field name: name what is to be redacted', { code: "E_REDACT_NEEDLE" });
     }
-    this.#also = new RedactionPatterns([...(this.#also?.needles ?? []), ...needles]);
+    this.#also = new RedactionPatterns([...(this.#also?.patterns ?? []), ...needles]);
     this.#writer.shapes.forget();
     return this;
   }
@@ -156,7 +161,7 @@ export class JsonLog implements TracingLayer<SpanFields> {
   }
 
   #isSensitive(name: string): boolean {
-    return isSensitive(name) || this.#also?.isIn(name) === true;
+    return isSensitive(name) || this.#also?.matches(name) === true;
   }
 
   #line(event: LogEvent, state: SpanFields | undefined): string {

@@ -5,11 +5,11 @@
  */
 import type { Fields } from "../../tracing/subscriber.js";
 import type { FieldWriter } from "./json-fields.js";
-import { type Inherited, type KeyList, isOmitted } from "./json-keys.js";
+import { type InheritedFields, type KeyList, isOmitted } from "./json-keys.js";
 import type { SpanPath } from "./json-text.js";
 
 /** What an event inside a span inherits. */
-interface Folded extends Inherited {
+interface FoldedFields extends InheritedFields {
   /** The keys of the values, in their order; what is inherited begins at its border. */
   readonly list: KeyList;
 }
@@ -19,10 +19,10 @@ export class SpanFields {
   readonly #writer: FieldWriter;
   readonly #parent: SpanFields | undefined;
   #fields: Fields;
-  #folded: Folded | undefined;
+  #folded: FoldedFields | undefined;
   // What `#folded` was made of: it is made anew when either is another.
   #root: KeyList | undefined;
-  #above: Folded | undefined;
+  #above: FoldedFields | undefined;
 
   constructor(writer: FieldWriter, parent: SpanFields | undefined, name: string, fields: Fields) {
     this.#writer = writer;
@@ -37,7 +37,7 @@ export class SpanFields {
     this.#folded = undefined;
   }
 
-  fold(): Folded {
+  fold(): FoldedFields {
     const above = this.#parent?.fold();
     const { root } = this.#writer.shapes;
     if (this.#folded !== undefined && this.#above === above && this.#root === root) return this.#folded;
@@ -46,7 +46,7 @@ export class SpanFields {
     return (this.#folded = this.#foldOnto(above, root));
   }
 
-  #foldOnto(above: Folded | undefined, root: KeyList): Folded {
+  #foldOnto(above: FoldedFields | undefined, root: KeyList): FoldedFields {
     const values = above === undefined ? [] : [...above.values];
     let list = above === undefined ? root : above.list;
     for (const key in this.#fields) {

@@ -13,12 +13,12 @@ const FIRST_SURROGATE = 0xd800;
 const TO_ESCAPE = /[\u0000-\u001f"\\\ud800-\udfff]/;
 
 /** The string with its quotation marks, escaped where it must be. */
-export function jsonText(text: string): string {
-  return isPlainText(text) ? `"${text}"` : JSON.stringify(text);
+export function jsonString(text: string): string {
+  return needsNoEscape(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** Whether the string can stand between quotation marks as it is. May say no where yes would be right, never the reverse. */
-export function isPlainText(text: string): boolean {
+export function needsNoEscape(text: string): boolean {
   const { length } = text;
   if (length > SHORT) return !TO_ESCAPE.test(text);
   for (let i = 0; i < length; i++) {
@@ -30,7 +30,7 @@ export function isPlainText(text: string): boolean {
 }
 
 /** The same text, laid out in one piece: for what is put together once and written often. */
-export function oneText(text: string): string {
+export function flattened(text: string): string {
   // A concatenation is a tree until someone reads it, as a number for example; from then on it is one piece.
   Number(text);
   return text;
@@ -49,8 +49,8 @@ export class SpanPath {
   readonly #below = new Map<string, SpanPath>();
 
   private constructor(private readonly names: string) {
-    this.spans = names === "" ? "" : oneText(`,"spans":[${names}]`);
-    this.spansAfterString = oneText(`"${this.spans}`);
+    this.spans = names === "" ? "" : flattened(`,"spans":[${names}]`);
+    this.spansAfterString = flattened(`"${this.spans}`);
   }
 
   /** No span at all. */
@@ -64,7 +64,7 @@ export class SpanPath {
   }
 
   #make(name: string): SpanPath {
-    const path = new SpanPath(this.names === "" ? jsonText(name) : `${this.names},${jsonText(name)}`);
+    const path = new SpanPath(this.names === "" ? jsonString(name) : `${this.names},${jsonString(name)}`);
     if (this.#below.size < KEPT) this.#below.set(name, path);
     return path;
   }
@@ -76,10 +76,10 @@ export class SpanPath {
 const LAST_MOMENT = 8.64e15;
 
 /** The moment in whole milliseconds since the Unix epoch; the epoch itself for what is no moment at all. */
-export function momentOf(milliseconds: number): number {
+export function wholeMilliseconds(milliseconds: number): number {
   return Math.abs(milliseconds) <= LAST_MOMENT ? Math.floor(milliseconds) : 0;
 }
 
 export function timestamp(milliseconds: number): string {
-  return new Date(momentOf(milliseconds)).toISOString();
+  return new Date(wholeMilliseconds(milliseconds)).toISOString();
 }

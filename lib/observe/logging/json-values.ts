@@ -3,7 +3,7 @@
  */
 import { types } from "node:util";
 import { pathOf } from "../../http/request-target.js";
-import { jsonText } from "./json-text.js";
+import { jsonString } from "./json-text.js";
 
 /**
  * The objects that a log does not show as what they hold: errors, dates, URLs, bytes and boxed primitives are one word; an HTTP message
@@ -15,7 +15,7 @@ const UNREADABLEOfLeafText = "[unreadable]";
  * What stands for `value` in a log; `undefined` where it is none of these. May throw whatever the value throws.
  * @param other How to show a cause that is an object but no error.
  */
-export function leafOf(
+export function specialValueOf(
   value: object,
   other: (cause: object) => string,
 ): string | number | bigint | boolean | null | undefined {
@@ -42,7 +42,7 @@ interface Message {
  * What stands for an HTTP message in a log, without its query, its headers and its body; `undefined` where `value` is none. May throw
  * what the value throws.
  */
-export function messageOf(value: object): object | undefined {
+export function httpMessageFields(value: object): object | undefined {
   if (!isMessage(value)) return undefined;
   const request = requestOf(value);
   const target = textIn(request?.url) ?? textIn(request?.path);
@@ -131,7 +131,7 @@ export const UNREADABLE = '"[unreadable]"';
 const CIRCULAR = '"[circular]"';
 const TOO_DEEP = '"[too deep]"';
 
-export class Walk {
+export class Traversal {
   readonly #path: object[] = [];
   #depth = 0;
   #objects = 0;
@@ -162,7 +162,7 @@ export class Walk {
 }
 
 /** A value that is JSON already, and goes into the line as it is. */
-export class Written {
+export class RawJson {
   readonly #json: string;
 
   constructor(json: string) {
@@ -181,9 +181,9 @@ const LONG = 1 << 20;
 /** How objects with keys are written; the keys are the business of the field writer. */
 export interface ObjectWriter {
   /** Own enumerable members. */
-  object(fields: object, walk: Walk): string;
+  object(fields: object, walk: Traversal): string;
   /** The same for keys and values that come from elsewhere; a later entry for the same key wins. */
-  entries(entries: readonly (readonly [name: string, value: unknown])[], walk: Walk): string;
+  entries(entries: readonly (readonly [name: string, value: unknown])[], walk: Traversal): string;
 }
 
 export class ValueWriter {
@@ -194,23 +194,23 @@ export class ValueWriter {
   }
 
   /** The JSON; `undefined` for what is omitted. */
-  write(value: unknown, walk?: Walk): string | undefined {
+  write(value: unknown, walk?: Traversal): string | undefined {
     switch (typeof value) {
       case "string":
-        return jsonText(value);
+        return jsonString(value);
       case "number":
         return Number.isFinite(value) ? `${value}` : "null";
       case "boolean":
       case "bigint":
         return `${value}`;
       case "object":
-        return value === null ? "null" : this.#object(value, walk ?? new Walk());
+        return value === null ? "null" : this.#object(value, walk ?? new Traversal());
       default:
         return undefined;
     }
   }
 
-  #object(value: object, walk: Walk): string | undefined {
+  #object(value: object, walk: Traversal): string | undefined {
     try {
       const common = isCommon(value);
       const leaf = common ? undefined : this.#leaf(value, walk);
@@ -220,16 +220,16 @@ export class ValueWriter {
     }
   }
 
-  #leaf(value: object, walk: Walk): string | undefined {
-    const written = Written.of(value);
+  #leaf(value: object, walk: Traversal): string | undefined {
+    const written = RawJson.of(value);
     if (written !== undefined) return written;
-    const leaf = leafOf(value, (cause) => this.write(cause, walk) ?? UNREADABLE);
+    const leaf = specialValueOf(value, (cause) => this.write(cause, walk) ?? UNREADABLE);
     return leaf === undefined ? undefined : this.write(leaf);
   }
 
-  #container(value: object, walk: Walk, common: boolean): string | undefined {
+  #container(value: object, walk: Traversal, common: boolean): string | undefined {
     try {
-      const message = common ? undefined : messageOf(value);
+      const message = common ? undefined : httpMessageFields(value);
       if (message !== undefined) return this.#objects.object(message, walk);
       // Whether it is a function is what is being asked.
       const { toJSON } = value as { readonly toJSON?: unknown };
@@ -241,39 +241,39 @@ export class ValueWriter {
   }
 
   /** As with `JSON.stringify`, the answer of `toJSON` is written as it is, without asking it for its own. */
-  #converted(value: object, answer: unknown, walk: Walk): string | undefined {
+  #converted(value: object, answer: unknown, walk: Traversal): string | undefined {
     if (answer === value) return this.#uncommon(value, walk);
     if (typeof answer !== "object" || answer === null) return this.write(answer);
     return this.#leaf(answer, walk) ?? walk.enterBeside(answer) ?? this.#beside(answer, walk);
   }
 
-  #beside(answer: object, walk: Walk): string {
+  #beside(answer: object, walk: Traversal): string {
     try {
-      return this.#uncommon((isCommon(answer) ? undefined : messageOf(answer)) ?? answer, walk);
+      return this.#uncommon((isCommon(answer) ? undefined : httpMessageFields(answer)) ?? answer, walk);
     } finally {
       walk.leaveBeside();
     }
   }
 
-  #uncommon(value: object, walk: Walk): string {
+  #uncommon(value: object, walk: Traversal): string {
     if (types.isMap(value)) return this.#objects.entries(entriesOf(value), walk);
     return types.isSet(value) ? this.#array(elementsOf(value), walk) : this.#common(value, walk);
   }
 
   // Of an array that is mostly holes, only what it has is written: its length may be any number at no cost to the sender.
-  #common(value: object, walk: Walk): string {
+  #common(value: object, walk: Traversal): string {
     if (!Array.isArray(value)) return this.#objects.object(value, walk);
     const sparse = value.length > LONG && Object.keys(value).length < value.length;
     return sparse ? this.#objects.object(value, walk) : this.#array(value, walk);
   }
 
-  #array(values: readonly unknown[], walk: Walk): string {
+  #array(values: readonly unknown[], walk: Traversal): string {
     let text = "[";
     for (let i = 0; i < values.length; i++) text = text + (i === 0 ? "" : ",") + this.#element(values, i, walk);
     return `${text}]`;
   }
 
-  #element(values: readonly unknown[], index: number, walk: Walk): string {
+  #element(values: readonly unknown[], index: number, walk: Traversal): string {
     try {
       // What would be omitted as a member keeps its place in a list.
       return this.write(values[index], walk) ?? "null";

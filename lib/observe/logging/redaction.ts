@@ -23,12 +23,12 @@ export class RedactionPatterns {
   readonly #pattern: RegExp;
   readonly #verdicts = new Map<string, boolean>();
 
-  /** @param needles None empty; folded like the names they are looked for in. */
-  constructor(readonly needles: readonly string[]) {
-    this.#pattern = new RegExp(needles.map(pattern).join("|"));
+  /** @param patterns None empty; folded like the names they are looked for in. */
+  constructor(readonly patterns: readonly string[]) {
+    this.#pattern = new RegExp(patterns.map(pattern).join("|"));
   }
 
-  isIn(name: string): boolean {
+  matches(name: string): boolean {
     return this.#verdicts.get(name) ?? this.#judge(name);
   }
 
@@ -97,10 +97,10 @@ const denied = new RedactionPatterns(DENY_LIST);
  * `DENY_LIST` is found in it. Nothing else is folded: `privateKey` is not sensitive, `author` is.
  */
 export function isSensitive(field: string): boolean {
-  return denied.isIn(field);
+  return denied.matches(field);
 }
 
 /** `REDACTED` where the name is sensitive, else `value` itself. */
 export function apply<T>(field: string, value: T): T | typeof REDACTED {
-  return denied.isIn(field) ? REDACTED : value;
+  return denied.matches(field) ? REDACTED : value;
 }

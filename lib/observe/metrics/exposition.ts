@@ -26,7 +26,7 @@ export function escapeHelp(help: string): string {
 }
 
 /** `# HELP` where there is help, then the one `# TYPE` of the metric. */
-export function openMetric(name: string, kind: MetricKind, help: string): string {
+export function metricHeader(name: string, kind: MetricKind, help: string): string {
   const type = `# TYPE ${name} ${kind}\n`;
   return help === "" ? type : `# HELP ${name} ${escapeHelp(help)}\n${type}`;
 }
@@ -34,7 +34,7 @@ export function openMetric(name: string, kind: MetricKind, help: string): string
 // What a metric may be called: the format's grammar, one kind a name, and nothing that a histogram's own samples are called.
 
 /** Counts what the cap on series kept out, by metric. Only the registry itself writes it. */
-export const OVERFLOW = "framework_metrics_overflow_total";
+export const OVERFLOW_METRIC = "framework_metrics_overflow_total";
 
 const SAMPLES_OF_A_HISTOGRAM = ["_bucket", "_sum", "_count"];
 
@@ -47,7 +47,8 @@ export function checkMetricName(
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/u.test(name)) {
     throw new MetricsError("E_METRIC_NAME", name, "a name is letters, digits, _ and :, not starting with a digit");
   }
-  if (name === OVERFLOW) throw new MetricsError("E_METRIC_NAME", name, "the registry keeps it itself, choose another");
+  if (name === OVERFLOW_METRIC)
+    throw new MetricsError("E_METRIC_NAME", name, "the registry keeps it itself, choose another");
   const first = known.get(name)?.kind;
   if (first !== undefined && first !== kind) {
     throw new MetricsError(

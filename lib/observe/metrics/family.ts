@@ -3,7 +3,7 @@
  * Finding a known series allocates nothing; the order is made only of what was added since.
  */
 import { copiedString } from "../copied-string.js";
-import { type MetricKind, openMetric, checkMetricName } from "./exposition.js";
+import { type MetricKind, metricHeader, checkMetricName } from "./exposition.js";
 import { LabelTree, areWellFormed, checkLabels, type Labels, labelText } from "./labels.js";
 import type { Series } from "./series.js";
 
@@ -51,7 +51,7 @@ export class MetricFamily<S extends Series> {
 
   /** What stands before its samples. */
   open(): string {
-    return openMetric(this.name, this.kind, this.help);
+    return metricHeader(this.name, this.kind, this.help);
   }
 
   /** In the order of the exposition. What is added later makes another list. */
@@ -83,7 +83,7 @@ function byLabels(left: Series, right: Series): number {
 /** Every metric of a registry, of whatever kind. */
 export type MetricNames = Map<string, MetricFamily<Series>>;
 
-export class MetricTable<S extends Series> {
+export class FamilyTable<S extends Series> {
   private readonly families = new Map<string, MetricFamily<S>>();
   /** Calls come in runs of one name; comparing is a third of the price of looking up. */
   private last: MetricFamily<S> | undefined = undefined;

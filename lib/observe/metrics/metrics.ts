@@ -14,8 +14,8 @@
 import { Readable } from "node:stream";
 import { Reply } from "../../http/reply.js";
 import type { Labels } from "./labels.js";
-import { MetricFamily, type MetricNames, MetricTable } from "./family.js";
-import { OVERFLOW } from "./exposition.js";
+import { MetricFamily, type MetricNames, FamilyTable } from "./family.js";
+import { OVERFLOW_METRIC } from "./exposition.js";
 import { MetricsError } from "../errors.js";
 import { Buckets, HistogramSeries, type Observer, ValueSeries } from "./series.js";
 
@@ -93,10 +93,12 @@ export interface MetricsOptions {
 /** Every writing method throws `MetricsError` and then records nothing; see `MetricsErrorCode`. */
 export class Metrics {
   readonly #names: MetricNames = new Map();
-  readonly #counters: MetricTable<ValueSeries>;
-  readonly #gauges: MetricTable<ValueSeries>;
-  readonly #histograms: MetricTable<HistogramSeries>;
-  readonly #overflow = new MetricFamily(OVERFLOW, "counter", Infinity, (labels) => newValue(OVERFLOW, labels));
+  readonly #counters: FamilyTable<ValueSeries>;
+  readonly #gauges: FamilyTable<ValueSeries>;
+  readonly #histograms: FamilyTable<HistogramSeries>;
+  readonly #overflow = new MetricFamily(OVERFLOW_METRIC, "counter", Infinity, (labels) =>
+    newValue(OVERFLOW_METRIC, labels),
+  );
 
   /** @throws MetricsError `E_METRIC_VALUE` for a `maxSeries` that is none. */
   constructor({ maxSeries = DEFAULT_MAX_SERIES }: MetricsOptions = {}, bounds: readonly number[] = DEFAULT_BUCKETS) {
@@ -105,9 +107,9 @@ export class Metrics {
     }
     const buckets = new Buckets(bounds);
     const histogram = (name: string, labels: string) => new HistogramSeries(name, labels, buckets);
-    this.#counters = new MetricTable(this.#names, "counter", maxSeries, newValue);
-    this.#gauges = new MetricTable(this.#names, "gauge", maxSeries, newValue);
-    this.#histograms = new MetricTable(this.#names, "histogram", maxSeries, histogram);
+    this.#counters = new FamilyTable(this.#names, "counter", maxSeries, newValue);
+    this.#gauges = new FamilyTable(this.#names, "gauge", maxSeries, newValue);
+    this.#histograms = new FamilyTable(this.#names, "histogram", maxSeries, histogram);
   }
 
   /** A registry whose histograms have these bounds: sorted, non-finite ones and duplicates dropped; `+Inf` is always there. */
@@ -157,7 +159,7 @@ export class Metrics {
   /** What a counter stands at; `undefined` where there is no such counter or no such series. Never throws, makes nothing. */
   counterValue(name: string, labels: Labels = NO_LABELS): number | undefined {
     try {
-      return (name === OVERFLOW ? this.#overflow.peek(labels) : this.#counters.peek(name, labels))?.value;
+      return (name === OVERFLOW_METRIC ? this.#overflow.peek(labels) : this.#counters.peek(name, labels))?.value;
     } catch {
       // What are no labels belong to no series.
       return undefined;
@@ -213,7 +215,7 @@ export class Metrics {
 
   /** Appears in the exposition with the first loss; as many series as there are names, so it needs no cap of its own. */
   #overflowOf(metric: string): ValueSeries {
-    this.#names.set(OVERFLOW, this.#overflow);
+    this.#names.set(OVERFLOW_METRIC, this.#overflow);
     // Without a cap there is always a series.
     return this.#overflow.find({ metric }) ?? (this.#overflow.admit({ metric }) as ValueSeries);
   }

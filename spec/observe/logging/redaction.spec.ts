@@ -111,7 +111,7 @@ describe("redaction", () => {
       fc.property(fc.array(fc.constantFrom(...needles, "a-b", "a_b", "axb", "é", "d", "\udc00")), (parts) => {
         const field = parts.join("");
         const folded = ["a_b", "(c", "É", "\ud800", "[d_e]"];
-        return new RedactionPatterns(needles).isIn(field) === folded.some((needle) => fold(field).includes(needle));
+        return new RedactionPatterns(needles).matches(field) === folded.some((needle) => fold(field).includes(needle));
       }),
     );
   });
