@@ -428,13 +428,13 @@ describe("the JSON log", () => {
 
     it("forgets no other keys for those of a dictionary, which come once", () => {
       const writer = new FieldWriter(() => false);
-      const { root } = writer.shapes;
+      const { root } = writer.keyCache;
 
       for (let turn = 0; turn < 200; turn++) {
         writer.line({ dictionary: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${turn}-${at}`, at])) });
       }
 
-      expect(writer.shapes.root).to.equal(root);
+      expect(writer.keyCache.root).to.equal(root);
     });
 
     it("keeps no more than a bounded memory of the keys it has seen", async () => {
