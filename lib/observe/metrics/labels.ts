@@ -110,7 +110,7 @@ export class LabelTree<S> {
     this.count++;
     if (this.byValue !== undefined) this.byValue.set(value, node);
     else if (this.count > MAX_COMPARED_VALUES)
-      this.byValue = new Map([...this.children()].map((node) => [node.value, node]));
+      this.byValue = new Map([...this.children()].map((child) => [child.value, child]));
     return node;
   }
 

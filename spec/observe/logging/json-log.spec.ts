@@ -106,7 +106,7 @@ describe("the JSON log", () => {
 
     it("leaves the field message where it is if it is no string or is redacted, or if the event has a message", () => {
       expect(lineOf(() => log.info(undefined, { message: 1 }))).to.deep.include({ fields: { message: 1 } });
-      expect(lineOf(() => log.info(undefined, { message: "m" }), withholdingMessages)).to.deep.include({
+      expect(lineOf(() => log.info(undefined, { message: "m" }), redactingMessages)).to.deep.include({
         fields: { message: "[redacted]" },
       });
       expect(lineOf(() => log.info("own", { message: "m" }))).to.deep.include({
@@ -661,7 +661,7 @@ function revoked(): object {
   return proxy;
 }
 
-function withholdingMessages(layer: JsonLog): JsonLog {
+function redactingMessages(layer: JsonLog): JsonLog {
   return layer.alsoRedact("message");
 }
 

@@ -184,13 +184,13 @@ describe("the sink at standard error", () => {
     it("ends a line that it cannot finish before it begins another", () => {
       const path = join(folder, "pipe");
       const end = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-      // Another process is the only reader for a moment, and then nobody is: the line fails in the middle.
+      // Another process is the only reader for a moment, and then there is none: the line fails in the middle.
       spawn("sleep", ["0.3"], { stdio: [pipe, "ignore", "ignore"] });
       closeSync(pipe);
       const sink = new StderrSink(end);
 
       const waited = timeOf(() => sink.writeLine("x".repeat(100_000)));
-      for (let turn = 0; turn < 3; turn++) sink.writeLine("to nobody");
+      for (let turn = 0; turn < 3; turn++) sink.writeLine("without a reader");
       pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
       const begun = drain(pipe);
       sink.writeLine("next");
