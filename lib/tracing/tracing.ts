@@ -170,6 +170,6 @@ const METHODS = ["maxLevel", "onEvent", "onNewSpan", "onRecord", "onClose"] as c
 function checkSubscriber(value: Partial<Subscriber> | null | undefined): void {
   if (METHODS.every((name) => typeof value?.[name] === "function")) return;
   throw new TypeError(
-    "withSubscriber(…) was given no subscriber: make one of a layer with tracing.registry().with(layer)",
+    "withSubscriber(…) needs a subscriber: make one from a layer with tracing.registry().with(layer)",
   );
 }

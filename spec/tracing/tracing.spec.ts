@@ -81,14 +81,14 @@ describe("tracing", () => {
       });
     }
 
-    for (const [whose, surround] of [
+    for (const [owner, surround] of [
       [
-        "everyone",
+        "every layer",
         'tracing.withSubscriber(tracing.registry().filter({ maxLevel: () => "INFO" }).with(layer), measure);',
       ],
-      ["each target's own", 'installLogging("warn,shop=info", layer); measure();'],
+      ["its target", 'installLogging("warn,shop=info", layer); measure();'],
     ] as const) {
-      it(`allocates nothing for an event below the level of ${whose}`, async () => {
+      it(`allocates nothing for an event below the level of ${owner}`, async () => {
         const { stdout } = await runProgram(`
           const { tracing } = await load("entries/observe-tracing.js");
           const { installLogging } = await load("entries/observe.js");

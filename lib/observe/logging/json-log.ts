@@ -44,7 +44,9 @@ export class JsonLog implements TracingLayer<SpanFields> {
    */
   alsoRedact(...patterns: readonly string[]): this {
     if (patterns.includes("")) {
-      throw new ObserveError('"" is in every field name: name what is to be redacted', { code: "E_REDACT_NEEDLE" });
+      throw new ObserveError('every field name contains "": give a pattern that is not empty', {
+        code: "E_REDACT_NEEDLE",
+      });
     }
     this.#extraPatterns = new RedactionPatterns([...(this.#extraPatterns?.patterns ?? []), ...patterns]);
     this.#writer.keyCache.clear();

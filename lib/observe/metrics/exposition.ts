@@ -48,12 +48,12 @@ export function checkMetricName(known: KnownMetrics, name: string, kind: MetricK
     throw new MetricsError("E_METRIC_NAME", name, "a name is letters, digits, _ and :, not starting with a digit");
   }
   if (name === OVERFLOW_METRIC) {
-    throw new MetricsError("E_METRIC_NAME", name, "the registry keeps it itself, choose another");
+    throw new MetricsError("E_METRIC_NAME", name, "the registry itself writes this metric, choose another name");
   }
   checkKind(known, name, kind);
   const rival = rivalOf(known, name, kind);
   if (rival !== undefined) {
-    const rule = `a histogram writes samples of that name, and ${rival} is here already: choose another`;
+    const rule = `a histogram writes samples of that name, and ${rival} exists already: choose another name`;
     throw new MetricsError("E_METRIC_NAME", name, rule);
   }
 }

@@ -42,7 +42,7 @@ function brokenRule(name: string, value: unknown, reserved: string | undefined):
   if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/u.test(name))
     return "a label name is letters, digits and _, not starting with a digit";
   if (name.startsWith("__")) return "label names starting with __ are Prometheus' own, choose another";
-  if (name === reserved) return "le is what a histogram names its buckets by, choose another";
+  if (name === reserved) return "a histogram itself has the label le, choose another";
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return undefined;
   return `a label value is a string, a number or a boolean, not ${value === null ? "null" : typeof value}`;
 }
