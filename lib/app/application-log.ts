@@ -9,7 +9,7 @@ import type { InjectionToken } from "../di/token.js";
 import { withSubscriber } from "../tracing/flow.js";
 import type { Subscriber } from "../tracing/subscriber.js";
 import { Filter } from "../observe/logging/filter.js";
-import { filterInstead, logInstead } from "../observe/logging/install.js";
+import { subscriberWithFilter, subscriberWithLog } from "../observe/logging/install.js";
 import { LogSink } from "../observe/logging/sink.js";
 
 interface OwnLog {
@@ -40,9 +40,9 @@ export class ApplicationLog {
 
   private find(): OwnLog {
     const sink = this.provided(LogSink);
-    if (sink !== undefined) return { sink, subscriber: logInstead(sink, this.container.get(Filter)) };
+    if (sink !== undefined) return { sink, subscriber: subscriberWithLog(sink, this.container.get(Filter)) };
     const levels = this.provided(Filter);
-    return { sink, subscriber: levels && filterInstead(levels) };
+    return { sink, subscriber: levels && subscriberWithFilter(levels) };
   }
 
   private provided<T>(token: InjectionToken<T>): T | undefined {

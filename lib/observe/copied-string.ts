@@ -1,14 +1,14 @@
 /**
- * The same text with nothing behind it. A piece cut out of a long text (a body, a header line) keeps all of it alive for as long as the
- * piece is kept; so what is remembered beyond its request is copied first.
+ * Copies a string that outlives its request. The engine keeps a whole long text (a body, a header line) in memory for as long as a part
+ * that was cut out of it is in memory; a copy does not have this effect.
  *
- * For well-formed text: a lone surrogate would become U+FFFD.
+ * Only for well-formed text: a lone surrogate becomes U+FFFD.
  */
 
-/** Up to here the engine copies what is cut out. */
-const NEVER_SHARED = 12;
+/** The engine itself copies a part of at most this length. */
+const MAX_LENGTH_ENGINE_COPIES = 12;
 
 export function copiedString(text: string): string {
-  // Cutting it out of a sum would copy it faster, but what is cut out compares at half the speed, every time.
-  return text.length <= NEVER_SHARED ? text : Buffer.from(text).toString();
+  // Concatenating and slicing would copy faster, but each comparison of such a string takes twice as long.
+  return text.length <= MAX_LENGTH_ENGINE_COPIES ? text : Buffer.from(text).toString();
 }

@@ -1,91 +1,55 @@
 /**
- * The id a request is known by in logs and at its client: the one it came with, where that is harmless, else a fresh UUID v4.
- * Harmless is 1 to 128 bytes of ASCII letters, digits and `- _ . : @ + / =`, so that it can stand in any log, header or URL as it is.
+ * The id of a request in logs and for its client: the id that the client sent, if it is valid, else a fresh UUID of version 4. A valid id
+ * has 1 to 128 bytes, all of them ASCII letters, digits or `- _ . : @ + / =`, so that it is safe in every log, header and URL.
  *
- * Not a secret and not unique by itself: a client may send the same id twice.
+ * It is not a secret, and it is not unique: a client may send the same id twice.
  *
  * @example
- * RequestId.of(ctx)?.value; // "9b2f0a4e-…", where the request-id stage is on
+ * RequestId.of(ctx)?.value; // "9b2f0a4e-…", if the request-id stage is on
  */
-import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Extensible, Extension } from "../http/extension.js";
+import { RandomBatch } from "../runtime/random-batch.js";
 import { RequestIdError } from "./errors.js";
-
-/**
- * Random UUIDs, version 4, in lower case (RFC 9562 section 5.4). Drawn from the system's generator and written out many at a time: a draw
- * is a system call, and Node puts each UUID together from twenty pieces of text.
- *
- * Not for secrets: the next ones lie in memory as text already.
- */
-// Whoever keeps one id keeps its batch: 16 are a page of 576 bytes.
-const BATCH = 16;
-const BYTES = 16;
-const LENGTH = 36;
-const DASH = 0x2d;
-const DIGITS = Buffer.from("0123456789abcdef");
-
-// Like the generator behind it, the batch belongs to the process; it is filled by the first draw, not by the import.
-let batch = "";
-let used = 0;
-
-export function newUuid(): string {
-  if (used === batch.length) {
-    batch = written(randomBytes(BATCH * BYTES));
-    used = 0;
-  }
-  used += LENGTH;
-  return batch.slice(used - LENGTH, used);
-}
-
-function written(bytes: Buffer): string {
-  const text = Buffer.alloc((bytes.length / BYTES) * LENGTH, DASH);
-  let to = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const place = at % BYTES;
-    if (place === 4 || place === 6 || place === 8 || place === 10) to++;
-    const byte = marked(bytes[at] ?? 0, place);
-    text[to++] = DIGITS[byte >> 4] ?? 0;
-    text[to++] = DIGITS[byte & 0x0f] ?? 0;
-  }
-  return text.toString("latin1");
-}
-
-/** The version stands in byte 6, the variant in byte 8. */
-function marked(byte: number, place: number): number {
-  if (place === 6) return (byte & 0x0f) | 0x40;
-  return place === 8 ? (byte & 0x3f) | 0x80 : byte;
-}
 
 export const MAX_REQUEST_ID_BYTES = 128;
 /** Request and response header. */
 export const REQUEST_ID_HEADER = "x-request-id";
 
-const ALLOWED = allow("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:@+/=");
+const IS_ALLOWED = tableOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:@+/=");
 const extension = new Extension<RequestId>("RequestId");
+
+const UUID_BYTES = 16;
+const UUID_LENGTH = 36;
+// An id that a program keeps also keeps the text of its batch: 576 bytes for 16.
+const UUIDS_PER_BATCH = 16;
+const DASH = 0x2d;
+const DIGITS = Buffer.from("0123456789abcdef");
+// Encoding a batch at once is faster than `crypto.randomUUID`, which joins twenty pieces of text for each UUID.
+const uuids = RandomBatch.ofText(UUID_BYTES, UUIDS_PER_BATCH, uuidTexts);
 
 export class RequestId {
   private constructor(readonly value: string) {}
 
-  /** A new one: UUID v4, lower case with hyphens (RFC 9562 section 5.4). */
+  /** A new UUID of version 4, in lower case with hyphens (RFC 9562 section 5.4). */
   static fresh(): RequestId {
-    return new RequestId(newUuid());
+    return new RequestId(uuids.next());
   }
 
-  /** The id of a header value, or a fresh one where there is none or it is not valid as it stands. Never throws, whatever it is given. */
+  /** The id in a header value, or a fresh id if there is no value or it is not valid. Never throws, also not for values of other types. */
   static fromHeader(value: string | undefined): RequestId {
     return typeof value === "string" && isValid(value) ? new RequestId(value) : RequestId.fresh();
   }
 
-  /** The id a request came with, of a repeated header the first value, or a fresh one. */
+  /** The id that the client sent, or a fresh id. Of a repeated header, the first value counts. */
   static fromRequest(request: Pick<IncomingMessage, "headers" | "headersDistinct">): RequestId {
     const value = request.headers[REQUEST_ID_HEADER];
     if (typeof value !== "string") return RequestId.fresh();
-    // Repeated values come joined with commas, which no id has; taking them apart is worth it only then.
+    // Node joins repeated values with commas. No valid id has a comma, so only then the values are split.
     return RequestId.fromHeader(value.includes(",") ? request.headersDistinct[REQUEST_ID_HEADER]?.[0] : value);
   }
 
-  /** @throws RequestIdError saying why; emptiness is looked at before length, length (in bytes of UTF-8) before characters. */
+  /** @throws RequestIdError Checks for an empty text first, then the size (in bytes of UTF-8), then the characters. */
   static parse(text: string): RequestId {
     if (text === "") throw new RequestIdError("empty");
     const size = Buffer.byteLength(text);
@@ -94,12 +58,12 @@ export class RequestId {
     return new RequestId(text);
   }
 
-  /** The id of this request; `undefined` where the request-id stage is off. */
+  /** The id of this request; `undefined` if the request-id stage is off. */
   static of(ctx: Extensible): RequestId | undefined {
     return extension.find(ctx);
   }
 
-  /** @internal Called once a request, by the stage. */
+  /** @internal The stage calls it once for each request. */
   static set(ctx: Extensible, id: RequestId): void {
     extension.set(ctx, id);
   }
@@ -109,17 +73,37 @@ export class RequestId {
   }
 }
 
-/** Everything allowed is one byte, so the length in characters is enough here. */
+/** Each allowed character is one byte, so the length in characters is enough here. */
 function isValid(text: string): boolean {
   const { length } = text;
   if (length === 0 || length > MAX_REQUEST_ID_BYTES) return false;
-  for (let at = 0; at < length; at++) if (ALLOWED[text.charCodeAt(at)] !== 1) return false;
+  for (let at = 0; at < length; at++) if (IS_ALLOWED[text.charCodeAt(at)] !== 1) return false;
   return true;
 }
 
-/** A table of bytes; what lies beyond it reads as `undefined`. */
-function allow(characters: string): Uint8Array {
+/** A table by character code: 1 for each of `characters`. A code beyond ASCII reads as `undefined`. */
+function tableOf(characters: string): Uint8Array {
   const table = new Uint8Array(128);
   for (let at = 0; at < characters.length; at++) table[characters.charCodeAt(at)] = 1;
   return table;
+}
+
+/** The texts of all UUIDs of a batch, one after the other. */
+function uuidTexts(bytes: Buffer): string {
+  const text = Buffer.alloc((bytes.length / UUID_BYTES) * UUID_LENGTH, DASH);
+  let to = 0;
+  for (let from = 0; from < bytes.length; from++) {
+    const index = from % UUID_BYTES;
+    if (index === 4 || index === 6 || index === 8 || index === 10) to++;
+    const byte = withVersionAndVariant(bytes[from] ?? 0, index);
+    text[to++] = DIGITS[byte >> 4] ?? 0;
+    text[to++] = DIGITS[byte & 0x0f] ?? 0;
+  }
+  return text.toString("latin1");
+}
+
+/** The version is in byte 6, the variant in byte 8. */
+function withVersionAndVariant(byte: number, index: number): number {
+  if (index === 6) return (byte & 0x0f) | 0x40;
+  return index === 8 ? (byte & 0x3f) | 0x80 : byte;
 }

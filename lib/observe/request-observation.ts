@@ -1,13 +1,17 @@
 /**
- * Watching a request until its answer is decided, or until the client leaves, whichever comes first: told once, never twice.
- * Shared by the layers that log and count.
+ * Observes a request until its answer is decided or the client leaves. `record` is called once, at the first of the two. The stages that
+ * log, count and trace requests extend it.
  */
 import type { Context } from "../http/context.js";
 import type { HeadCompleter } from "../http/head.js";
 import type { Run } from "../http/middleware.js";
 
-/** What logs and metrics say where the client left before the answer was there; never sent. */
+/** The status in logs and metrics if the client left before the answer was sent. It is never sent. */
 const CLIENT_GONE = 499;
+
+interface Failure {
+  readonly error: unknown;
+}
 
 export abstract class Observation implements HeadCompleter {
   private isOver = false;
@@ -17,50 +21,50 @@ export abstract class Observation implements HeadCompleter {
     ctx.whenGone(this);
   }
 
-  /** Called by the context when the client leaves. */
+  /** The context calls it when the client leaves. */
   clientGone(): void {
-    this.over(this.ctx.raw.statusCode);
+    this.end(this.ctx.raw.statusCode);
   }
 
-  /** Called when the head is sent of an answer that somebody writes by hand, after the inner stages are done. */
+  /** The response calls it when its head is sent. Only for an answer that application code writes itself after the inner stages. */
   complete(): void {
-    this.over(this.ctx.raw.statusCode);
+    this.end(this.ctx.raw.statusCode);
   }
 
-  /** Runs what is further in; an exception that passes counts as 500 and goes on. */
+  /** Runs the inner stages. An exception counts as status 500 and is thrown again. */
   watch(inner: Run): void | Promise<void> {
     let result: void | Promise<void>;
     try {
       result = inner(this.ctx);
     } catch (thrown) {
-      this.over(500, { error: thrown });
+      this.end(500, { error: thrown });
       throw thrown;
     }
     if (result === undefined) return this.done();
     return result.then(
       () => this.done(),
       (thrown: unknown) => {
-        this.over(500, { error: thrown });
+        this.end(500, { error: thrown });
         throw thrown;
       },
     );
   }
 
-  /** Milliseconds since the request came to the outermost stage that measures. */
+  /** Milliseconds since the outermost stage that measures received the request. */
   protected elapsed(): number {
     const { clock, startedAt } = this.ctx;
     return clock.monotonic() - (startedAt ?? 0);
   }
 
-  protected abstract record(status: number, failure: { readonly error: unknown } | undefined): void;
+  protected abstract record(status: number, failure: Failure | undefined): void;
 
   private done(): void {
     const { ctx } = this;
     if (ctx.respond === false && !ctx.raw.headersSent) ctx.completeHeadWith(this);
-    else this.over(ctx.raw.statusCode);
+    else this.end(ctx.raw.statusCode);
   }
 
-  private over(status: number, failure?: { readonly error: unknown }): void {
+  private end(status: number, failure?: Failure): void {
     if (this.isOver) return;
     this.isOver = true;
     const { gone, raw } = this.ctx;

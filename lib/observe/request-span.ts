@@ -1,14 +1,12 @@
-/** The span of a request: opened where a stage begins to watch it, ended when its answer is decided. */
+/** The names of the framework's spans, and the span of a request: a stage opens it, and it ends when the answer is decided. */
 import type { Context } from "../http/context.js";
 import type { Flow } from "../tracing/flow.js";
 import { closeSpan, openSpan, type Span } from "../tracing/span.js";
 import type { Fields, RemoteParent } from "../tracing/tracing.js";
 
-// The names of the framework's spans (specification, section 2.8). Stable: dashboards may rely on them. Only `REQUEST`
-// is opened today; the others are reserved.
-
-/** A request on its way through the stages; opened by the access log and by the trace context, so twice with both on. */
+/** A request. The access log and the trace context each open such a span, so with both stages on there are two for each request. */
 export const REQUEST = "framework.request";
+// The other names are reserved: the framework does not open these spans yet.
 export const DB_QUERY = "framework.db.query";
 export const CACHE_GET = "framework.cache.get";
 export const JOB_HANDLE = "framework.job.handle";
@@ -16,7 +14,7 @@ export const PAGE_RENDER = "framework.page.render";
 export const EVENT_LISTENER = "framework.event.listener";
 export const SCHEDULE_TICK = "framework.schedule.tick";
 
-/** All of them, in the order of the specification. */
+/** All names of the framework's spans. They do not change, so dashboards may use them. */
 export const ALL: readonly string[] = Object.freeze([
   REQUEST,
   DB_QUERY,
@@ -27,12 +25,12 @@ export const ALL: readonly string[] = Object.freeze([
   SCHEDULE_TICK,
 ]);
 
-/** Whether `name` is one of the framework's and will stay what it is. */
+/** True if `name` is one of the names in `ALL`. */
 export function isStable(name: string): boolean {
   return ALL.includes(name);
 }
 
-/** Opens a span `framework.request` in the request's flow, and has a body that is still to be streamed belong to it. */
+/** Opens a span `framework.request` in the request's flow. A body that is streamed later belongs to the span, too. */
 export function openRequestSpan(
   ctx: Context,
   flow: Flow | undefined,
@@ -44,7 +42,7 @@ export function openRequestSpan(
   return openSpan(target, REQUEST, fields, remoteParent, flow);
 }
 
-/** As failed where an exception passed by, or where the answer is a server error. */
+/** Ends the span; as failed, if there was an exception or the answer is a server error. */
 export function endRequestSpan(
   span: Span | undefined,
   status: number,

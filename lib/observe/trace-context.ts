@@ -1,96 +1,44 @@
 /**
- * The trace a request belongs to: the caller's, where it sent a valid `traceparent`, else a new one that starts here.
- * Follows W3C Trace Context (https://www.w3.org/TR/trace-context/), version 00 and no other.
+ * The trace that a request belongs to: the caller's trace, if the request has a valid `traceparent`, else a new trace. Implements W3C Trace
+ * Context (https://www.w3.org/TR/trace-context/), version 00 only.
+ *
+ * Not for secrets: the ids are unique, but the next ones are in memory already.
  *
  * @example
  * const trace = TraceContext.of(ctx);
  * await fetch(url, { headers: { ...trace?.outboundHeaders() }, signal: ctx.signal });
  */
-import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isWhitespace, trimWhitespace } from "../http/field-value.js";
 import { type Extensible, Extension } from "../http/extension.js";
+import { RandomBatch } from "../runtime/random-batch.js";
 
-/**
- * Random ids for traces (16 bytes) and spans (8 bytes), in lower-case hexadecimal, never all zero (W3C Trace Context, sections
- * 3.2.2.3 and 3.2.2.4). Drawn from the system's generator in one piece for many ids: a draw is a system call, a slice is not.
- *
- * Not for secrets: they are unique, and an id tells where in the piece the next ones lie.
- */
-const POOL_BYTES = 3072;
-const NO_SPAN = "0".repeat(16);
-const NO_TRACE = "0".repeat(32);
-
-// Like the generator behind it, the pool belongs to the process; it is filled by the first draw, not by the import.
-let pool = "";
-let used = 0;
-
-/** 32 hexadecimal digits. */
-export function newTraceId(): string {
-  const id = draw(32);
-  return id === NO_TRACE ? newTraceId() : id;
-}
-
-/** 16 hexadecimal digits. */
-export function newSpanId(): string {
-  const id = draw(16);
-  return id === NO_SPAN ? newSpanId() : id;
-}
-
-function draw(digits: number): string {
-  if (used + digits > pool.length) {
-    pool = randomBytes(POOL_BYTES).toString("hex");
-    used = 0;
-  }
-  const id = pool.slice(used, used + digits);
-  used += digits;
-  return id;
-}
-
-/**
- * `tracestate`: other vendors' notes on a trace, handed on as they came (W3C Trace Context, section 3.3). Nothing in it is understood
- * here, so nothing but its size, its number of members and its bytes is looked at; what does not fit is dropped whole.
- */
 export const MAX_TRACESTATE_MEMBERS = 32;
 export const MAX_TRACESTATE_BYTES = 512;
-
-/** The text without surrounding blanks; `undefined` where it is too long, has too many members, other bytes, or no member at all. */
-export function readTracestate(value: string): string | undefined {
-  const text = trimWhitespace(value);
-  if (text.length > MAX_TRACESTATE_BYTES) return undefined;
-  let members = 0;
-  let isInside = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code < 0x20 || code > 0x7e) return undefined;
-    // A member counts with its first character; empty ones and blank ones never do.
-    if (code === 0x2c) isInside = false;
-    else if (!isInside && !isWhitespace(code)) {
-      isInside = true;
-      members++;
-    }
-  }
-  return members === 0 || members > MAX_TRACESTATE_MEMBERS ? undefined : text;
-}
-
-/** Bit 0 of the flags: the caller may have recorded the trace. It is handed on, and nothing here consults it. */
+/** Bit 0 of the flags: the caller may have recorded the trace. It is passed on; the framework makes no decision by it. */
 export const FLAG_SAMPLED = 0x01;
 
-/** Neither id all zero (section 3.2.2). Fixed lengths and no choices: nothing to backtrack into. */
+/** Neither id may be all zero (section 3.2.2). Lengths are fixed and there are no alternatives, so there is nothing to backtrack into. */
 const TRACEPARENT = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 const extension = new Extension<TraceContext>("TraceContext");
+
+const IDS_PER_BATCH = 128;
+const ZERO_TRACE_ID = "0".repeat(32);
+const ZERO_SPAN_ID = "0".repeat(16);
+const traceIds = RandomBatch.ofText(16, IDS_PER_BATCH, (bytes) => bytes.toString("hex"));
+const spanIds = RandomBatch.ofText(8, IDS_PER_BATCH, (bytes) => bytes.toString("hex"));
 
 export class TraceContext {
   private constructor(
     /** 32 lower-case hexadecimal digits. */
     readonly traceId: string,
-    /** 16 lower-case hexadecimal digits: the caller's span; of a root, its own. */
+    /** 16 lower-case hexadecimal digits: the caller's span, or in a new trace the request's own span. */
     readonly parentSpanId: string,
-    /** The whole octet as it came, unknown bits included; of a root `FLAG_SAMPLED`. */
+    /** The whole octet as the caller sent it, unknown bits included; in a new trace `FLAG_SAMPLED`. */
     readonly flags: number,
-    /** True for a caller's trace, false for a root. */
+    /** True for a caller's trace, false for a new trace. */
     readonly continued: boolean,
-    /** As it came, without surrounding blanks. */
+    /** As the caller sent it, without surrounding whitespace. */
     readonly tracestate: string | undefined,
   ) {}
 
@@ -100,31 +48,31 @@ export class TraceContext {
   }
 
   /**
-   * The trace of these header values; `undefined` where `traceparent` is not exactly what the standard says, blanks included.
-   * A `tracestate` that is not valid is dropped alone. Never throws, whatever it is given.
+   * The trace of these header values; `undefined` if `traceparent` is not valid. Whitespace around it is not valid. An invalid `tracestate`
+   * is dropped, and the trace stays. Never throws, also not for values of other types.
    */
   static parse(traceparent: string | undefined, tracestate?: string): TraceContext | undefined {
     if (typeof traceparent !== "string" || !TRACEPARENT.test(traceparent)) return undefined;
-    const state = typeof tracestate === "string" ? readTracestate(tracestate) : undefined;
+    const state = typeof tracestate === "string" ? parseTracestate(tracestate) : undefined;
     const flags = Number.parseInt(traceparent.slice(53), 16);
     return new TraceContext(traceparent.slice(3, 35), traceparent.slice(36, 52), flags, true, state);
   }
 
-  /** The trace of a request, or a new one. A repeated `traceparent` counts as none; repeated `tracestate` lines are one list. */
+  /** The trace of a request, or a new trace. A repeated `traceparent` is ignored; repeated `tracestate` lines form one list. */
   static fromRequest(request: Pick<IncomingMessage, "headers" | "headersDistinct">): TraceContext {
     const { traceparent, tracestate } = request.headers;
-    // Repeated lines come joined: no traceparent is valid with a comma, and only a tracestate has to be joined without the blank.
+    // Node joins repeated lines with ", ". No valid traceparent has a comma; tracestate must be joined without the space.
     if (typeof traceparent !== "string") return TraceContext.root();
     const states = tracestate === undefined ? undefined : request.headersDistinct["tracestate"]?.join(",");
     return TraceContext.parse(traceparent, states) ?? TraceContext.root();
   }
 
-  /** The trace of this request; `undefined` where the trace-context stage is off. */
+  /** The trace of this request; `undefined` if the trace-context stage is off. */
   static of(ctx: Extensible): TraceContext | undefined {
     return extension.find(ctx);
   }
 
-  /** @internal Called once a request, by the stage. */
+  /** @internal The stage calls it once for each request. */
   static set(ctx: Extensible, trace: TraceContext): void {
     extension.set(ctx, trace);
   }
@@ -133,10 +81,44 @@ export class TraceContext {
     return (this.flags & FLAG_SAMPLED) === FLAG_SAMPLED;
   }
 
-  /** Headers for one outgoing request, for `fetch` and `node:http` alike: a new child span at every call. */
+  /** Headers for one outgoing request, for `fetch` and `node:http` alike. Each call makes a new child span. */
   outboundHeaders(): Record<string, string> {
     const flags = this.flags.toString(16).padStart(2, "0");
     const traceparent = `00-${this.traceId}-${newSpanId()}-${flags}`;
     return this.tracestate === undefined ? { traceparent } : { traceparent, tracestate: this.tracestate };
   }
+}
+
+/** 32 lower-case hexadecimal digits, never all zero (section 3.2.2.3). */
+export function newTraceId(): string {
+  const id = traceIds.next();
+  return id === ZERO_TRACE_ID ? newTraceId() : id;
+}
+
+/** 16 lower-case hexadecimal digits, never all zero (section 3.2.2.4). */
+export function newSpanId(): string {
+  const id = spanIds.next();
+  return id === ZERO_SPAN_ID ? newSpanId() : id;
+}
+
+/**
+ * The value of `tracestate` without surrounding whitespace; `undefined` if it is too long, has no member or too many, or has bytes that are
+ * not printable ASCII. Its members are other vendors' data (section 3.3): they are passed on unchanged, so only these limits are checked.
+ */
+function parseTracestate(value: string): string | undefined {
+  const text = trimWhitespace(value);
+  if (text.length > MAX_TRACESTATE_BYTES) return undefined;
+  let members = 0;
+  let isInMember = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return undefined;
+    // A member counts from its first character on. Empty members and members of whitespace do not count.
+    if (code === 0x2c) isInMember = false;
+    else if (!isInMember && !isWhitespace(code)) {
+      isInMember = true;
+      members++;
+    }
+  }
+  return members === 0 || members > MAX_TRACESTATE_MEMBERS ? undefined : text;
 }

@@ -1,86 +1,86 @@
 /**
- * Which subscriber and which span the running code belongs to. One AsyncLocalStorage holds a `Flow`; user spans and
- * `withSubscriber` nest flows properly, while the framework enters one flow a request and then only moves its `span`
- * (see `openSpan` in tracing-span.ts), because entering costs and moving does not.
+ * The subscriber and the span of the running code. One AsyncLocalStorage holds a `Flow`. `Span.run` and `withSubscriber` enter a nested flow.
+ * The framework enters one flow for each request and then only reassigns its `span` (see `openSpan`), because entering a flow is expensive
+ * and an assignment is not.
  *
- * Internal: applications use `tracing` (tracing.ts).
+ * Internal: applications use `tracing`.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EventEmitter } from "node:events";
 import { VERBOSITY, type SpanData, type Subscriber } from "./subscriber.js";
 
-/** A subscriber in use. Targets remember its number, which keeps nothing alive. */
-export class Dispatch {
-  static #last = 0;
-  readonly id = ++Dispatch.#last;
+/** A subscriber in use. Targets remember its id and not the object, so that the subscriber can be collected. */
+export class SubscriberHandle {
+  static #lastId = 0;
+  readonly id = ++SubscriberHandle.#lastId;
   constructor(readonly subscriber: Subscriber) {}
 }
 
-/** What an asynchronous flow carries. */
+/** The value of the AsyncLocalStorage. */
 export class Flow {
-  /** The flow of the request this one is part of, which is the one whose `span` may be moved. */
+  /** The flow of the request that this flow is part of. Only the `span` of that flow may be reassigned. */
   readonly request: Flow | undefined;
 
   constructor(
-    readonly dispatch: Dispatch,
-    /** The innermost span; reassigned only in the flow of a request. */
+    readonly handle: SubscriberHandle,
+    /** The innermost span. Only a request flow reassigns it. */
     public span: SpanData | undefined,
     request?: Flow | "this",
   ) {
     this.request = request === "this" ? this : request;
   }
 
-  /** Entered for the framework's layers, which may move `span` instead of entering another flow. */
-  get swappable(): boolean {
+  /** True for the flow of a request, whose `span` the framework may reassign instead of entering another flow. */
+  get isRequestFlow(): boolean {
     return this.request === this;
   }
 }
 
 const flows = new AsyncLocalStorage<Flow>();
 
-let installed: Dispatch | undefined;
-let delivering = false;
+let installed: SubscriberHandle | undefined;
+let isCallingSubscriber = false;
 
-/** Grows whenever interests may have changed; targets compare it before they trust what they remember. */
-export let generation = 0;
+/** Grows when the interest of subscribers may have changed. A target compares it before it uses a remembered interest. */
+export let interestVersion = 0;
 
-// Weak, because a scope has no end one could see: a timer may outlive the call. Whoever can still emit into a
-// subscriber holds it strongly through its flow, so nothing that can be reached is ever missing here.
+// A scope has no visible end, because a timer may outlive the call; so scoped subscribers are held weakly. The flow of code that can still
+// emit to a subscriber holds it strongly, so no subscriber in use is missing here.
 const scoped = new Set<WeakRef<Subscriber>>();
-const dispatches = new WeakMap<Subscriber, Dispatch>();
-const forgotten = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {
+const handles = new WeakMap<Subscriber, SubscriberHandle>();
+const collected = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {
   scoped.delete(reference);
-  generation++;
+  interestVersion++;
 });
 
-function dispatchOf(subscriber: Subscriber): Dispatch {
-  return dispatches.get(subscriber) ?? remember(subscriber);
+function handleOf(subscriber: Subscriber): SubscriberHandle {
+  return handles.get(subscriber) ?? makeHandle(subscriber);
 }
 
-function remember(subscriber: Subscriber): Dispatch {
-  const dispatch = new Dispatch(subscriber);
+function makeHandle(subscriber: Subscriber): SubscriberHandle {
+  const handle = new SubscriberHandle(subscriber);
   const reference = new WeakRef(subscriber);
-  dispatches.set(subscriber, dispatch);
+  handles.set(subscriber, handle);
   scoped.add(reference);
-  forgotten.register(subscriber, reference);
-  generation++;
-  return dispatch;
+  collected.register(subscriber, reference);
+  interestVersion++;
+  return handle;
 }
 
-/** @internal Sets the one process-wide subscriber; `false` where there is one already. */
+/** Sets the one subscriber of the process; `false` if there is one already. @internal */
 export function installSubscriber(subscriber: Subscriber): boolean {
   if (installed !== undefined) return false;
-  installed = new Dispatch(subscriber);
-  generation++;
+  installed = new SubscriberHandle(subscriber);
+  interestVersion++;
   return true;
 }
 
-/** Who listens to the running code. @internal */
+/** The subscriber of the running code. @internal */
 export function currentSubscriber(): Subscriber | undefined {
-  return currentDispatch(currentFlow())?.subscriber;
+  return currentHandle(currentFlow())?.subscriber;
 }
 
-/** The verbosity `subscriber` wants from `target`; 0 where it cannot say. */
+/** The verbosity that `subscriber` wants from `target`; 0 if it throws or returns no level. */
 export function verbosityOf(subscriber: Subscriber, target: string): number {
   try {
     return VERBOSITY[subscriber.maxLevel(target)] ?? 0;
@@ -89,7 +89,7 @@ export function verbosityOf(subscriber: Subscriber, target: string): number {
   }
 }
 
-/** The highest verbosity anyone in the process wants from `target`. */
+/** The highest verbosity that a subscriber of the process wants from `target`. */
 export function highestInterest(target: string): number {
   let highest = installed === undefined ? 0 : verbosityOf(installed.subscriber, target);
   for (const reference of scoped) {
@@ -99,85 +99,89 @@ export function highestInterest(target: string): number {
   return highest;
 }
 
-/** The flow the running code is in. */
+/** The flow of the running code. */
 export function currentFlow(): Flow | undefined {
   return scoped.size === 0 && installed === undefined ? undefined : flows.getStore();
 }
 
-/** Where an event emitted now goes: the scoped subscriber, else the installed one. */
-export function currentDispatch(flow: Flow | undefined): Dispatch | undefined {
-  return flow === undefined ? installed : flow.dispatch;
+/** The subscriber that receives the events of `flow`: the scoped one, else the installed one. */
+export function currentHandle(flow: Flow | undefined): SubscriberHandle | undefined {
+  return flow === undefined ? installed : flow.handle;
 }
 
-/** Runs `fn` with `subscriber` in charge, across everything asynchronous that `fn` starts, and outside any span. */
+/** Runs `fn` with `subscriber` and outside any span, together with everything asynchronous that `fn` starts. */
 export function withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
-  return flows.run(new Flow(dispatchOf(subscriber), undefined), fn);
+  return flows.run(new Flow(handleOf(subscriber), undefined), fn);
 }
 
 /** Runs `fn` inside `span`. */
-export function runInSpan<T>(dispatch: Dispatch, span: SpanData, fn: () => T): T {
-  return flows.run(new Flow(dispatch, span, flows.getStore()?.request), fn);
+export function runInSpan<T>(handle: SubscriberHandle, span: SpanData, fn: () => T): T {
+  return flows.run(new Flow(handle, span, flows.getStore()?.request), fn);
 }
 
 /**
- * Enters the one flow of a request: a root, whatever flow the socket was opened in, under `subscriber`, the subscriber
- * of the surrounding scope, or the installed one. Where there is none it is a plain call.
+ * Enters the flow of a request. It is a root flow and does not inherit the flow in which the socket was opened. Its subscriber is
+ * `subscriber`, else that of the surrounding scope, else the installed one. Without a subscriber, it is a plain call.
  * @internal
  */
 export function enterRequest<A, T>(run: (argument: A) => T, argument: A, subscriber?: Subscriber): T {
-  const dispatch = subscriber === undefined ? currentDispatch(currentFlow()) : dispatchOf(subscriber);
-  if (dispatch === undefined) return run(argument);
-  return flows.run(new Flow(dispatch, undefined, "this"), run, argument);
+  const handle = subscriber === undefined ? currentHandle(currentFlow()) : handleOf(subscriber);
+  if (handle === undefined) return run(argument);
+  return flows.run(new Flow(handle, undefined, "this"), run, argument);
 }
 
 /**
- * For a layer that is used without the application around it: makes sure that `openSpan` has a flow of its own to move
- * in, and hands it over. A plain call where `enterRequest` has done so already, or where nobody listens.
+ * Runs `run` in a request flow, in which `openSpan` can reassign the span: for a layer that is used without the application around it. It
+ * is a plain call after `enterRequest`, and without a subscriber.
  * @internal
  */
 export function ensureFlow<A, T>(run: (argument: A, flow: Flow | undefined) => T, argument: A): T {
   const flow = currentFlow();
-  const dispatch = currentDispatch(flow);
-  if (dispatch === undefined || flow?.swappable === true) return run(argument, flow);
-  const made = new Flow(dispatch, flow?.span, "this");
+  const handle = currentHandle(flow);
+  if (handle === undefined || flow?.isRequestFlow === true) return run(argument, flow);
+  const made = new Flow(handle, flow?.span, "this");
   return flows.run(made, run, argument, made);
 }
 
 /**
- * Runs `fn` in a flow taken earlier with `currentFlow`: for callbacks that Node calls from the connection rather than
- * from the request (`close` of a socket, `data` of a request, an abort).
+ * Runs `run` in a flow that `currentFlow` returned earlier: for callbacks that Node calls for the connection and not for the request
+ * (`close` of a socket, `data` of a request, an abort).
  * @internal
  */
 export function resumeFlow<A, T>(flow: Flow | undefined, run: (argument: A) => T, argument: A): T {
   return flow === undefined ? run(argument) : flows.run(flow, run, argument);
 }
 
-/** Calls into the subscriber: nothing comes back out, and what it emits meanwhile is dropped. */
-export function deliver<A>(call: (subscriber: Subscriber, argument: A) => void, to: Dispatch, argument: A): void {
-  if (delivering) return;
-  delivering = true;
+/** Calls the subscriber. What it throws is lost, and events that are emitted during the call are dropped. */
+export function callSubscriber<A>(
+  call: (subscriber: Subscriber, argument: A) => void,
+  to: SubscriberHandle,
+  argument: A,
+): void {
+  if (isCallingSubscriber) return;
+  isCallingSubscriber = true;
   try {
     call(to.subscriber, argument);
   } catch {
-    // A subscriber that fails loses what it was told; the one who emitted must not notice.
+    // A failing subscriber loses the event. The code that emitted it must not fail.
   } finally {
-    delivering = false;
+    isCallingSubscriber = false;
   }
 }
 
-// Keeps what listeners log in the request's flow. Node tells a request's streams of what happens from the connection,
-// which belongs to no request in particular: a listener to `data`, `end` or `close` would lose the request's fields.
-//
-// Internal: done for whoever is handed Node's request or response, and for a body that is streamed.
-
-/** Has all listeners of `emitter` run in the flow of the request that is current now. A call without one does nothing. @internal */
+/**
+ * Makes all listeners of `emitter` run in the flow of the current request; without a request, does nothing. Node emits the events of a
+ * request's streams from the connection, which belongs to no request: a listener to `data`, `end` or `close` would lose the fields of the
+ * request. The framework calls it for Node's request and response, when the application asks for them, and for a streamed body.
+ * @internal
+ */
 export function keepFlow(emitter: EventEmitter): void {
   const flow = currentFlow()?.request;
   if (flow === undefined) return;
   const emit = emitter.emit.bind(emitter);
   const emitInFlow = (args: Parameters<typeof emit>): boolean => emit(...args);
   emitter.emit = (...args) => {
-    const here = currentFlow();
-    return here?.request === flow ? emit(...args) : resumeFlow(flow, emitInFlow, args);
+    const current = currentFlow();
+    return current?.request === flow ? emit(...args) : resumeFlow(flow, emitInFlow, args);
   };
 }

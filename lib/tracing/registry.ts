@@ -1,6 +1,6 @@
 /**
- * Puts layers together into one subscriber. A layer sees every span, and the events its filter and the registry's let
- * through; each keeps a value of its own per span, so that layers need not know of each other.
+ * Combines layers into one subscriber. Each layer sees every span, and the events that pass its own filter and the registry's filter. Each
+ * layer keeps its own state for a span, so layers do not depend on each other.
  *
  * @example
  * const sink = new CaptureSink();
@@ -18,14 +18,14 @@ import {
 } from "./subscriber.js";
 
 /**
- * One collector. All methods are optional and synchronous; what they throw is swallowed, and the other layers still get
- * their turn. `State` is what the layer keeps for a span: made by `onNewSpan`, handed to every later call about it.
+ * Collects events and spans. All methods are optional and synchronous. If a method throws, the error is ignored, and the other layers are
+ * still called. `State` is the layer's own value for a span: `onNewSpan` returns it, and every later call for the span receives it.
  */
 export interface TracingLayer<State = unknown> {
   onNewSpan?(span: SpanData, parent: State | undefined): State;
-  /** `fields` are the new ones only; `span.fields` already holds them. */
+  /** @param fields Only the new fields; `span.fields` has them already. */
   onRecord?(span: SpanData, fields: Fields, state: State | undefined): void;
-  /** `state` is that of the innermost span the event happened in. */
+  /** @param state The state of the innermost span around the event. */
   onEvent?(event: LogEvent, state: State | undefined): void;
   onClose?(span: SpanData, outcome: SpanOutcome, state: State | undefined): void;
 }
@@ -35,32 +35,32 @@ interface Entry {
   readonly filter: TargetFilter | undefined;
 }
 
-/** What a registry keeps for a span: the value of each layer, in the order of the layers. */
+/** The registry's value for a span: the state of each layer, in the order of the layers. */
 type States = readonly unknown[];
 
 export class Registry implements Subscriber {
   readonly #entries: readonly Entry[];
   readonly #filter: TargetFilter | undefined;
-  // Without any filter of a layer's own, a look at each would be a look for nothing.
-  readonly #plain: boolean;
+  // True if no layer has a filter of its own, so that events need no check for each layer.
+  readonly #isUnfiltered: boolean;
 
   constructor(entries: readonly Entry[] = [], filter?: TargetFilter) {
     this.#entries = entries;
     this.#filter = filter;
-    this.#plain = entries.every((entry) => entry.filter === undefined);
+    this.#isUnfiltered = entries.every((entry) => entry.filter === undefined);
   }
 
-  /** A registry with one layer more; `filter` is for the events of this layer alone. */
+  /** A registry with one more layer; `filter` applies only to the events of this layer. */
   with<State>(layer: TracingLayer<State>, filter?: TargetFilter): Registry {
     return new Registry([...this.#entries, { layer, filter }], this.#filter);
   }
 
-  /** A registry whose filter decides for all its layers. */
+  /** The same registry with a filter for all its layers. */
   filter(filter: TargetFilter): Registry {
     return new Registry(this.#entries, filter);
   }
 
-  /** A registry with the layers of both, each under the filters it has been under. */
+  /** A registry with the layers of both registries, each layer with the filters that applied to it before. */
   and(other: Registry): Registry {
     return new Registry([...this.#filtered(), ...other.#filtered()]);
   }
@@ -77,25 +77,25 @@ export class Registry implements Subscriber {
     const parents = statesOf(span.parent);
     const states: unknown[] = [];
     for (let i = 0; i < this.#entries.length; i++) states.push(this.#stateFor(i, span, parents?.[i]));
-    span.slot = states;
+    span.subscriberState = states;
   }
 
   onRecord(span: SpanData, fields: Fields): void {
     const states = statesOf(span);
-    for (let i = 0; i < this.#entries.length; i++) recordIn(this.#entries[i], span, fields, states?.[i]);
+    for (let i = 0; i < this.#entries.length; i++) recordTo(this.#entries[i], span, fields, states?.[i]);
   }
 
   onEvent(event: LogEvent): void {
     const states = statesOf(event.span);
     for (let i = 0; i < this.#entries.length; i++) {
       const entry = this.#entries[i];
-      if (entry !== undefined && (this.#plain || wants(entry, event))) tell(entry.layer, event, states?.[i]);
+      if (entry !== undefined && (this.#isUnfiltered || wants(entry, event))) eventTo(entry.layer, event, states?.[i]);
     }
   }
 
   onClose(span: SpanData, outcome: SpanOutcome): void {
     const states = statesOf(span);
-    for (let i = 0; i < this.#entries.length; i++) closeIn(this.#entries[i], span, outcome, states?.[i]);
+    for (let i = 0; i < this.#entries.length; i++) closeTo(this.#entries[i], span, outcome, states?.[i]);
   }
 
   #filtered(): readonly Entry[] {
@@ -111,27 +111,27 @@ export class Registry implements Subscriber {
   }
 }
 
-function tell(layer: TracingLayer, event: LogEvent, state: unknown): void {
+function eventTo(layer: TracingLayer, event: LogEvent, state: unknown): void {
   try {
     layer.onEvent?.(event, state);
   } catch {
-    // The other layers still get their turn.
+    // The other layers are still called.
   }
 }
 
-function recordIn(entry: Entry | undefined, span: SpanData, fields: Fields, state: unknown): void {
+function recordTo(entry: Entry | undefined, span: SpanData, fields: Fields, state: unknown): void {
   try {
     entry?.layer.onRecord?.(span, fields, state);
   } catch {
-    // The other layers still get their turn.
+    // The other layers are still called.
   }
 }
 
-function closeIn(entry: Entry | undefined, span: SpanData, outcome: SpanOutcome, state: unknown): void {
+function closeTo(entry: Entry | undefined, span: SpanData, outcome: SpanOutcome, state: unknown): void {
   try {
     entry?.layer.onClose?.(span, outcome, state);
   } catch {
-    // The other layers still get their turn.
+    // The other layers are still called.
   }
 }
 
@@ -148,7 +148,7 @@ function lower(one: LevelFilter, other: LevelFilter): LevelFilter {
   return VERBOSITY[one] < VERBOSITY[other] ? one : other;
 }
 
-// A flow never mixes subscribers, so the slot of every span an event can be in was filled by this registry.
+// All spans of a flow have the same subscriber, so this registry has set the state of every span around an event.
 function statesOf(span: SpanData | undefined): States | undefined {
-  return span?.slot as States | undefined;
+  return span?.subscriberState as States | undefined;
 }

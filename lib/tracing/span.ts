@@ -1,8 +1,8 @@
 /**
- * A stretch of work with a name and fields. Everything emitted inside `run` belongs to it, across awaits, timers and
- * streams; its fields are folded into those events by the layers that want them.
+ * A piece of work with a name and fields. Every event that is emitted inside `run` belongs to the span, also after awaits, in timers and in
+ * streams. Layers may add the fields of the span to these events.
  *
- * Not for a moment in time: that is an event.
+ * Not for a single moment: that is an event.
  *
  * @example
  * const span = log.span("import", { file });
@@ -11,44 +11,18 @@
  * });
  */
 import type { Fields, SpanOutcome, RemoteParent, SpanData, Subscriber } from "./subscriber.js";
-import { currentDispatch, currentFlow, deliver, runInSpan, type Dispatch, type Flow } from "./flow.js";
-
-/** A copy of fields that their owner may change: the caller's object stays the caller's, and what throws is marked. */
-export function copyFields(fields: Fields): Fields {
-  try {
-    return { ...fields };
-  } catch {
-    return copyOneByOne(fields);
-  }
-}
-
-function copyOneByOne(fields: Fields): Fields {
-  try {
-    return Object.fromEntries(Object.keys(fields).map((name) => [name, read(fields, name)]));
-  } catch {
-    // A proxy that does not even list its names has none.
-    return {};
-  }
-}
-
-function read(fields: Fields, name: string): unknown {
-  try {
-    return fields[name];
-  } catch {
-    return "[unreadable]";
-  }
-}
+import { currentHandle, currentFlow, callSubscriber, runInSpan, type SubscriberHandle, type Flow } from "./flow.js";
 
 const FINISHED: SpanOutcome = Object.freeze({ ok: true });
 
 export class Span implements SpanData {
-  slot: unknown;
+  subscriberState: unknown;
   parent: SpanData | undefined;
-  /** Set once it is open. */
-  #dispatch: Dispatch | undefined;
+  /** Set when the span is open. */
+  #handle: SubscriberHandle | undefined;
   #fields: Fields;
   #running = 0;
-  #closed = false;
+  #isClosed = false;
 
   constructor(
     readonly target: string,
@@ -64,48 +38,48 @@ export class Span implements SpanData {
   }
 
   /**
-   * Runs `fn` inside the span and answers what it answers. The span opens with the first run, as a child of the span
-   * the caller is in, and closes when `fn` returns or throws, or when the promise it returned settles; running it again
-   * enters it again and reports nothing more. Where nobody listens, it is a plain call.
+   * Runs `fn` inside the span and returns its result. The first run opens the span as a child of the caller's span. The span closes when
+   * `fn` returns or throws, or when its promise settles. A later run enters the span again, and its end is not reported again. Without a
+   * subscriber, it is a plain call.
    */
   run<T>(fn: () => T): T {
     const flow = currentFlow();
-    const dispatch = this.#dispatch ?? currentDispatch(flow);
-    if (dispatch === undefined) return fn();
-    if (this.#dispatch === undefined) {
+    const handle = this.#handle ?? currentHandle(flow);
+    if (handle === undefined) return fn();
+    if (this.#handle === undefined) {
       this.#fields = copyFields(this.#fields);
-      this.open(dispatch, flow?.span);
+      this.open(handle, flow?.span);
     }
     this.#running++;
-    return this.#finish(dispatch, fn);
+    return this.#finish(handle, fn);
   }
 
-  /** Adds fields, or overwrites them, for the events that are still to come. */
+  /** Adds or replaces fields, for all later events. */
   record(fields: Fields): void {
     const added = copyFields(fields);
     this.#fields = { ...this.#fields, ...added };
-    if (this.#dispatch === undefined) return;
-    deliver((subscriber, span) => subscriber.onRecord(span, added), this.#dispatch, this);
+    if (this.#handle === undefined) return;
+    callSubscriber((subscriber, span) => subscriber.onRecord(span, added), this.#handle, this);
   }
 
   /** @internal */
-  open(dispatch: Dispatch, parent: SpanData | undefined): void {
-    this.#dispatch = dispatch;
+  open(handle: SubscriberHandle, parent: SpanData | undefined): void {
+    this.#handle = handle;
     this.parent = parent;
-    deliver(announce, dispatch, this);
+    callSubscriber(callOnNewSpan, handle, this);
   }
 
-  /** @internal Tells the layers, once, that it is over. */
+  /** Reports the end to the layers; later calls do nothing. @internal */
   close(outcome: SpanOutcome): void {
-    if (this.#closed || this.#dispatch === undefined) return;
-    this.#closed = true;
-    deliver((subscriber, span) => subscriber.onClose(span, outcome), this.#dispatch, this);
+    if (this.#isClosed || this.#handle === undefined) return;
+    this.#isClosed = true;
+    callSubscriber((subscriber, span) => subscriber.onClose(span, outcome), this.#handle, this);
   }
 
-  #finish<T>(dispatch: Dispatch, fn: () => T): T {
+  #finish<T>(handle: SubscriberHandle, fn: () => T): T {
     let result: T;
     try {
-      result = runInSpan(dispatch, this, fn);
+      result = runInSpan(handle, this, fn);
     } catch (error) {
       this.#leave({ ok: false, error });
       throw error;
@@ -115,7 +89,7 @@ export class Span implements SpanData {
     return result;
   }
 
-  // A promise stays a promise: `then` with both callbacks answers what the original does, only after the span is closed.
+  // The returned promise settles as the original does, after the span is closed.
   #settle<T extends Promise<unknown>>(result: T): T {
     return result.then(
       (value) => {
@@ -135,12 +109,11 @@ export class Span implements SpanData {
 }
 
 /**
- * Opens a span and makes it the current one of this request, without entering another flow. `fields` are taken over and
- * must not be changed afterwards. `undefined` where nobody listens.
+ * Opens a span as the current span of this request, without entering another flow; `undefined` outside a request flow. `fields` is not
+ * copied and must not change afterwards.
  *
- * It stays the current one after `closeSpan`: what a handler left behind (a timer, a streaming body, a late failure) and
- * what the outer stages still have to say belong to the request, and keep its fields. `Target.infoIn` is for what must not
- * carry them.
+ * The span stays current after `closeSpan`: later events of the request (of a timer, a streamed body, a late failure, an outer stage) have
+ * its fields, too. `Target.infoIn` emits events without them.
  * @internal
  */
 export function openSpan(
@@ -150,18 +123,44 @@ export function openSpan(
   remoteParent?: RemoteParent,
   flow: Flow | undefined = currentFlow(),
 ): Span | undefined {
-  if (flow === undefined || !flow.swappable) return undefined;
+  if (flow === undefined || !flow.isRequestFlow) return undefined;
   const span = new Span(target, name, fields, remoteParent);
-  span.open(flow.dispatch, flow.span);
+  span.open(flow.handle, flow.span);
   flow.span = span;
   return span;
 }
 
-/** Ends a span of `openSpan`; with `failure`, as failed. A second call does nothing. @internal */
+/** Ends a span that `openSpan` opened; as failed, if there is a `failure`. Later calls do nothing. @internal */
 export function closeSpan(span: Span | undefined, failure?: { readonly error: unknown }): void {
   span?.close(failure === undefined ? FINISHED : { ok: false, error: failure.error });
 }
 
-function announce(subscriber: Subscriber, span: SpanData): void {
+function callOnNewSpan(subscriber: Subscriber, span: SpanData): void {
   subscriber.onNewSpan(span);
+}
+
+/** A copy, because the caller may change its object later. A value that throws is marked. */
+function copyFields(fields: Fields): Fields {
+  try {
+    return { ...fields };
+  } catch {
+    return copyOneByOne(fields);
+  }
+}
+
+function copyOneByOne(fields: Fields): Fields {
+  try {
+    return Object.fromEntries(Object.keys(fields).map((name) => [name, read(fields, name)]));
+  } catch {
+    // A proxy that does not list its names has no fields.
+    return {};
+  }
+}
+
+function read(fields: Fields, name: string): unknown {
+  try {
+    return fields[name];
+  } catch {
+    return "[unreadable]";
+  }
 }

@@ -1,19 +1,18 @@
 /**
- * The words between those who emit and those who collect: levels, events, spans as data, and the `Subscriber` port.
- * Types and one small table; nothing here runs. Implement `TracingLayer` (tracing-registry.ts) rather than `Subscriber` unless
- * you mean to replace the registry itself.
+ * The port between the code that emits events and the code that collects them: levels, events, spans as data, and `Subscriber`. Types and one
+ * small table. Implement `TracingLayer` and not `Subscriber`, unless you want to replace the registry itself.
  */
 
-/** Names and values recorded with an event or a span. Values may be anything; what cannot be shown is marked, never thrown. */
+/** Names and values of an event or a span. A value may be anything. A value that cannot be shown is marked and causes no error. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** From the most to the least urgent, spelled as in the log line. */
 export type Level = "ERROR" | "WARN" | "INFO" | "DEBUG" | "TRACE";
 
-/** The least urgent level that still interests someone; `"OFF"` where none does. */
+/** The least urgent level that is wanted; `"OFF"` if none is. */
 export type LevelFilter = Level | "OFF";
 
-/** A level as a number: an event is wanted where its verbosity is at most that of the filter. */
+/** A level as a number. An event is wanted if its verbosity is at most the verbosity of the filter. */
 export const VERBOSITY: Readonly<Record<LevelFilter, number>> = Object.freeze({
   OFF: 0,
   ERROR: 1,
@@ -23,12 +22,12 @@ export const VERBOSITY: Readonly<Record<LevelFilter, number>> = Object.freeze({
   TRACE: 5,
 });
 
-/** Decides by target which levels are wanted. Must answer the same for the same target, always: the answer is cached. */
+/** Decides by target which levels are wanted. It must always return the same level for the same target, because the level is cached. */
 export interface TargetFilter {
   maxLevel(target: string): LevelFilter;
 }
 
-/** The caller's span, where a trace was continued from upstream (W3C Trace Context). Only exporters look at it. */
+/** The caller's span, if the request continues a caller's trace (W3C Trace Context). Only exporters read it. */
 export interface RemoteParent {
   /** 32 lower-case hex characters. */
   readonly traceId: string;
@@ -39,42 +38,42 @@ export interface RemoteParent {
   readonly traceState?: string | undefined;
 }
 
-/** A span as its layers see it. */
+/** A span as layers see it. */
 export interface SpanData {
   readonly target: string;
   readonly name: string;
-  /** The span's own fields, later recorded ones included; not those of its parents. */
+  /** The span's own fields, later recorded ones included; not the fields of its parents. */
   readonly fields: Fields;
   readonly parent: SpanData | undefined;
   readonly remoteParent?: RemoteParent | undefined;
-  /** Belongs to the subscriber the span was opened under. */
-  slot: unknown;
+  /** Only for the subscriber under which the span was opened. */
+  subscriberState: unknown;
 }
 
 /** How a span ended. */
 export type SpanOutcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
 
-/** One thing that happened. */
+/** One event. */
 export interface LogEvent {
   readonly level: Level;
   readonly target: string;
-  /** `undefined` where the event recorded none. */
+  /** `undefined` if the event has none. */
   readonly message: string | undefined;
   readonly fields: Fields | undefined;
-  /** The innermost span the event happened in. */
+  /** The innermost span around the event. */
   readonly span: SpanData | undefined;
   /** Milliseconds since the Unix epoch, by the machine's clock. */
   readonly timestamp: number;
 }
 
 /**
- * Where events and spans go. Whatever a method throws is lost and never reaches the one who emitted; events emitted
- * while a method runs are dropped, so that a sink which logs cannot feed itself.
+ * The destination of events and spans. What a method throws is lost and does not reach the code that emitted the event. Events that are
+ * emitted while a method runs are dropped, so that a sink that logs does not call itself.
  */
 export interface Subscriber extends TargetFilter {
   onEvent(event: LogEvent): void;
   onNewSpan(span: SpanData): void;
-  /** `fields` are the new ones only; `span.fields` already holds them. */
+  /** @param fields Only the new fields; `span.fields` has them already. */
   onRecord(span: SpanData, fields: Fields): void;
   onClose(span: SpanData, outcome: SpanOutcome): void;
 }

@@ -1,6 +1,5 @@
 /**
- * The facade that everything emits through; what becomes of an event is the subscriber's business (room `observe`).
- * Until a subscriber is installed, events go nowhere. This file is also the entry point `…/observe/tracing`.
+ * The facade for events and spans. The subscriber decides what happens with an event; without a subscriber, events are dropped.
  *
  * @example
  * const log = tracing.target("shop::links");
@@ -8,13 +7,13 @@
  * await log.span("import", { file }).run(() => load(file));
  */
 import {
-  currentDispatch,
+  currentHandle,
   currentFlow,
-  deliver,
-  generation,
+  callSubscriber,
+  interestVersion,
   highestInterest,
   verbosityOf,
-  type Dispatch,
+  type SubscriberHandle,
   type Flow,
   withSubscriber,
 } from "./flow.js";
@@ -22,12 +21,6 @@ import { VERBOSITY, type Fields, type Level, type LogEvent, type SpanData, type 
 import { Span } from "./span.js";
 import { Registry } from "./registry.js";
 
-/**
- * A named place that events come from, for example `shop::links`. Made once, at the top of a module, and used from there.
- *
- * An event that nobody wants costs a comparison: each target remembers the highest level anyone is interested in, until
- * subscribers change.
- */
 const ERROR = 1;
 const WARN = 2;
 const INFO = 3;
@@ -36,53 +29,58 @@ const TRACE = 5;
 
 const NO_FIELDS: Fields = Object.freeze({});
 
-/** Emits under one target. Without a message, pass `undefined` and put what there is to say into fields. */
+/**
+ * A named source of events, for example `shop::links`. Create one for each module and keep it in a constant. For an event without a message,
+ * pass `undefined` and only fields.
+ *
+ * An event that no subscriber wants costs one comparison: a target remembers the highest wanted level until subscribers change.
+ */
 export class Target {
-  #seen = -1;
+  #version = -1;
   #interest = 0;
-  // What the dispatch last asked wants: almost always it is the next one, too.
-  #dispatchId = 0;
-  #wanted = 0;
+  // The verbosity that the last subscriber wants. The next event almost always goes to the same subscriber.
+  #handleId = 0;
+  #wantedByHandle = 0;
 
   constructor(readonly name: string) {}
 
   trace(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= TRACE || this.#seen !== generation) this.#emit(TRACE, "TRACE", message, fields);
+    if (this.#interest >= TRACE || this.#version !== interestVersion) this.#emit(TRACE, "TRACE", message, fields);
   }
 
   debug(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= DEBUG || this.#seen !== generation) this.#emit(DEBUG, "DEBUG", message, fields);
+    if (this.#interest >= DEBUG || this.#version !== interestVersion) this.#emit(DEBUG, "DEBUG", message, fields);
   }
 
   info(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= INFO || this.#seen !== generation) this.#emit(INFO, "INFO", message, fields);
+    if (this.#interest >= INFO || this.#version !== interestVersion) this.#emit(INFO, "INFO", message, fields);
   }
 
   warn(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= WARN || this.#seen !== generation) this.#emit(WARN, "WARN", message, fields);
+    if (this.#interest >= WARN || this.#version !== interestVersion) this.#emit(WARN, "WARN", message, fields);
   }
 
   error(message: string | undefined, fields?: Fields): void {
-    if (this.#interest >= ERROR || this.#seen !== generation) this.#emit(ERROR, "ERROR", message, fields);
+    if (this.#interest >= ERROR || this.#version !== interestVersion) this.#emit(ERROR, "ERROR", message, fields);
   }
 
-  /** At INFO, in a flow and a span that the caller knows: an access line is outside the span it reports on. @internal */
+  /** Emits at INFO in the given flow and span: an access log line is outside the span that it reports on. @internal */
   infoIn(flow: Flow | undefined, span: SpanData | undefined, message: string, fields: Fields): void {
     this.#refresh();
     if (this.#interest >= INFO) this.#emitIn(flow, span, INFO, "INFO", message, fields);
   }
 
-  /** A span to run work in; see `Span`. */
+  /** Creates a span; see `Span`. */
   span(name: string, fields: Fields = NO_FIELDS): Span {
     return new Span(this.name, name, fields);
   }
 
-  /** Whether an event at `level` would reach anyone from here: worth asking before something costly is computed for it. */
+  /** True if the current subscriber wants events of this level. Use it before you compute expensive fields. */
   enabled(level: Level | Lowercase<Level>): boolean {
-    // Upper-casing a member of the union gives a member of the union.
+    // The upper case of each member of the union is a member of the union.
     const verbosity = VERBOSITY[level.toUpperCase() as Level];
-    const dispatch = currentDispatch(currentFlow());
-    return dispatch !== undefined && this.#wants(dispatch, verbosity);
+    const handle = currentHandle(currentFlow());
+    return handle !== undefined && this.#wants(handle, verbosity);
   }
 
   #emit(verbosity: number, level: Level, message: string | undefined, fields: Fields | undefined): void {
@@ -100,27 +98,27 @@ export class Target {
     message: string | undefined,
     fields: Fields | undefined,
   ): void {
-    const dispatch = currentDispatch(flow);
-    if (dispatch === undefined || !this.#wants(dispatch, verbosity)) return;
-    deliver(tell, dispatch, { level, target: this.name, message, fields, span, timestamp: Date.now() });
+    const handle = currentHandle(flow);
+    if (handle === undefined || !this.#wants(handle, verbosity)) return;
+    callSubscriber(callOnEvent, handle, { level, target: this.name, message, fields, span, timestamp: Date.now() });
   }
 
   #refresh(): void {
-    if (this.#seen === generation) return;
-    this.#seen = generation;
+    if (this.#version === interestVersion) return;
+    this.#version = interestVersion;
     this.#interest = highestInterest(this.name);
   }
 
-  #wants(dispatch: Dispatch, verbosity: number): boolean {
-    if (this.#dispatchId !== dispatch.id) {
-      this.#dispatchId = dispatch.id;
-      this.#wanted = verbosityOf(dispatch.subscriber, this.name);
+  #wants(handle: SubscriberHandle, verbosity: number): boolean {
+    if (this.#handleId !== handle.id) {
+      this.#handleId = handle.id;
+      this.#wantedByHandle = verbosityOf(handle.subscriber, this.name);
     }
-    return this.#wanted >= verbosity;
+    return this.#wantedByHandle >= verbosity;
   }
 }
 
-function tell(subscriber: Subscriber, event: LogEvent): void {
+function callOnEvent(subscriber: Subscriber, event: LogEvent): void {
   subscriber.onEvent(event);
 }
 
@@ -139,28 +137,27 @@ export type { TracingLayer } from "./registry.js";
 export type { Span, Registry };
 
 export const tracing = Object.freeze({
-  /** The place events come from: usually one per module, named like a path, `shop::links`. */
+  /** A source of events, usually one for each module, with a name like a path: `shop::links`. */
   target(name: string): Target {
     return new Target(name);
   },
 
-  /** An empty registry; `.with(layer)` makes it a subscriber worth having. */
+  /** An empty registry. Add layers with `.with(layer)`. */
   registry(): Registry {
     return new Registry();
   },
 
   /**
-   * Runs `fn` with `subscriber` in place of the installed one, across everything asynchronous that `fn` starts, and
-   * nowhere else: made for tests.
+   * Runs `fn`, and everything asynchronous that it starts, with `subscriber` in place of the installed one: for tests.
    *
-   * @throws TypeError for what is no subscriber.
+   * @throws TypeError if `subscriber` lacks a method.
    */
   withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
     checkSubscriber(subscriber);
     return withSubscriber(subscriber, fn);
   },
 
-  /** The innermost span of the running code, to `record` on; `undefined` outside any, and where nobody listens. */
+  /** The innermost span of the running code, for `record`; `undefined` outside any span and without a subscriber. */
   currentSpan(): Span | undefined {
     const span: SpanData | undefined = currentFlow()?.span;
     return span instanceof Span ? span : undefined;
@@ -169,10 +166,10 @@ export const tracing = Object.freeze({
 
 const METHODS = ["maxLevel", "onEvent", "onNewSpan", "onRecord", "onClose"] as const;
 
-/** JavaScript callers may pass anything: a layer without a registry is what is passed most easily, and would hear nothing. */
+/** A JavaScript caller may pass any value. A common mistake is a layer without a registry, which would receive no events. */
 function checkSubscriber(value: Partial<Subscriber> | null | undefined): void {
   if (METHODS.every((name) => typeof value?.[name] === "function")) return;
   throw new TypeError(
-    "withSubscriber(…) was given no subscriber: make one of a layer with tracing.registry().with(layer)",
+    "withSubscriber(…) needs a subscriber: make one from a layer with tracing.registry().with(layer)",
   );
 }

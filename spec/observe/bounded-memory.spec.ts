@@ -1,6 +1,6 @@
 /**
- * What observing keeps of what it has seen: bounded, whatever comes and however much of it. Each row runs in a process of its own, which
- * sees far more than may be kept and then says how many megabytes of it are left.
+ * The memory of logging and metrics is bounded for every input. Each row runs in a process of its own, which logs or counts far more than
+ * the limit and then prints the megabytes that it still holds.
  */
 import { expect } from "chai";
 import { runProgram } from "../support/program.js";
@@ -21,7 +21,7 @@ const PRELUDE = `
   const piece = (turn) => (Buffer.alloc(1 << 20, 97 + (turn % 20)).toString("latin1") + turn).slice(-30);
   const surrogates = (turn) => String.fromCharCode(0xd800 + (turn % 1000), 120, 0xd800 + (Math.floor(turn / 1000) % 1000));
   const kept = [];
-  // What lies outside the heap is let go of in a later turn, by some Nodes only when asked again.
+  // Memory outside the heap is released in a later turn, by some versions of Node only after a second collection.
   async function settle() {
     for (let turn = 0; turn < 5; turn++) {
       gc();
@@ -45,14 +45,14 @@ const TABLE: readonly (readonly [what: string, program: string])[] = [
   ["values logged that were cut out of long texts", `measure(200, (turn) => log({ ["k" + turn]: piece(turn) }))`],
   ["names cut out of long texts", `measure(200, (turn) => log({ note: new Map([[piece(turn), 1]]) }))`],
   ["long values", `measure(200, (turn) => log({ ["k" + turn]: "x".repeat(1 << 20) + turn }))`],
-  ["names that were judged", `measure(200_000, (turn) => isSensitive("name" + turn))`],
-  ["long names that were judged", `measure(200, (turn) => isSensitive("x".repeat(1 << 18) + turn))`],
+  ["names that were checked", `measure(200_000, (turn) => isSensitive("name" + turn))`],
+  ["long names that were checked", `measure(200, (turn) => isSensitive("x".repeat(1 << 18) + turn))`],
   ["targets", `measure(100_000, (turn) => log({ a: 1 }, "spec::" + turn))`],
   ["methods", `measure(100_000, (turn) => counted.count("M" + turn, 200, 1)), metrics.render()`],
   ["statuses", `measure(400_000, (turn) => counted.count("GET", turn, 1))`],
 ];
 
-describe("what observing keeps in memory", function () {
+describe("the memory of logging and metrics", function () {
   this.timeout(60_000);
   this.slow(10_000);
 

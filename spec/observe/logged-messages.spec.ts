@@ -1,4 +1,4 @@
-/** HTTP messages among the fields of a log call: Node's, Koa's and fetch's, over HTTP/1.1 and HTTP/2. */
+/** HTTP messages as fields of an event: Node's, Koa's and fetch's, over HTTP/1.1 and HTTP/2. */
 import { once } from "node:events";
 import http from "node:http";
 import http2, { type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
@@ -19,14 +19,14 @@ const ASKED = { method: "GET", path: "/links/7" };
 
 const log = tracing.target("shop::links");
 
-/** The field `value` of the one line that is logged for it. */
+/** The field as the log line shows it. */
 function logged(value: unknown, name = "value"): unknown {
   const sink = new CaptureSink();
   tracing.withSubscriber(tracing.registry().with(new JsonLog(sink)), () => log.info("m", { [name]: value }));
   return (JSON.parse(sink.transcript()) as { fields: Record<string, unknown> }).fields[name];
 }
 
-/** What `see` makes of one request to `server`. */
+/** Sends one request to `server` and returns the result of `see`. */
 async function seenBy<T>(server: http.Server, see: (response: http.IncomingMessage) => T): Promise<T> {
   const { port } = await listening(server);
   const request = http.get({ port, path: TARGET, headers: HEADERS, agent: false });
@@ -39,7 +39,7 @@ async function seenBy<T>(server: http.Server, see: (response: http.IncomingMessa
   return seen;
 }
 
-describe("an HTTP message in a log call", () => {
+describe("an HTTP message in an event", () => {
   const places: readonly (readonly [name: string, pick: (ctx: Context) => unknown, shown: object])[] = [
     ["the context", (ctx) => ctx, { ...ASKED, status: 202 }],
     ["Koa's request", (ctx) => ctx.request, ASKED],
@@ -47,11 +47,11 @@ describe("an HTTP message in a log call", () => {
     ["Node's request", (ctx) => ctx.req, ASKED],
     ["Node's response", (ctx) => ctx.res, { ...ASKED, status: 202 }],
     ["an object inside another", (ctx) => ({ deep: [ctx.req] }), { deep: [ASKED] }],
-    ["what a toJSON answers", (ctx) => ({ toJSON: () => ctx.req }), ASKED],
+    ["the result of a toJSON", (ctx) => ({ toJSON: () => ctx.req }), ASKED],
     ["a reply", () => Reply.empty(204).header("X-Note", SECRET), { status: 204 }],
   ];
   for (const [name, pick, shown] of places) {
-    it(`shows method, path and status of ${name}, of an application's request`, async () => {
+    it(`is shown as method, path and status: ${name}`, async () => {
       const handle = (ctx: Context) => {
         ctx.status = 202;
         ctx.set("X-Answer", SECRET);
@@ -69,7 +69,7 @@ describe("an HTTP message in a log call", () => {
     });
   }
 
-  it("shows them of Koa's own objects", async () => {
+  it("is shown so for Koa's own objects", async () => {
     const koa = new Koa();
     let shown: unknown;
     koa.use((ctx) => {
@@ -87,7 +87,7 @@ describe("an HTTP message in a log call", () => {
     expect(shown).to.deep.equal([answered, ASKED, answered, ASKED, answered]);
   });
 
-  it("shows them of both sides of a client's exchange", async () => {
+  it("is shown so for a client's request and response", async () => {
     const server = http.createServer((_request, response) => response.writeHead(418, { "X-Note": SECRET }).end());
 
     // Node's types do not declare the request of a response.
@@ -96,7 +96,7 @@ describe("an HTTP message in a log call", () => {
     expect(shown).to.deep.equal([{ ...ASKED, status: 418 }, ASKED]);
   });
 
-  it("shows them of HTTP/2", async () => {
+  it("is shown so for HTTP/2", async () => {
     const server = http2.createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -114,7 +114,7 @@ describe("an HTTP message in a log call", () => {
     expect(shown).to.deep.equal([ASKED, { ...ASKED, status: 200 }]);
   });
 
-  it("shows them of fetch's objects", () => {
+  it("is shown so for fetch's objects", () => {
     const request = new Request(`https://shop.example${TARGET}`, { method: "PUT", headers: HEADERS });
     const response = new Response(SECRET, { status: 201, headers: HEADERS });
 
@@ -125,13 +125,13 @@ describe("an HTTP message in a log call", () => {
     ]);
   });
 
-  it("shows them where it stands in place of the fields, and in the text of a debug build", () => {
+  it("is shown so in place of the fields, and by the console log", () => {
     const { req } = context({ url: TARGET, headers: HEADERS });
     const sink = new CaptureSink();
     const registry = tracing.registry().with(new JsonLog(sink)).with(new ConsoleLog(sink));
 
     tracing.withSubscriber(registry, () => {
-      // What a caller without a compiler may do.
+      // A JavaScript caller may do this.
       log.info("m", req as object as Record<string, unknown>);
       log.info("m", { req });
     });
@@ -140,7 +140,7 @@ describe("an HTTP message in a log call", () => {
     expect(sink.lines()[3]).to.match(/ m req=\{"method":"GET","path":"\/links\/7"\}$/);
   });
 
-  it("asks a context for nothing that hands out Node's objects", () => {
+  it("does not read the members of a context that give access to Node's objects", () => {
     const ctx = context({ url: TARGET });
 
     logged(ctx);
@@ -148,7 +148,7 @@ describe("an HTTP message in a log call", () => {
     expect([ctx.requestIsOut, ctx.exposed]).to.deep.equal([false, false]);
   });
 
-  it("withholds what is named in alsoRedact", () => {
+  it("is redacted by alsoRedact", () => {
     const sink = new CaptureSink();
     const json = new JsonLog(sink).alsoRedact("path");
 
@@ -157,7 +157,7 @@ describe("an HTTP message in a log call", () => {
     expect(sink.transcript()).to.include('"path":"[redacted]"');
   });
 
-  it("marks a message that cannot be read, and keeps the line", () => {
+  it("is marked if it cannot be read, and the line is written", () => {
     class Hostile {
       readonly headers = HEADERS;
       readonly status = 200;
@@ -174,7 +174,7 @@ describe("an HTTP message in a log call", () => {
     expect(logged([new Hostile(), asking])).to.deep.equal(["[unreadable]", "[unreadable]"]);
   });
 
-  it("takes a plain object for what it holds, and so a class that has no head", () => {
+  it("is not a plain object, and not an instance without headers", () => {
     class Job {
       readonly method = "GET";
       readonly url = "/a?b";

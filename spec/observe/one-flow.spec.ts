@@ -1,4 +1,4 @@
-/** A handler's events carry the fields of its request, whichever way they come about; over a real socket. */
+/** A handler's events have the fields of its request, in every kind of asynchronous code; over a real socket. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter, once } from "node:events";
 import http from "node:http";
@@ -20,7 +20,7 @@ interface Line {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** An application of one handler, with a log of its own. */
+/** An application with one handler and its own log. */
 async function logged(handler: (ctx: Context) => unknown): Promise<{ app: Running; lines: () => Line[] }> {
   const sink = new CaptureSink();
   const app = await tracing.withSubscriber(tracing.registry().with(new JsonLog(sink)), () => serve(handler));
@@ -44,7 +44,7 @@ async function serve(handler: (ctx: Context) => unknown): Promise<Running> {
 const BODY = "x".repeat(200_000);
 
 const ways: Readonly<Record<string, (ctx: Context) => unknown>> = {
-  "at once": () => log.info("seen"),
+  synchronously: () => log.info("seen"),
   "after an await": async () => {
     await Promise.resolve();
     log.info("seen");
@@ -54,7 +54,7 @@ const ways: Readonly<Record<string, (ctx: Context) => unknown>> = {
     new Promise<void>((resolve) => {
       setImmediate(() => process.nextTick(() => queueMicrotask(() => resolve(log.info("seen")))));
     }),
-  "in a listener of an emitter of its own": () => {
+  "in a listener of its own emitter": () => {
     const emitter = new EventEmitter().once("done", () => log.info("seen"));
     emitter.emit("done");
   },
@@ -72,7 +72,7 @@ const ways: Readonly<Record<string, (ctx: Context) => unknown>> = {
     ),
   "in a listener to the body's end": (ctx) =>
     new Promise<void>((resolve) => ctx.req.once("end", () => resolve(log.info("seen"))).resume()),
-  "in a stream that the body is piped through": (ctx) =>
+  "in a stream through which the body is piped": (ctx) =>
     new Promise<void>((resolve) => {
       const through = new PassThrough().on("data", () => log.info("seen"));
       pipeline(ctx.req, through, () => resolve(log.info("seen")));
@@ -85,7 +85,7 @@ const ways: Readonly<Record<string, (ctx: Context) => unknown>> = {
     ctx.res.once("close", () => log.info("seen"));
     return "done";
   },
-  "in the generator of a body that has to wait for the client": () => Readable.from(chunks()),
+  "in the generator of a body that waits for the client": () => Readable.from(chunks()),
 };
 
 async function* chunks(): AsyncGenerator<Buffer> {
@@ -96,9 +96,9 @@ async function* chunks(): AsyncGenerator<Buffer> {
   }
 }
 
-describe("one flow a request", () => {
+describe("the flow of a request", () => {
   for (const [way, handler] of Object.entries(ways)) {
-    it(`gives the request's fields to what a handler logs ${way}`, async () => {
+    it(`gives its fields to events that a handler emits ${way}`, async () => {
       const { app, lines } = await logged(handler);
 
       const answer = await fetch(`${app.url}/links?token=canary`, { method: "POST", body: BODY });
@@ -117,7 +117,7 @@ describe("one flow a request", () => {
     });
   }
 
-  it("gives them to a listener of the signal when the client leaves", async () => {
+  it("gives its fields to a listener of the signal when the client leaves", async () => {
     const { app, lines } = await logged(
       (ctx) => new Promise<void>((resolve) => ctx.signal.addEventListener("abort", () => resolve(log.info("gone")))),
     );
@@ -132,7 +132,7 @@ describe("one flow a request", () => {
     expect(gone?.spans).to.deep.equal(["framework.request", "framework.request"]);
   });
 
-  it("gives them to a body that ends because the client leaves", async () => {
+  it("gives its fields to a body that ends because the client leaves", async () => {
     const { app, lines } = await logged(() => {
       const body = new Readable({ read: () => body.push("more") });
       return body.once("close", () => log.info("given up"));
@@ -150,7 +150,7 @@ describe("one flow a request", () => {
     expect(end?.fields).to.include({ method: "GET", path: "/endless" });
   });
 
-  it("is entered once, whatever stages are on and however often the handler waits", async () => {
+  it("is entered once, with all stages on and a handler that awaits often", async () => {
     const { app } = await logged(async (ctx) => {
       for (let turn = 0; turn < 10; turn++) await Promise.resolve();
       return ctx.text();
@@ -167,7 +167,7 @@ describe("one flow a request", () => {
     expect(entries).to.equal(3);
   });
 
-  it("keeps requests apart that take turns on one connection", async () => {
+  it("is separate for each request of one connection", async () => {
     const { app, lines } = await logged((ctx) => {
       ctx.res.once("close", () => log.info(ctx.path));
       return "done";
@@ -184,7 +184,7 @@ describe("one flow a request", () => {
   });
 });
 
-/** From now on, how often any asynchronous storage of the process is entered; the call ends it. */
+/** Counts how often the process enters any AsyncLocalStorage, until the returned function is called. */
 function countEntries(): () => number {
   // oxlint-disable-next-line typescript/unbound-method -- called with its own `this` below
   const { run } = AsyncLocalStorage.prototype;

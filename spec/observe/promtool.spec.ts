@@ -3,7 +3,7 @@ import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { promtoolCheck } from "../support/promtool.js";
 
 describe("promtool check metrics", () => {
-  it("accepts counters, gauges and histograms with the worst of labels and help", function () {
+  it("accepts counters, gauges and histograms with difficult labels and help texts", function () {
     const metrics = new Metrics({ maxSeries: 3 });
     metrics.describeCounter("orders_total", 'Orders: "placed", \\ and\nnew.');
     metrics.describeGauge("queue_depth", "Jobs waiting.");
@@ -19,7 +19,7 @@ describe("promtool check metrics", () => {
     expect(complaints).to.equal("");
   });
 
-  it("rejects a page that is broken, so that its acceptance says something", function () {
+  it("rejects an invalid exposition, so its acceptance proves something", function () {
     expect(promtoolCheck(this, "# TYPE a counter\na{x=1} 1\n")).to.include("exit 1");
   });
 
@@ -34,7 +34,7 @@ describe("promtool check metrics", () => {
   });
 });
 
-/** The one metric without help, which promtool's lint (not its parser) asks for. */
+/** Removes the one metric without a help text, which promtool's lint (not its parser) demands. */
 function withoutOverflow(text: string): string {
   return text.replaceAll(/^.*framework_metrics_overflow_total.*\n/gmu, "");
 }

@@ -9,25 +9,27 @@ import { received } from "../support/received.js";
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:@+/=";
 
+const freshIds = Array.from({ length: 5000 }, () => RequestId.fresh().value);
+
 describe("RequestId", () => {
   const valid: readonly (readonly [string, string])[] = [
     ["one character", "a"],
-    ["every character allowed", ALPHABET],
+    ["every allowed character", ALPHABET],
     ["a UUID", "0F8FAD5B-d9cb-469f-a165-70867728950e"],
     ["base64 with padding", "q83vASNFZ4k+/w=="],
     ["128 bytes", "x".repeat(128)],
   ];
   const invalid: readonly (readonly [string, string, RequestIdErrorReason])[] = [
-    ["nothing", "", "empty"],
+    ["an empty text", "", "empty"],
     ["129 bytes", "x".repeat(129), "too-large"],
     ["a megabyte", "x".repeat(1_000_000), "too-large"],
-    ["129 bytes, a bad one among them", `${"x".repeat(128)} `, "too-large"],
+    ["129 bytes, one of them not allowed", `${"x".repeat(128)} `, "too-large"],
     ["128 characters in 129 bytes", `${"x".repeat(127)}é`, "too-large"],
     ["65 characters in 130 bytes", "é".repeat(65), "too-large"],
     ["64 characters in 128 bytes, none allowed", "é".repeat(64), "invalid-char"],
-    ["one blank", " ", "invalid-char"],
-    ["a blank before", " a", "invalid-char"],
-    ["a blank after", "a ", "invalid-char"],
+    ["one space", " ", "invalid-char"],
+    ["a space before", " a", "invalid-char"],
+    ["a space after", "a ", "invalid-char"],
     ["a tab", "a\tb", "invalid-char"],
     ["CR and LF", "a\r\nx-evil: 1", "invalid-char"],
     ["NUL", "a\u0000", "invalid-char"],
@@ -36,13 +38,13 @@ describe("RequestId", () => {
     ["a quote", 'a"b', "invalid-char"],
     ["a backslash", "a\\b", "invalid-char"],
     ["markup", "<script>", "invalid-char"],
-    ["beyond ASCII", "ä", "invalid-char"],
+    ["a letter outside ASCII", "ä", "invalid-char"],
     ["full-width digits", "１２", "invalid-char"],
     ["a letter that lower-cases to ASCII", "\u212a", "invalid-char"],
     ["a lone surrogate", "\ud800", "invalid-char"],
   ];
 
-  it("takes up to 128 bytes", () => {
+  it("has at most 128 bytes", () => {
     expect(MAX_REQUEST_ID_BYTES).to.equal(128);
   });
 
@@ -55,7 +57,7 @@ describe("RequestId", () => {
   }
 
   for (const [title, text, reason] of invalid) {
-    it(`replaces ${title} with a fresh id, and refuses to parse it as ${reason}`, () => {
+    it(`replaces ${title} with a fresh id, and parse() throws ${reason}`, () => {
       expect(RequestId.fromHeader(text).value).to.match(UUID_V4);
       expect(errorOf(() => RequestId.parse(text)))
         .to.be.instanceOf(RequestIdError)
@@ -63,7 +65,7 @@ describe("RequestId", () => {
     });
   }
 
-  it("allows these characters and no other", () => {
+  it("allows only the characters of the alphabet", () => {
     const codes = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code));
 
     const allowed = codes.filter((character) => RequestId.fromHeader(`a${character}b`).value === `a${character}b`);
@@ -71,34 +73,41 @@ describe("RequestId", () => {
     expect(allowed).to.have.members(ALPHABET.split(""));
   });
 
-  it("makes a fresh id where there is no header", () => {
+  it("makes a fresh id if there is no header", () => {
     expect(RequestId.fromHeader(undefined).value).to.match(UUID_V4);
   });
 
-  it("makes a fresh id where an untyped program hands in what is no text", () => {
+  it("makes a fresh id for a value that is no string", () => {
     for (const value of [null, ["abc"], 7, {}, Symbol("abc"), { length: 3, charCodeAt: () => 65 }]) {
       expect(RequestId.fromHeader(value as unknown as string).value).to.match(UUID_V4);
     }
   });
 
-  it("makes a different fresh id every time", () => {
-    const ids = Array.from({ length: 1000 }, () => RequestId.fresh().value);
-
-    expect(new Set(ids).size).to.equal(1000);
+  it("makes fresh ids that are UUIDs of version 4 (RFC 9562), all different", () => {
+    expect(freshIds.filter((id) => !UUID_V4.test(id))).to.deep.equal([]);
+    expect(new Set(freshIds).size).to.equal(freshIds.length);
   });
 
-  it("says size and limit of what is too large, and repeats nothing of it", () => {
+  it("makes fresh ids that are random in every digit except version and variant", () => {
+    const kinds = Array.from({ length: 36 }, (_, index) => new Set(freshIds.map((id) => id.charAt(index))).size);
+
+    expect(kinds.join(" ")).to.equal(
+      "16 16 16 16 16 16 16 16 1 16 16 16 16 1 1 16 16 16 1 4 16 16 16 1 16 16 16 16 16 16 16 16 16 16 16 16",
+    );
+  });
+
+  it("names size and limit of a text that is too large, and does not repeat the text", () => {
     const error = errorOf(() => RequestId.parse(`secret${"é".repeat(100)}`));
 
     expect(error).to.include({ reason: "too-large", size: 206, limit: 128 });
     expect(error.message).to.include("206").and.not.to.include("secret");
   });
 
-  it("says no size of what is not too large", () => {
+  it("names no size for the other reasons", () => {
     expect(errorOf(() => RequestId.parse("a b"))).to.include({ size: undefined, limit: undefined });
   });
 
-  it("is found on the request it was set on, and on no other", () => {
+  it("is found only on the request that it was set on", () => {
     const [one, other]: [Extensible, Extensible] = [{ extensions: undefined }, { extensions: undefined }];
     const id = RequestId.parse("a");
 
@@ -108,7 +117,7 @@ describe("RequestId", () => {
     expect(RequestId.of(other)).to.equal(undefined);
   });
 
-  describe("of a request as it was received", () => {
+  describe("of a received request", () => {
     const rows: readonly (readonly [string, readonly string[], string | undefined])[] = [
       ["a valid header", ["x-request-id: abc"], "abc"],
       ["its name in any case", ["X-REQUEST-ID: abc"], "abc"],
@@ -117,7 +126,7 @@ describe("RequestId", () => {
       ["two headers, the first empty", ["x-request-id:", "x-request-id: second"], undefined],
       ["a list in one header", ["x-request-id: first, second"], undefined],
       ["an empty header", ["x-request-id: "], undefined],
-      ["a header beyond ASCII", ["x-request-id: \u00e9"], undefined],
+      ["a header with a letter outside ASCII", ["x-request-id: \u00e9"], undefined],
       ["no header", [], undefined],
     ];
 
@@ -146,7 +155,7 @@ describe("RequestId", () => {
       );
     });
 
-    it("is the text itself exactly where it can be parsed", () => {
+    it("is the text itself if and only if the text can be parsed", () => {
       fc.assert(
         fc.property(text, (sent) => {
           const isKept = RequestId.fromHeader(sent).value === sent;
@@ -157,7 +166,7 @@ describe("RequestId", () => {
       );
     });
 
-    it("is kept when it was made here", () => {
+    it("is valid as the next request's id", () => {
       fc.assert(
         fc.property(text, (sent) => {
           const { value } = RequestId.fromHeader(sent);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import * as observe from "../../lib/entries/observe.js";
 
 describe("span names", () => {
-  it("are these, in this order", () => {
+  it("are seven, in this order", () => {
     expect(observe.ALL).to.deep.equal([
       "framework.request",
       "framework.db.query",
@@ -15,7 +15,7 @@ describe("span names", () => {
     expect(Object.isFrozen(observe.ALL)).to.equal(true);
   });
 
-  it("have a constant each", () => {
+  it("each have a constant", () => {
     const { REQUEST, DB_QUERY, CACHE_GET, JOB_HANDLE, PAGE_RENDER, EVENT_LISTENER, SCHEDULE_TICK } = observe;
 
     expect([REQUEST, DB_QUERY, CACHE_GET, JOB_HANDLE, PAGE_RENDER, EVENT_LISTENER, SCHEDULE_TICK]).to.deep.equal(
@@ -23,7 +23,7 @@ describe("span names", () => {
     );
   });
 
-  it("are stable, and others are not", () => {
+  it("are stable, and other names are not", () => {
     expect(observe.ALL.every(observe.isStable)).to.equal(true);
     expect(["framework.requests", "Framework.Request", "request", ""].some(observe.isStable)).to.equal(false);
   });

@@ -20,15 +20,15 @@ describe("TraceContext", () => {
 
   describe("traceparent", () => {
     const invalid: readonly (readonly [string, string | undefined])[] = [
-      ["nothing", undefined],
-      ["empty", ""],
+      ["no header", undefined],
+      ["an empty header", ""],
       ["54 bytes", PARENT.slice(0, 54)],
       ["56 bytes", `${PARENT}0`],
-      ["a blank before", ` ${PARENT}`],
-      ["a blank after", `${PARENT} `],
-      ["a blank before, 55 bytes in all", ` ${PARENT.slice(0, 54)}`],
+      ["a space before", ` ${PARENT}`],
+      ["a space after", `${PARENT} `],
+      ["a space before, 55 bytes in total", ` ${PARENT.slice(0, 54)}`],
       ["a newline after", `${PARENT}\n`],
-      ["55 bytes of nothing", "-".repeat(55)],
+      ["55 dashes", "-".repeat(55)],
       ["no dash at 2", PARENT.replace("00-", "000")],
       ["no dash at 35", `00-${TRACE}0${SPAN}-01`],
       ["no dash at 52", `00-${TRACE}-${SPAN}001`],
@@ -42,12 +42,12 @@ describe("TraceContext", () => {
       ["upper case in the trace id", `00-${TRACE.toUpperCase()}-${SPAN}-01`],
       ["upper case in the parent id", `00-${TRACE}-${SPAN.toUpperCase()}-01`],
       ["upper case in the flags", `00-${TRACE}-${SPAN}-0A`],
-      ["a letter beyond f", `00-${TRACE.replace("f", "g")}-${SPAN}-01`],
+      ["a letter after f", `00-${TRACE.replace("f", "g")}-${SPAN}-01`],
       ["a byte before 0", `00-${TRACE}-${SPAN.replace("9", "/")}-01`],
       ["a byte after 9", `00-${TRACE}-${SPAN.replace("9", ":")}-01`],
       ["a byte before a", `00-${TRACE}-${SPAN.replace("a", "`")}-01`],
       ["a sign in the flags", `00-${TRACE}-${SPAN}-+1`],
-      ["a blank in the flags", `00-${TRACE}-${SPAN}- 1`],
+      ["a space in the flags", `00-${TRACE}-${SPAN}- 1`],
       ["full-width digits", `00-${TRACE.replace("0", "０")}-${SPAN}-01`],
       ["a letter that lower-cases to ASCII", `00-${TRACE}-${SPAN}-0\u212a`],
       ["a megabyte", "0".repeat(1_000_000)],
@@ -59,7 +59,7 @@ describe("TraceContext", () => {
       });
     }
 
-    it("is discarded where an untyped program hands in what is no text", () => {
+    it("is discarded if it is no string", () => {
       for (const value of [null, [PARENT], 7, {}, Symbol(PARENT)] as unknown[] as string[]) {
         expect(TraceContext.parse(value)).to.equal(undefined);
         expect(TraceContext.parse(PARENT, value)).to.include({ traceId: TRACE, tracestate: undefined });
@@ -76,7 +76,7 @@ describe("TraceContext", () => {
       });
     });
 
-    it("takes ids that are zero but for one digit", () => {
+    it("accepts ids that are zero except for one digit", () => {
       const first = TraceContext.parse(`00-1${"0".repeat(31)}-1${"0".repeat(15)}-00`);
       const last = TraceContext.parse(`00-${"0".repeat(31)}1-${"0".repeat(15)}1-00`);
 
@@ -84,7 +84,7 @@ describe("TraceContext", () => {
       expect(last?.parentSpanId).to.equal(`${"0".repeat(15)}1`);
     });
 
-    it("keeps every octet of flags whole, and hands it on", () => {
+    it("keeps every bit of the flags, and passes them on", () => {
       for (let flags = 0; flags < 256; flags++) {
         const octet = Buffer.of(flags).toString("hex");
         const trace = TraceContext.parse(`00-${TRACE}-${SPAN}-${octet}`);
@@ -98,28 +98,28 @@ describe("TraceContext", () => {
   describe("tracestate", () => {
     const rows: readonly (readonly [string, string | undefined, string | undefined])[] = [
       ["one member", "rojo=1", "rojo=1"],
-      ["its original text, blanks inside included", "a=1 , b= 2,,c=3", "a=1 , b= 2,,c=3"],
-      ["without the blanks around it", " \ta=1\t ", "a=1"],
+      ["its original text, whitespace inside included", "a=1 , b= 2,,c=3", "a=1 , b= 2,,c=3"],
+      ["without the whitespace around it", " \ta=1\t ", "a=1"],
       ["every printable byte", printable(), printable().trim()],
       ["32 members", members(32), members(32)],
       ["33 members", members(33), undefined],
       ["32 members and empty ones", `${members(32)},, ,`, `${members(32)},, ,`],
       ["512 bytes", `a=${"x".repeat(510)}`, `a=${"x".repeat(510)}`],
       ["513 bytes", `a=${"x".repeat(511)}`, undefined],
-      ["512 bytes and blanks around them", ` a=${"x".repeat(510)} `, `a=${"x".repeat(510)}`],
+      ["512 bytes and whitespace around them", ` a=${"x".repeat(510)} `, `a=${"x".repeat(510)}`],
       ["a megabyte", "x".repeat(1_000_000), undefined],
-      ["a megabyte of blanks", " ".repeat(1_000_000), undefined],
+      ["a megabyte of spaces", " ".repeat(1_000_000), undefined],
       ["a tab inside", "a=1,\tb=2", undefined],
       ["CR and LF", "a=1\r\nb=2", undefined],
       ["NUL", "a=\u0000", undefined],
       ["DEL", "a=\u007f", undefined],
-      ["beyond ASCII", "a=é", undefined],
+      ["a letter outside ASCII", "a=é", undefined],
       ["a no-break space at the end", "a=1\u00a0", undefined],
-      ["nothing", "", undefined],
-      ["blanks", " \t ", undefined],
-      ["empty members alone", ", ,,", undefined],
+      ["an empty text", "", undefined],
+      ["whitespace", " \t ", undefined],
+      ["only empty members", ", ,,", undefined],
       ["absent", undefined, undefined],
-      ["what is no key and value, which is not looked at", "A==,b", "A==,b"],
+      ["members that are no key and value, which are not checked", "A==,b", "A==,b"],
     ];
 
     for (const [title, sent, kept] of rows) {
@@ -132,8 +132,8 @@ describe("TraceContext", () => {
     }
   });
 
-  describe("a root", () => {
-    it("has ids of its own, is sampled and continues nothing", () => {
+  describe("a new trace", () => {
+    it("has ids of its own, is sampled and continues no other trace", () => {
       const root = TraceContext.root();
 
       expect(root.traceId).to.match(/^[0-9a-f]{32}$/u);
@@ -141,7 +141,7 @@ describe("TraceContext", () => {
       expect(root).to.include({ flags: 1, sampled: true, continued: false, tracestate: undefined });
     });
 
-    it("is a trace that the next service can join", () => {
+    it("can be continued by the next service", () => {
       const root = TraceContext.root();
       const next = TraceContext.parse(root.outboundHeaders()["traceparent"]);
 
@@ -149,7 +149,7 @@ describe("TraceContext", () => {
       expect(next?.continued).to.equal(true);
     });
 
-    it("never has the ids of another", () => {
+    it("never has the ids of another trace", () => {
       const roots = Array.from({ length: 5000 }, () => TraceContext.root());
 
       expect(new Set(roots.map(({ traceId }) => traceId)).size).to.equal(5000);
@@ -159,7 +159,7 @@ describe("TraceContext", () => {
   });
 
   describe("outbound headers", () => {
-    it("carry the trace, a span of their own at every call, the flags and the state", () => {
+    it("carry the trace, a new span for each call, the flags and the state", () => {
       const trace = TraceContext.parse(`00-${TRACE}-${SPAN}-a0`, "rojo=1");
 
       const [one, two] = [trace?.outboundHeaders(), trace?.outboundHeaders()];
@@ -170,18 +170,18 @@ describe("TraceContext", () => {
       expect(one).to.have.all.keys("traceparent", "tracestate").and.include({ tracestate: "rojo=1" });
     });
 
-    it("have no tracestate where none survived", () => {
+    it("have no tracestate if it was not valid", () => {
       expect(TraceContext.parse(PARENT, "\u0000")?.outboundHeaders()).to.have.all.keys("traceparent");
     });
 
-    it("can be given to fetch as they are", () => {
+    it("are valid headers for fetch", () => {
       const headers = new Headers(TraceContext.parse(PARENT, "rojo=1")?.outboundHeaders());
 
       expect(headers.get("tracestate")).to.equal("rojo=1");
     });
   });
 
-  it("is found on the request it was set on, and on no other", () => {
+  it("is found only on the request that it was set on", () => {
     const [one, other]: [Extensible, Extensible] = [{ extensions: undefined }, { extensions: undefined }];
     const trace = TraceContext.root();
 
@@ -191,23 +191,28 @@ describe("TraceContext", () => {
     expect(TraceContext.of(other)).to.equal(undefined);
   });
 
-  describe("of a request as it was received", () => {
+  describe("of a received request", () => {
     const rows: readonly (readonly [string, readonly string[], string | undefined, string | undefined])[] = [
       ["both headers", [`traceparent: ${PARENT}`, "tracestate: a=1"], TRACE, "a=1"],
       ["names in any case", [`TraceParent: ${PARENT}`, "TRACESTATE: a=1"], TRACE, "a=1"],
       ["traceparent twice, the same", [`traceparent: ${PARENT}`, `traceparent: ${PARENT}`], undefined, undefined],
       ["traceparent and an empty one", [`traceparent: ${PARENT}`, "traceparent:"], undefined, undefined],
       ["tracestate on two lines", [`traceparent: ${PARENT}`, "tracestate: a=1", "tracestate: b=2"], TRACE, "a=1,b=2"],
-      ["an empty line among them", [`traceparent: ${PARENT}`, "tracestate:", "tracestate: b=2"], TRACE, ",b=2"],
+      [
+        "tracestate on two lines, one of them empty",
+        [`traceparent: ${PARENT}`, "tracestate:", "tracestate: b=2"],
+        TRACE,
+        ",b=2",
+      ],
       ["two lines, too long together", [`traceparent: ${PARENT}`, ...halves(257)], TRACE, undefined],
       ["two lines, 512 bytes together", [`traceparent: ${PARENT}`, ...halves(256)], TRACE, halves(256, "")[0] + ",b=1"],
       ["tracestate alone", ["tracestate: a=1"], undefined, undefined],
       ["neither", [], undefined, undefined],
-      ["names with a dash", [`trace-parent: ${PARENT}`], undefined, undefined],
+      ["a name with a dash", [`trace-parent: ${PARENT}`], undefined, undefined],
     ];
 
     for (const [title, lines, traceId, tracestate] of rows) {
-      it(`${traceId === undefined ? "is a root" : "is the caller's"}: ${title}`, async () => {
+      it(`${traceId === undefined ? "is new" : "is the caller's"}: ${title}`, async () => {
         const trace = TraceContext.fromRequest(await received(...lines));
 
         expect(trace.continued).to.equal(traceId !== undefined);
@@ -223,7 +228,7 @@ describe("TraceContext", () => {
       .filter(([trace, span]) => /[^0]/u.test(trace) && /[^0]/u.test(span))
       .map(([trace, span, flags]) => `00-${trace}-${span}-${flags}`);
 
-    it("reads back every valid traceparent", () => {
+    it("accepts every valid traceparent", () => {
       fc.assert(
         fc.property(parent, (sent) => {
           const trace = TraceContext.parse(sent);
@@ -234,7 +239,7 @@ describe("TraceContext", () => {
       );
     });
 
-    it("agrees with the grammar, also one character away from it", () => {
+    it("agrees with the grammar, also for texts that differ from it by one character", () => {
       const almost = fc
         .tuple(parent, fc.nat(54), fc.constantFrom("0", "f", "-", "F", "g", " ", "é"), fc.constantFrom(0, 1, 2))
         .map(([text, at, character, cut]) => text.slice(0, at) + character + text.slice(at + cut));
@@ -248,7 +253,7 @@ describe("TraceContext", () => {
       );
     });
 
-    it("keeps a tracestate only as it came, small and printable", () => {
+    it("keeps a tracestate unchanged if it is within the limits, else drops it", () => {
       const state = fc.oneof(
         fc.string(),
         fc.string({ unit: "binary" }),

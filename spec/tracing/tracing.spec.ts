@@ -17,7 +17,7 @@ const log = tracing.target("shop::links");
 
 describe("tracing", () => {
   describe("targets and levels", () => {
-    it("sends events nowhere, and runs spans, while there is no subscriber", () => {
+    it("drops events and runs spans if there is no subscriber", () => {
       const answer = log.span("quiet", { a: 1 }).run(() => {
         log.error("lost");
         return tracing.currentSpan();
@@ -48,7 +48,7 @@ describe("tracing", () => {
       expect(recorder.events[0]?.message).to.equal(undefined);
     });
 
-    it("keeps an event below the level of every layer from them, and says so when asked", () => {
+    it("does not send events below the level of every layer, and enabled() is false for them", () => {
       const recorder = new Recorder();
       const registry = tracing.registry().filter(only("shop::links", "INFO")).with(recorder);
 
@@ -70,10 +70,10 @@ describe("tracing", () => {
       ["an empty object", {}],
       ["a layer without a registry", { onEvent: () => {} }],
     ] as const) {
-      it(`refuses ${what} in place of a subscriber`, () => {
+      it(`throws for ${what} in place of a subscriber`, () => {
         let isRun = false;
 
-        // What JavaScript may pass is wider than the type.
+        // A JavaScript caller may pass more than the type allows.
         const call = (): unknown => tracing.withSubscriber(given as Subscriber, () => (isRun = true));
 
         expect(call).to.throw(TypeError, "tracing.registry().with(layer)");
@@ -81,14 +81,14 @@ describe("tracing", () => {
       });
     }
 
-    for (const [whose, surround] of [
+    for (const [owner, surround] of [
       [
-        "everyone",
+        "every layer",
         'tracing.withSubscriber(tracing.registry().filter({ maxLevel: () => "INFO" }).with(layer), measure);',
       ],
-      ["each target's own", 'installLogging("warn,shop=info", layer); measure();'],
+      ["its target", 'installLogging("warn,shop=info", layer); measure();'],
     ] as const) {
-      it(`allocates nothing for an event below the level of ${whose}`, async () => {
+      it(`allocates nothing for an event below the level of ${owner}`, async () => {
         const { stdout } = await runProgram(`
           const { tracing } = await load("entries/observe-tracing.js");
           const { installLogging } = await load("entries/observe.js");
@@ -105,12 +105,12 @@ describe("tracing", () => {
           ${surround}
         `);
 
-        // Two kilobytes are taken by the look at the heap itself. Two million events of any size would leave hundreds, or collect as many.
+        // Reading the heap statistics takes two kilobytes. Two million allocated events would leave hundreds, or cause as many collections.
         expect(Number(stdout)).to.be.within(-20_000, 20_000);
       });
     }
 
-    it("filters each layer by its own filter", () => {
+    it("applies to each layer its own filter", () => {
       const [all, few] = [new Recorder(), new Recorder()];
       const registry = tracing.registry().with(all).with(few, only("shop::links", "WARN"));
 
@@ -123,7 +123,7 @@ describe("tracing", () => {
       expect(few.messages).to.deep.equal(["warning"]);
     });
 
-    it("keeps each of two registries that are put together under the filters it has been under", () => {
+    it("applies to each layer of two combined registries the filters that it had before", () => {
       const [one, other, quiet] = [new Recorder(), new Recorder(), new Recorder()];
       const left = tracing.registry().with(one).filter(only("shop::links", "INFO"));
       const right = tracing
@@ -144,7 +144,7 @@ describe("tracing", () => {
       expect(quiet.messages).to.deep.equal([]);
     });
 
-    it("asks the subscriber of the flow, though another one wants more", () => {
+    it("uses the level of the flow's subscriber, also if another subscriber wants more", () => {
       const [chatty, terse] = [new Recorder(), new Recorder()];
 
       tracing.withSubscriber(tracing.registry().with(chatty), () => {
@@ -159,7 +159,7 @@ describe("tracing", () => {
       expect(terse.messages).to.deep.equal(["for the inner one"]);
     });
 
-    it("takes a filter that throws for one that wants nothing", () => {
+    it("treats a filter that throws as OFF", () => {
       const recorder = new Recorder();
       const broken = { maxLevel: () => fail() };
 
@@ -170,7 +170,7 @@ describe("tracing", () => {
   });
 
   describe("spans", () => {
-    it("answers what the function answers, throws what it throws, rejects as it rejects", async () => {
+    it("returns, throws and rejects as the function does", async () => {
       const recorder = new Recorder();
       const error = new Error("no");
 
@@ -199,7 +199,7 @@ describe("tracing", () => {
       expect(recorder.closed).to.deep.equal(["slow ok"]);
     });
 
-    it("opens as a child of the span it is run in, with the fields it had then", () => {
+    it("opens as a child of the span around the run, with its fields at that time", () => {
       const recorder = new Recorder();
       const fields: Record<string, unknown> = { a: 1 };
 
@@ -217,7 +217,7 @@ describe("tracing", () => {
       expect(recorder.events[0]?.span?.fields).to.deep.equal({ a: 1 });
     });
 
-    it("reports a span that is run twice, or twice at once, as one that closes once", async () => {
+    it("closes once if it is run twice, one after the other or at once", async () => {
       const recorder = new Recorder();
 
       await recorder.collect(async () => {
@@ -231,7 +231,7 @@ describe("tracing", () => {
       expect(recorder.paths).to.deep.equal(["again"]);
     });
 
-    it("closes a span that is run twice at once when the last run ends, as that one ended", async () => {
+    it("closes with the last of two simultaneous runs, and with its outcome", async () => {
       const recorder = new Recorder();
       const [first, last] = [new Gate(), new Gate()];
 
@@ -248,7 +248,7 @@ describe("tracing", () => {
       expect(recorder.closed).to.deep.equal(["shared misbehaves"]);
     });
 
-    it("records fields before, during and after the run, later ones winning", () => {
+    it("records fields before, during and after the run; later ones replace earlier ones", () => {
       const recorder = new Recorder();
 
       recorder.collect(() => {
@@ -262,7 +262,7 @@ describe("tracing", () => {
       expect(recorder.spans[0]?.fields).to.deep.equal({ a: 4, b: 2, c: 3 });
     });
 
-    it("marks a field that cannot be read, and takes a proxy that lists nothing for one without fields", () => {
+    it("marks a field that cannot be read, and has no fields for a proxy that does not list its keys", () => {
       const recorder = new Recorder();
       const opaque = new Proxy({}, { ownKeys: () => fail() });
 
@@ -274,7 +274,7 @@ describe("tracing", () => {
       expect(recorder.spans.map(({ fields }) => fields)).to.deep.equal([{ good: 1, bad: "[unreadable]" }, {}]);
     });
 
-    it("keeps a field called __proto__ a field", () => {
+    it("may have a field called __proto__", () => {
       const recorder = new Recorder();
       const fields = JSON.parse('{"__proto__": 1}') as Record<string, unknown>;
 
@@ -304,7 +304,7 @@ describe("tracing", () => {
       ]);
     });
 
-    it("begins a subscriber's scope outside any span, and ends with it", () => {
+    it("is outside any span in the scope of another subscriber, and continues after it", () => {
       const [outer, inner] = [new Recorder(), new Recorder()];
 
       outer.collect(() =>
@@ -319,8 +319,8 @@ describe("tracing", () => {
     });
   });
 
-  describe("a subscriber that misbehaves", () => {
-    it("never reaches the one who emits, nor the other layers", () => {
+  describe("a subscriber that throws or logs", () => {
+    it("does not affect the code that emits, nor the other layers", () => {
       const recorder = new Recorder();
       const broken: TracingLayer = {
         onNewSpan: () => fail(),
@@ -341,7 +341,7 @@ describe("tracing", () => {
       expect(recorder.closed).to.deep.equal(["work ok"]);
     });
 
-    it("does not hear what it emits itself", () => {
+    it("does not receive its own events", () => {
       const heard: (string | undefined)[] = [];
       const layer: TracingLayer = {
         onEvent(event) {
@@ -360,8 +360,8 @@ describe("tracing", () => {
     });
   });
 
-  describe("one flow a request", () => {
-    it("moves the current span without entering another flow, and gives each layer its place", () => {
+  describe("the flow of a request", () => {
+    it("changes its current span without another flow, and each layer keeps its state", () => {
       const recorder = new Recorder();
 
       recorder.collect(() =>
@@ -382,7 +382,7 @@ describe("tracing", () => {
       expect(recorder.closed).to.deep.equal(["own ok", "access ok", "trace no"]);
     });
 
-    it("keeps the request's fields for what comes after its spans are closed", async () => {
+    it("keeps the request's fields for events after its spans are closed", async () => {
       const recorder = new Recorder();
       const gate = new Gate();
 
@@ -400,7 +400,7 @@ describe("tracing", () => {
       expect(recorder.paths).to.deep.equal(["request"]);
     });
 
-    it("is a root wherever it is entered, under the surrounding subscriber or the one given", () => {
+    it("is a root flow, with the surrounding subscriber or the given one", () => {
       const [around, given] = [new Recorder(), new Recorder()];
 
       around.collect(() =>
@@ -414,7 +414,7 @@ describe("tracing", () => {
       expect(given.messages).to.deep.equal(["second"]);
     });
 
-    it("keeps two requests at once apart", async () => {
+    it("is separate for simultaneous requests", async () => {
       const recorder = new Recorder();
 
       await recorder.collect(() => Promise.all(["one", "two"].map((name) => enterRequest(slowRequest, name))));
@@ -422,7 +422,7 @@ describe("tracing", () => {
       expect(recorder.paths).to.have.members(["one", "two"]);
     });
 
-    it("is made for a layer used alone, below the span around it, and only once", () => {
+    it("is made once for a layer without an application, below the span around it", () => {
       const recorder = new Recorder();
 
       recorder.collect(() =>
@@ -438,7 +438,7 @@ describe("tracing", () => {
       expect(recorder.paths).to.deep.equal(["around:request", "around"]);
     });
 
-    it("opens nothing where there is no flow to move in, or nobody to listen", () => {
+    it("opens no span outside a request flow and without a subscriber", () => {
       const recorder = new Recorder();
 
       const [unheard, misplaced] = [
@@ -450,7 +450,7 @@ describe("tracing", () => {
       expect([unheard, misplaced]).to.deep.equal([undefined, undefined]);
     });
 
-    it("is taken up again by a callback from elsewhere", () => {
+    it("is resumed by a callback of the connection", () => {
       const recorder = new Recorder();
 
       const flow = recorder.collect(() =>
@@ -468,7 +468,7 @@ describe("tracing", () => {
   });
 });
 
-/** A layer that writes down what it is told. */
+/** A layer that records its calls. */
 class Recorder implements TracingLayer<number> {
   readonly events: LogEvent[] = [];
   readonly paths: string[] = [];
@@ -507,7 +507,7 @@ class Recorder implements TracingLayer<number> {
   }
 }
 
-/** A promise that is settled by hand. */
+/** A promise that the spec settles. */
 class Gate {
   open: () => void = () => {};
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));

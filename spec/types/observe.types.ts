@@ -1,4 +1,4 @@
-/** Compile-only: the logging facade and its sinks, and what of them must not compile. */
+/** Compile-only: valid and invalid uses of the logging facade, its sinks and filters. */
 import { provide } from "../../lib/di/provide.js";
 import { tracing, type TracingLayer, type Subscriber } from "../../lib/tracing/tracing.js";
 import { CaptureSink, LogSink } from "../../lib/observe/logging/sink.js";
@@ -24,9 +24,9 @@ log.enabled("verbose");
 
 export const value: number = log.span("span").run(() => 7);
 export const promise: Promise<string> = log.span("span", { a: 1 }).run(async () => "text");
-// @ts-expect-error a span answers what its function answers
+// @ts-expect-error run() returns the result of its function
 export const wrong: string = log.span("span").run(() => 7);
-// @ts-expect-error the facade is not written to
+// @ts-expect-error the facade is read-only
 tracing.target = () => log;
 
 // --- layers and sinks ----------------------------------------------------------------------------------------------------
@@ -41,15 +41,15 @@ export const subscriber: Subscriber = tracing.registry().with(new JsonLog(new Ca
 tracing.registry().with(counting, Filter.upTo("WARN"));
 // @ts-expect-error a layer is no subscriber: put it into a registry
 tracing.withSubscriber(new JsonLog(new CaptureSink()), () => {});
-// @ts-expect-error a filter is parsed, and the text may be none
+// @ts-expect-error parse() returns undefined for a text that is no filter
 tracing.registry().filter(Filter.parse("info"));
-// @ts-expect-error a sink has to write
+// @ts-expect-error a sink must implement writeLine
 class Silent extends LogSink {}
 export const silent = Silent;
-// @ts-expect-error a sink to write to is needed
+// @ts-expect-error a JsonLog needs a sink
 export const nowhere = new JsonLog();
 
-// --- what an application injects ----------------------------------------------------------------------------------------
+// --- injection ---------------------------------------------------------------------------------------------------------
 
 provide(LogSink).useValue(new CaptureSink());
 provide(LogSink).useClass(CaptureSink);
@@ -59,9 +59,9 @@ provide(Filter).useFactory(() => new Filter(new Map([["shop", "DEBUG"]])));
 provide(LogSink).useValue({ write: (line: string) => line });
 // @ts-expect-error a layer is no sink
 provide(LogSink).useValue(new JsonLog(new CaptureSink()));
-// @ts-expect-error a filter is parsed, and the text may be none
+// @ts-expect-error parse() returns undefined for a text that is no filter
 provide(Filter).useValue(Filter.parse("info"));
-// @ts-expect-error a text is no filter
+// @ts-expect-error a string is no filter
 provide(Filter).useValue("info,shop=debug");
 // @ts-expect-error there is no such level
 export const verbose = new Filter(new Map([["shop", "VERBOSE"]]));
@@ -69,7 +69,7 @@ export const verbose = new Filter(new Map([["shop", "VERBOSE"]]));
 // --- redaction -----------------------------------------------------------------------------------------------------------
 
 export const applied: number | "[redacted]" = apply("status", 200);
-// @ts-expect-error it may have been withheld
+// @ts-expect-error the value may be redacted
 export const unapplied: number = apply("status", 200);
-// @ts-expect-error the list is not written to
+// @ts-expect-error the list is read-only
 DENY_LIST.push("ssn");

@@ -1,6 +1,6 @@
 /**
- * The layer that writes events as plain text for whoever sits before the terminal: one event, one line, no colours, and
- * nothing withheld. For debug builds only; `JsonLog` is for everything else.
+ * The tracing layer that writes events as plain text for a developer at the terminal: one line for each event, without colours and without
+ * redaction. For debug builds only; use `JsonLog` for all others.
  *
  * @example
  * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"
@@ -13,7 +13,7 @@ import type { LogSink } from "./sink.js";
 import { timestamp } from "./json-text.js";
 
 const BARE_WORD = /^[^\s"'=\\]+$/;
-// Whatever could end the line, move the cursor or turn the direction of writing.
+// Characters that end the line, move the cursor or change the direction of the text.
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -42,12 +42,12 @@ export class ConsoleLog implements TracingLayer {
     );
   }
 
-  /** Own fields first, then those of the spans, from the inside out; each name once. */
+  /** The event's own fields, then the fields of its spans from the innermost to the outermost; each name once. */
   #fields({ fields, span }: LogEvent): string[] {
     const shown = new Map<string, string>();
-    for (const level of [fields, ...spansOf(span).map((each) => each.fields)]) {
-      for (const name of fieldNames(level)) {
-        const text = shown.has(name) ? undefined : this.#text(level, name);
+    for (const source of [fields, ...spansOf(span).map((each) => each.fields)]) {
+      for (const name of fieldNames(source)) {
+        const text = shown.has(name) ? undefined : this.#text(source, name);
         if (text !== undefined) shown.set(name, text);
       }
     }
@@ -64,7 +64,7 @@ export class ConsoleLog implements TracingLayer {
   }
 }
 
-/** From the inside out. */
+/** The innermost span first. */
 function spansOf(span: SpanData | undefined): SpanData[] {
   return span === undefined ? [] : [span, ...spansOf(span.parent)];
 }

@@ -1,13 +1,13 @@
 /**
- * Which levels are wanted from which targets, as text: `info,shop=debug,shop::cart=off`. A value, parsed once; give it to
- * `registry().filter(…)` or to one layer. `installLogging` makes one from `RUST_LOG`, and nothing else reads that variable.
+ * Selects events by target and level, written as text: `info,shop=debug,shop::cart=off`. A filter is an immutable value; pass it to
+ * `registry().filter(…)` or to one layer. Only `installLogging` reads the environment variable `RUST_LOG`.
  *
- * Injectable: a class that asks for it gets what `installLogging` found, else everything up to INFO. An application that provides one has
- * its log filtered by it: that of the `LogSink` it provides, else the installed one's lines about itself.
+ * A class can inject `Filter`. It gets the filter that `installLogging` made, else a filter up to INFO. A filter that the application
+ * provides applies to the application's log: the log of the `LogSink` that it provides, else its part of the installed log.
  *
- * Directives are separated by commas: `target=level`, `level` (for every target not named) or `target` (everything from
- * it). Levels are `off error warn info debug trace`, in any case. The longest target wins that equals the event's or is
- * followed by `::` in it; without a bare level, targets that are not named are off.
+ * Commas separate the directives: `target=level`, `level` (for all other targets) or `target` (all levels of this target). Levels are
+ * `off error warn info debug trace`, in upper or lower case. A directive applies to its target and to all targets below it, which continue
+ * with `::`. If several apply, the longest target wins. Without a directive `level`, all other targets are off.
  *
  * @example
  * Filter.parse("info,shop=debug")?.maxLevel("shop::links"); // "DEBUG"
@@ -26,21 +26,21 @@ const LEVELS: ReadonlyMap<string, LevelFilter> = new Map([
   ["trace", "TRACE"],
 ]);
 
-// What targets are written with: words, `::`, and what module and package paths add to them.
+// Words, `::`, and the other characters of module and package paths.
 const TARGET = /^[\p{L}\p{N}_:./@$-]+$/u;
 
 type Directive = readonly [target: string, level: LevelFilter];
 
 export class Filter implements TargetFilter {
-  // Longest first, so that the first match is the one that counts.
+  // The longest target first, so that the first match wins.
   readonly #directives: readonly Directive[];
 
-  /** @param directives the level that is wanted of each target, and by the empty name of all others */
+  /** @param directives The maximum level by target. The empty target stands for all others. */
   constructor(directives: ReadonlyMap<string, LevelFilter>) {
     this.#directives = [...directives].toSorted(([a], [b]) => b.length - a.length);
   }
 
-  /** The filter that `text` describes; `undefined` where any part of it is not a directive. */
+  /** The filter that `text` describes; `undefined` if a part of it is not a valid directive. */
   static parse(text: string): Filter | undefined {
     const directives = new Map<string, LevelFilter>();
     for (const part of text.split(",")) {
@@ -52,7 +52,7 @@ export class Filter implements TargetFilter {
     return new Filter(directives);
   }
 
-  /** The filter that wants everything up to `level`, whatever the target. */
+  /** The filter that selects all events up to `level`, from every target. */
   static upTo(level: LevelFilter): Filter {
     return new Filter(new Map([["", level]]));
   }
@@ -62,13 +62,12 @@ export class Filter implements TargetFilter {
   }
 }
 
-// A later directive for the same target replaces an earlier one; the bare level is the one for the empty target.
 function parseDirective(part: string): Directive | undefined {
   const [left = "", right, ...more] = part.split("=").map((side) => side.trim());
   if (more.length > 0) return undefined;
   if (right !== undefined) return forTarget(left, levelOf(right));
-  const bare = levelOf(left);
-  return bare === undefined ? forTarget(left, "TRACE") : ["", bare];
+  const level = levelOf(left);
+  return level === undefined ? forTarget(left, "TRACE") : ["", level];
 }
 
 function forTarget(target: string, level: LevelFilter | undefined): Directive | undefined {

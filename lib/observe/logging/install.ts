@@ -1,9 +1,9 @@
 /**
- * Turns logging on for the process: called once, from the entry point, before anything logs. In a debug build events go
- * to standard error as plain text, nothing withheld; in a release build as JSON, secrets withheld. Which events is
- * decided by `RUST_LOG`, else by the default given here.
+ * Turns logging on for the process. Call `installLogging` once, from the entry point, before anything logs. A debug build writes plain text
+ * to standard error and redacts nothing; a release build writes JSON and redacts secrets. `RUST_LOG` decides which events are logged, else
+ * the default filter of the call.
  *
- * Not for tests: `tracing.withSubscriber` gives each its own.
+ * Not for tests: `tracing.withSubscriber` gives each test its own log.
  *
  * @example
  * installLogging("info,shop=debug");
@@ -19,68 +19,14 @@ import type { LogSink } from "./sink.js";
 import { ObserveError } from "../errors.js";
 import { StderrSink } from "./stderr-sink.js";
 
-/**
- * The subscriber that `installLogging` installs: a log, and other layers beside it. An application that provides a `LogSink` or a `Filter`
- * has one of its own made of it, in which the other layers keep their place: whoever exports spans goes on exporting them.
- *
- * Internal: applications use `installLogging` and `provide`.
- */
-export class LogSubscriber extends Registry {
-  readonly log: TracingLayer;
-  readonly beside: Registry;
-
-  constructor(
-    readonly sink: LogSink,
-    readonly levels: Filter,
-    layers: readonly TracingLayer[] = [],
-  ) {
-    const log = logLayer(profile, sink);
-    const besides = layers.map((layer) => ({ layer, filter: undefined }));
-    super([{ layer: log, filter: undefined }, ...besides], levels);
-    this.log = log;
-    this.beside = new Registry(besides, levels);
-  }
-}
-
-/** The log of a build: plain text for debug, JSON for release. */
-export function logLayer(build: Profile, sink: LogSink): TracingLayer {
-  return build === "debug" ? new ConsoleLog(sink) : new JsonLog(sink);
-}
-
-/** The log that the running code writes to, where it is one of these. */
-export function currentLog(): LogSubscriber | undefined {
-  const around = currentSubscriber();
-  return around instanceof LogSubscriber ? around : undefined;
-}
-
-/**
- * The present subscriber with its log replaced by one that writes what `levels` wants to `sink`, always as JSON: a sink somebody wrote may
- * lead anywhere, and only that form withholds secrets. A subscriber that has no log to replace gets one beside its layers.
- */
-export function logInstead(sink: LogSink, levels: Filter): Subscriber {
-  return new Registry().with(new JsonLog(sink), levels).and(layersBesideLog());
-}
-
-/** The present subscriber with its log under another filter; `undefined` where there is no log. */
-export function filterInstead(levels: Filter): Subscriber | undefined {
-  const log = currentLog();
-  return log && new Registry().with(log.log, levels).and(log.beside);
-}
-
-function layersBesideLog(): Registry {
-  const around = currentSubscriber();
-  if (around instanceof LogSubscriber) return around.beside;
-  return around instanceof Registry ? around : new Registry();
-}
-
-const SHOWN_CHARACTERS = 200;
+const MAX_SHOWN_CHARACTERS = 200;
 
 /**
  * Installs the one subscriber of the process.
  *
- * @param defaultFilter What is logged where `RUST_LOG` is unset or blank, or does not parse; see `Filter`.
- * @param layers More layers beside the log, for example that of the telemetry; the filter is theirs, too.
- * @throws ObserveError `E_LOGGING_INSTALLED` where one is installed already.
+ * @param defaultFilter The filter if `RUST_LOG` is unset, blank or not valid; see `Filter`.
+ * @param layers More layers beside the log, for example for telemetry. The filter applies to them, too.
+ * @throws ObserveError `E_LOGGING_INSTALLED` if a subscriber is installed already.
  */
 export function installLogging(defaultFilter: string, ...layers: readonly TracingLayer[]): void {
   const sink = new StderrSink();
@@ -93,32 +39,84 @@ export function installLogging(defaultFilter: string, ...layers: readonly Tracin
   for (const warning of warnings) sink.writeLine(warning);
 }
 
-/** A filter, and what has to be said about how it was found. */
+/**
+ * The subscriber that `installLogging` installs: a log, and other layers beside it. An application that provides a `LogSink` or a `Filter`
+ * gets its own subscriber, made of this one: its own log, and the same other layers, so that telemetry still exports its spans.
+ *
+ * Internal: applications use `installLogging` and `provide`.
+ */
+export class LogSubscriber extends Registry {
+  readonly log: TracingLayer;
+  readonly otherLayers: Registry;
+
+  constructor(
+    readonly sink: LogSink,
+    readonly levels: Filter,
+    layers: readonly TracingLayer[] = [],
+  ) {
+    const log = logLayer(profile, sink);
+    const others = layers.map((layer) => ({ layer, filter: undefined }));
+    super([{ layer: log, filter: undefined }, ...others], levels);
+    this.log = log;
+    this.otherLayers = new Registry(others, levels);
+  }
+}
+
+/** The log for a build profile: plain text for debug, JSON for release. */
+export function logLayer(build: Profile, sink: LogSink): TracingLayer {
+  return build === "debug" ? new ConsoleLog(sink) : new JsonLog(sink);
+}
+
+/** The current subscriber, if it is a `LogSubscriber`. */
+export function currentLog(): LogSubscriber | undefined {
+  const current = currentSubscriber();
+  return current instanceof LogSubscriber ? current : undefined;
+}
+
+/**
+ * The current subscriber with another log, which writes the events that `levels` selects to `sink`. It always writes JSON, because only the
+ * JSON log redacts secrets, and a sink of the application may send lines anywhere. A subscriber without a log keeps all its layers.
+ */
+export function subscriberWithLog(sink: LogSink, levels: Filter): Subscriber {
+  return new Registry().with(new JsonLog(sink), levels).and(currentOtherLayers());
+}
+
+/** The current subscriber with another filter for its log; `undefined` if it has no log. */
+export function subscriberWithFilter(levels: Filter): Subscriber | undefined {
+  const current = currentLog();
+  return current && new Registry().with(current.log, levels).and(current.otherLayers);
+}
+
+function currentOtherLayers(): Registry {
+  const current = currentSubscriber();
+  if (current instanceof LogSubscriber) return current.otherLayers;
+  return current instanceof Registry ? current : new Registry();
+}
+
+/** A filter, and the warnings about texts that are not valid filters. */
 export interface ResolvedFilter {
   readonly filter: Filter;
   readonly warnings: readonly string[];
 }
 
-/** The resolution table of section 3.3: the variable, else the default, else `info`. */
+/** The filter in the environment variable, else the default filter, else `info`. */
 export function resolveFilter(variable: string | undefined, defaultFilter: string): ResolvedFilter {
-  const asked = variable === undefined || variable.trim() === "" ? undefined : variable;
-  const filter = asked === undefined ? undefined : Filter.parse(asked);
+  const text = variable === undefined || variable.trim() === "" ? undefined : variable;
+  const filter = text === undefined ? undefined : Filter.parse(text);
   if (filter !== undefined) return { filter, warnings: [] };
   const fallback = resolveDefault(defaultFilter);
-  if (asked === undefined) return fallback;
-  return {
-    filter: fallback.filter,
-    warnings: [unparsable(FILTER_ENV, asked, "the default filter"), ...fallback.warnings],
-  };
+  if (text === undefined) return fallback;
+  const warning = invalidFilter(FILTER_ENV, text, "the default filter");
+  return { filter: fallback.filter, warnings: [warning, ...fallback.warnings] };
 }
 
 function resolveDefault(defaultFilter: string): ResolvedFilter {
   const filter = Filter.parse(defaultFilter);
   if (filter !== undefined) return { filter, warnings: [] };
-  return { filter: Filter.upTo("INFO"), warnings: [unparsable("the default filter", defaultFilter, '"info"')] };
+  return { filter: Filter.upTo("INFO"), warnings: [invalidFilter("the default filter", defaultFilter, '"info"')] };
 }
 
-function unparsable(what: string, text: string, instead: string): string {
-  const shown = JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
-  return `warning: ${what} does not parse as a log filter: ${shown}; using ${instead} (write it like "info,shop=debug")`;
+function invalidFilter(source: string, text: string, replacement: string): string {
+  const shown = JSON.stringify(text.slice(0, MAX_SHOWN_CHARACTERS));
+  return `warning: ${source} does not parse as a log filter: ${shown}; using ${replacement} (write it like "info,shop=debug")`;
 }

@@ -1,162 +1,116 @@
 /**
- * Writes fields as JSON: keys sorted, and withheld where they are sensitive, at every depth (details 2.3 and 2.5).
- * There is no way around it: whatever the JSON log writes under a name went through here.
+ * Writes fields as JSON: keys sorted, and sensitive ones redacted, at every depth. Every value that the JSON log writes under a name goes
+ * through this class, so nothing can bypass the redaction.
  */
 import { types } from "node:util";
-import {
-  AFTER_STRING,
-  AFTER_VALUE,
-  type Before,
-  Slot,
-  KeyShapes,
-  type Inherited,
-  type KeyList,
-  LINE_START,
-  NESTED_START,
-} from "./json-keys.js";
+import { type InheritedFields, KeyCache, type KeyList } from "./json-key-cache.js";
+import { EncodedKey, LINE_START, OBJECT_START, ObjectBuilder, type Position } from "./json-object.js";
+import { httpMessageFields } from "./json-special-values.js";
+import { jsonString, needsNoEscape } from "./json-text.js";
+import { type ObjectWriter, RawJson, type Traversal, UNREADABLE, ValueWriter } from "./json-values.js";
 import { REDACTED } from "./redaction.js";
-import { messageOf, ValueWriter, type ObjectWriter, UNREADABLE, type Walk, Written } from "./json-values.js";
-import { SpanPath, isPlainText, jsonText } from "./json-text.js";
 
-/**
- * The members of one JSON object, as far as they are written. Knows what the next one has to close.
- */
-export class Members {
-  #text = "";
-  #last: Before;
-
-  constructor(start: Before) {
-    this.#last = start;
-  }
-
-  /** Adds the value if it is the one that the slot wrote last; `false` where it is not. */
-  addAgain(slot: Slot, value: unknown): boolean {
-    const piece = slot.remembered(value, this.#last);
-    if (piece === undefined) return false;
-    this.#text = this.#text + piece;
-    this.#last = typeof value === "string" ? AFTER_STRING : AFTER_VALUE;
-    return true;
-  }
-
-  /** @param value Must not need an escape. */
-  addString(slot: Slot, value: string): void {
-    // One piece after the other, never a sum of two: trees that lean to one side are cheaper to write out.
-    this.#text = this.#text + slot.prefix(this.#last, true) + value;
-    slot.remember(value, this.#last, value);
-    this.#last = AFTER_STRING;
-  }
-
-  addJson(slot: Slot, value: unknown, json: string): void {
-    this.#text = this.#text + slot.prefix(this.#last, false) + json;
-    if (typeof value !== "object" && typeof value !== "string") slot.remember(value, this.#last, json);
-    this.#last = AFTER_VALUE;
-  }
-
-  /** The object, complete; `""` where it has no members. */
-  close(): string {
-    if (this.#text === "") return "";
-    return this.#text + (this.#last === AFTER_STRING ? '"}' : "}");
-  }
-}
-
-/** Longer lists of keys are dictionaries, not shapes: to remember them would help no one. */
+/** An object with more keys is a dictionary: its list of keys does not come again, so it is not remembered. */
 const MAX_REMEMBERED_KEYS = 64;
 
-const WITHHELD = `"${REDACTED}"`;
+const REDACTED_JSON = `"${REDACTED}"`;
 
 export class FieldWriter implements ObjectWriter {
-  readonly shapes: KeyShapes;
-  /** Where the paths of spans begin. */
-  readonly outside = SpanPath.outside();
+  readonly keyCache: KeyCache;
   readonly #values: ValueWriter = new ValueWriter(this);
   readonly #isSensitive: (name: string) => boolean;
 
   constructor(isSensitive: (name: string) => boolean) {
     this.#isSensitive = isSensitive;
-    this.shapes = new KeyShapes(isSensitive);
+    this.keyCache = new KeyCache(isSensitive);
   }
 
-  /** The beginning of a line, `{"fields":{…}`; `""` where there is not one field. */
-  line(fields: object, inherited: Inherited = this.shapes.nothing): string {
+  /** The beginning of a line, `{"fields":{…}`; `""` if there are no fields. */
+  line(fields: object, inherited: InheritedFields = this.keyCache.nothingInherited): string {
     try {
-      return this.#members(isPlain(fields) ? fields : record(fields), inherited, LINE_START);
+      return this.#members(isPlain(fields) ? fields : asFields(fields), inherited, LINE_START);
     } catch {
-      return this.#members({ fields: new Written(UNREADABLE) }, inherited, LINE_START);
+      return this.#members({ fields: new RawJson(UNREADABLE) }, inherited, LINE_START);
     }
   }
 
-  /** A value to be written later, as it would be written now. */
+  /** A value that gives the same JSON later as it gives now. */
   freeze(name: string, value: unknown): unknown {
     if (this.#isSensitive(name)) return REDACTED;
     const json = typeof value === "object" ? this.#values.write(value) : undefined;
-    return json === undefined ? value : new Written(json);
+    return json === undefined ? value : new RawJson(json);
   }
 
-  /** One value; `undefined` where it is to be omitted. */
+  /** The JSON of one value; `undefined` for values that JSON omits. */
   value(value: unknown): string | undefined {
     return this.#values.write(value);
   }
 
-  object(fields: object, walk: Walk): string {
-    return this.#members(fields, this.shapes.nothing, NESTED_START, walk) || "{}";
+  object(fields: object, traversal: Traversal): string {
+    return this.#members(fields, this.keyCache.nothingInherited, OBJECT_START, traversal) || "{}";
   }
 
-  entries(entries: readonly (readonly [name: string, value: unknown])[], walk: Walk): string {
+  entries(entries: readonly (readonly [name: string, value: unknown])[], traversal: Traversal): string {
     const texts = new Map<string, string>();
-    for (const [name, value] of entries) this.#put(texts, name, () => value, walk);
-    return this.#sorted(texts, NESTED_START) || "{}";
+    for (const [name, value] of entries) this.#put(texts, name, () => value, traversal);
+    return sortedObject(texts, OBJECT_START) || "{}";
   }
 
-  #members(fields: object, inherited: Inherited, before: Before, walk?: Walk): string {
+  #members(fields: object, inherited: InheritedFields, start: Position, traversal?: Traversal): string {
     const own: unknown[] = [];
-    const list = readPlainly(fields, inherited.start, own);
-    if (list === undefined) return this.#membersOneByOne(fields, inherited, before, walk);
-    const members = new Members(before);
-    for (const slot of list.slots()) this.#add(members, slot, slot.pick(own, inherited.values), walk);
-    return members.close();
+    const list = readOwnFields(fields, inherited.keys, own);
+    if (list === undefined) return this.#uncachedMembers(fields, inherited, start, traversal);
+    const builder = new ObjectBuilder(start);
+    for (const key of list.encodedKeys()) this.#add(builder, key, key.valueFrom(own, inherited.values), traversal);
+    return builder.finish();
   }
 
-  #add(members: Members, slot: Slot, value: unknown, walk: Walk | undefined): void {
-    if (members.addAgain(slot, value)) return;
-    if (typeof value === "string" && isPlainText(value)) return members.addString(slot, value);
-    const json = this.#values.write(value, walk);
-    if (json !== undefined) members.addJson(slot, value, json);
+  #add(builder: ObjectBuilder, key: EncodedKey, value: unknown, traversal: Traversal | undefined): void {
+    if (builder.addRepeated(key, value)) return;
+    if (typeof value === "string" && needsNoEscape(value)) return builder.addPlainString(key, value);
+    const json = this.#values.write(value, traversal);
+    if (json !== undefined) builder.addJson(key, value, json);
   }
 
-  /** For objects that inherit members, or hold what cannot be read, or very much: nothing is remembered of them. */
-  #membersOneByOne(fields: object, { start, values }: Inherited, before: Before, walk?: Walk): string {
+  /** For objects that have inherited members, unreadable members or very many members. The key cache learns nothing of them. */
+  #uncachedMembers(
+    fields: object,
+    { keys, values }: InheritedFields,
+    start: Position,
+    traversal: Traversal | undefined,
+  ): string {
     const texts = new Map<string, string>();
-    start.inherited.forEach((name, index) => this.#put(texts, name, () => values[index], walk));
-    for (const name of Object.keys(fields)) this.#put(texts, name, () => valueOf(fields, name), walk);
-    return this.#sorted(texts, before);
+    keys.inherited.forEach((name, index) => this.#put(texts, name, () => values[index], traversal));
+    for (const name of Object.keys(fields)) this.#put(texts, name, () => valueOf(fields, name), traversal);
+    return sortedObject(texts, start);
   }
 
-  #put(texts: Map<string, string>, name: string, read: () => unknown, walk: Walk | undefined): void {
-    const json = this.#isSensitive(name) ? WITHHELD : this.#read(read, walk);
+  #put(texts: Map<string, string>, name: string, read: () => unknown, traversal: Traversal | undefined): void {
+    const json = this.#isSensitive(name) ? REDACTED_JSON : this.#read(read, traversal);
     if (json !== undefined) texts.set(name, json);
   }
 
-  #read(read: () => unknown, walk: Walk | undefined): string | undefined {
+  #read(read: () => unknown, traversal: Traversal | undefined): string | undefined {
     try {
-      return this.#values.write(read(), walk);
+      return this.#values.write(read(), traversal);
     } catch {
       return UNREADABLE;
     }
   }
-
-  #sorted(texts: ReadonlyMap<string, string>, before: Before): string {
-    const members = new Members(before);
-    for (const [name, json] of [...texts].toSorted(byName)) {
-      members.addJson(new Slot(jsonText(name), false, -1, -1), undefined, json);
-    }
-    return members.close();
-  }
 }
 
-/** Reads the values into `own` and answers the list of their keys; `undefined` where that is not safe or not worth it. */
-function readPlainly(fields: object, start: KeyList, own: unknown[]): KeyList | undefined {
+function sortedObject(texts: ReadonlyMap<string, string>, start: Position): string {
+  const builder = new ObjectBuilder(start);
+  for (const [name, json] of [...texts].toSorted(byName)) {
+    builder.addJson(new EncodedKey(jsonString(name), false, -1, -1), undefined, json);
+  }
+  return builder.finish();
+}
+
+/** Reads the values into `own` and returns the list of their keys; `undefined` if a member is inherited or unreadable, or there are too many. */
+function readOwnFields(fields: object, inherited: KeyList, own: unknown[]): KeyList | undefined {
   try {
-    let list = start;
+    let list = inherited;
     for (const key in fields) {
       // Twice as fast here as `Object.hasOwn`.
       // oxlint-disable-next-line prefer-object-has-own
@@ -170,9 +124,9 @@ function readPlainly(fields: object, start: KeyList, own: unknown[]): KeyList | 
   }
 }
 
-// An error in place of the fields is a mistake that must not lose the error; a message in their place must not show its headers.
-function record(fields: object): object {
-  return types.isNativeError(fields) ? { error: fields } : (messageOf(fields) ?? fields);
+// A caller may pass an error or an HTTP message in place of the fields. The error must not be lost, and the message's headers not shown.
+function asFields(fields: object): object {
+  return types.isNativeError(fields) ? { error: fields } : (httpMessageFields(fields) ?? fields);
 }
 
 function isPlain(value: object): boolean {
@@ -180,7 +134,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-// An object with keys that are listed is a record of them.
+// An object whose keys were listed is a record of them.
 function valueOf(fields: object, name: string): unknown {
   return (fields as Readonly<Record<string, unknown>>)[name];
 }

@@ -1,150 +1,61 @@
 /**
- * The layer that writes each event as one line of JSON to a sink (specification, section 2.3). It does the serialising
- * itself, and what it serialises is withheld where its name says so (section 2.5): a secret has no way past it but under
- * a harmless name or inside a message.
+ * The tracing layer that writes each event as one line of JSON to a sink. It redacts every field with a sensitive name, at every depth. It
+ * cannot find a secret under a harmless name or inside a message.
  *
- * A field is written to a depth of 64, and up to 2^20 objects: of one that unfolds to more, what is beyond reads `[unreadable]`.
+ * A field is written to a depth of 64 and up to 2^20 objects; an object beyond reads `[too deep]` or `[unreadable]`.
  *
  * @example
  * const subscriber = tracing.registry().with(new JsonLog(new StderrSink()));
  */
-import type { Level, LogEvent, Fields, SpanData } from "../../tracing/subscriber.js";
-import { momentOf, timestamp, isPlainText, jsonText, oneText } from "./json-text.js";
 import type { TracingLayer } from "../../tracing/registry.js";
-import { FieldWriter } from "./json-fields.js";
-import { SpanFields } from "./json-spans.js";
-import { RedactionPatterns, isSensitive } from "./redaction.js";
+import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
 import { ObserveError } from "../errors.js";
+import { FieldWriter } from "./json-fields.js";
+import { LineEnd } from "./json-line-end.js";
+import { SpanFields, SpanPath } from "./json-spans.js";
+import { isSensitive, RedactionPatterns } from "./redaction.js";
 import type { LogSink } from "./sink.js";
-
-/**
- * Everything of a line after `fields`: level, message, spans, target, timestamp, in this order. Most of it was the same
- * in the line before, and is kept.
- */
-const MAX_TARGETS = 256;
-
-interface Heads {
-  /** As the first and as a later member of the line, and the same as far as the text of the message. */
-  readonly first: string;
-  readonly next: string;
-  readonly firstMessage: string;
-  readonly nextMessage: string;
-}
-
-const HEADS: Readonly<Record<Level, Heads>> = {
-  ERROR: heads("ERROR"),
-  WARN: heads("WARN"),
-  INFO: heads("INFO"),
-  DEBUG: heads("DEBUG"),
-  TRACE: heads("TRACE"),
-};
-
-/** The member `spans`. */
-export interface Spans {
-  readonly spans: string;
-  readonly spansAfterString: string;
-}
-
-/** The target, and the timestamp but for its milliseconds. */
-interface Tail {
-  second: number;
-  text: string;
-}
-
-export class LineEnd {
-  readonly #tails = new Map<string, Tail>();
-
-  /**
-   * @param line The line so far, `""` where it has no fields.
-   * @param spans The member for the spans; the second form is for after a string that is still open.
-   */
-  close(line: string, event: LogEvent, message: string | undefined, spans: Spans | undefined): string {
-    const moment = momentOf(event.timestamp);
-    const second = Math.floor(moment / 1000);
-    const begun = addMessage(line, HEADS[event.level], message, spans);
-    return begun + this.#tail(event.target, second) + milliseconds(moment - second * 1000);
-  }
-
-  #tail(target: string, second: number): string {
-    const tail = this.#tails.get(target) ?? this.#newTail(target);
-    if (tail.second !== second) {
-      tail.second = second;
-      tail.text = tailText(target, second);
-    }
-    return tail.text;
-  }
-
-  #newTail(target: string): Tail {
-    if (this.#tails.size >= MAX_TARGETS) this.#tails.clear();
-    const tail: Tail = { second: Number.NaN, text: "" };
-    this.#tails.set(target, tail);
-    return tail;
-  }
-}
-
-function addMessage(line: string, head: Heads, message: string | undefined, spans: Spans | undefined): string {
-  const first = line === "";
-  if (message !== undefined && isPlainText(message)) {
-    return line + (first ? head.firstMessage : head.nextMessage) + message + (spans?.spansAfterString ?? '"');
-  }
-  const text = message === undefined ? "" : `,"message":${jsonText(message)}`;
-  return line + (first ? head.first : head.next) + text + (spans?.spans ?? "");
-}
-
-function tailText(target: string, second: number): string {
-  return oneText(`,"target":${jsonText(target)},"timestamp":"${timestamp(second * 1000).slice(0, -"000Z".length)}`);
-}
-
-function milliseconds(rest: number): string {
-  if (rest >= 100) return `${rest}Z"}`;
-  return rest >= 10 ? `0${rest}Z"}` : `00${rest}Z"}`;
-}
-
-function heads(level: Level): Heads {
-  const member = `"level":"${level}"`;
-  return {
-    first: `{${member}`,
-    next: `,${member}`,
-    firstMessage: `{${member},"message":"`,
-    nextMessage: `,${member},"message":"`,
-  };
-}
 
 const NO_FIELDS: Fields = Object.freeze({});
 
 export class JsonLog implements TracingLayer<SpanFields> {
   readonly #sink: LogSink;
   readonly #writer = new FieldWriter((name) => this.#isSensitive(name));
-  readonly #end = new LineEnd();
-  #also: RedactionPatterns | undefined;
-  #inherits = true;
+  readonly #rootPath = SpanPath.root();
+  readonly #lineEnd = new LineEnd();
+  #extraPatterns: RedactionPatterns | undefined;
+  #hasSpanFields = true;
 
   constructor(sink: LogSink) {
     this.#sink = sink;
   }
 
-  /** From now on, lines hold only the fields of the event itself; `spans` stays. */
+  /** From now on, a line has only the fields of the event itself. The member `spans` stays. */
   withoutSpanFields(): this {
-    this.#inherits = false;
+    this.#hasSpanFields = false;
     return this;
   }
 
   /**
-   * Withholds more than `DENY_LIST` does: every field with one of these in its name, folded alike. To be called before anything is
-   * logged: objects among the fields of a span that is open have been written already, and names inside them stay as they are.
-   * @throws ObserveError `E_REDACT_NEEDLE` for an empty one, which would be in every name.
+   * Redacts, in addition to `DENY_LIST`, every field with one of these patterns in its name. Case, `-` and `.` are folded as for
+   * `DENY_LIST`. Call it before anything is logged: an object in the fields of an open span is written already and does not change.
+   *
+   * @throws ObserveError `E_REDACT_NEEDLE` for an empty pattern, which every name contains.
    */
-  alsoRedact(...needles: readonly string[]): this {
-    if (needles.includes("")) {
-      throw new ObserveError('"" is in every field name: name what is to be redacted', { code: "E_REDACT_NEEDLE" });
+  alsoRedact(...patterns: readonly string[]): this {
+    if (patterns.includes("")) {
+      throw new ObserveError('every field name contains "": give a pattern that is not empty', {
+        code: "E_REDACT_NEEDLE",
+      });
     }
-    this.#also = new RedactionPatterns([...(this.#also?.needles ?? []), ...needles]);
-    this.#writer.shapes.forget();
+    this.#extraPatterns = new RedactionPatterns([...(this.#extraPatterns?.patterns ?? []), ...patterns]);
+    this.#writer.keyCache.clear();
     return this;
   }
 
   onNewSpan(span: SpanData, parent: SpanFields | undefined): SpanFields {
-    return new SpanFields(this.#writer, parent, span.name, span.fields);
+    const path = (parent?.path ?? this.#rootPath).child(span.name);
+    return new SpanFields(this.#writer, parent, path, span.fields);
   }
 
   onRecord(span: SpanData, _fields: Fields, state: SpanFields | undefined): void {
@@ -152,30 +63,30 @@ export class JsonLog implements TracingLayer<SpanFields> {
   }
 
   onEvent(event: LogEvent, state: SpanFields | undefined): void {
-    this.#write(this.#line(event, state));
+    this.#write(this.#safeLine(event, state));
   }
 
   #isSensitive(name: string): boolean {
-    return isSensitive(name) || this.#also?.isIn(name) === true;
+    return isSensitive(name) || this.#extraPatterns?.matches(name) === true;
   }
 
-  #line(event: LogEvent, state: SpanFields | undefined): string {
+  #safeLine(event: LogEvent, state: SpanFields | undefined): string {
     try {
-      return this.#compose(event, state);
+      return this.#line(event, state);
     } catch {
-      // Longer than a string can be, or no stack left to write it with: what is certain to be short.
-      return this.#compose({ ...event, fields: { fields: "[unreadable]" }, message: "[unreadable]" }, undefined);
+      // The line is longer than a string can be, or the stack is full. This line is short.
+      return this.#line({ ...event, fields: { fields: "[unreadable]" }, message: "[unreadable]" }, undefined);
     }
   }
 
-  #compose(event: LogEvent, state: SpanFields | undefined): string {
-    const { message, fields } = typeof event.message === "string" ? event : this.#lift(event);
-    const line = this.#writer.line(fields ?? NO_FIELDS, this.#inherits ? state?.fold() : undefined);
-    return this.#end.close(line, event, message, state?.path);
+  #line(event: LogEvent, state: SpanFields | undefined): string {
+    const { message, fields } = typeof event.message === "string" ? event : this.#withTextMessage(event);
+    const line = this.#writer.line(fields ?? NO_FIELDS, this.#hasSpanFields ? state?.fold() : undefined);
+    return this.#lineEnd.append(line, event, message, state?.path);
   }
 
-  /** An event without a message of its own takes that of its fields, where it is one; and what is no text becomes one. */
-  #lift(event: LogEvent): Pick<LogEvent, "message" | "fields"> {
+  /** A message that is no string is written as JSON text. An event without a message takes the string field `message`, if there is one. */
+  #withTextMessage(event: LogEvent): Pick<LogEvent, "message" | "fields"> {
     if (event.message !== undefined) return { message: this.#writer.value(event.message), fields: event.fields };
     const { message, ...fields } = event.fields ?? NO_FIELDS;
     return typeof message === "string" && !this.#isSensitive("message") ? { message, fields } : event;
@@ -183,9 +94,9 @@ export class JsonLog implements TracingLayer<SpanFields> {
 
   #write(line: string): void {
     try {
-      // An asynchronous method passes for one that answers nothing; its failure must not end the process.
-      const answer: unknown = this.#sink.writeLine(line);
-      if (answer instanceof Promise) answer.catch(() => {});
+      // TypeScript accepts an asynchronous method here. Its rejection must not end the process.
+      const result: unknown = this.#sink.writeLine(line);
+      if (result instanceof Promise) result.catch(() => {});
     } catch {
       // The line is lost, and nothing else happens.
     }

@@ -1,16 +1,52 @@
 /**
- * What the JSON log keeps for a span: its fields as they were when it was opened or recorded on, and, from the first
- * event on, what the events inside it inherit: names outermost first, fields with those of a nested span beating those
- * of its parents.
+ * The state that the JSON log keeps for a span: its path, and its fields as they were when they were recorded. Events inside the span
+ * inherit the fields of all spans around them; an inner span's field replaces an outer span's field of the same name.
  */
 import type { Fields } from "../../tracing/subscriber.js";
 import type { FieldWriter } from "./json-fields.js";
-import { type Inherited, type KeyList, isOmitted } from "./json-keys.js";
-import type { SpanPath } from "./json-text.js";
+import type { InheritedFields, KeyList } from "./json-key-cache.js";
+import { isOmitted } from "./json-object.js";
+import { flattened, jsonString } from "./json-text.js";
 
-/** What an event inside a span inherits. */
-interface Folded extends Inherited {
-  /** The keys of the values, in their order; what is inherited begins at its border. */
+/** Child names that one path remembers. A program that makes up more names pays for each of them every time. */
+const MAX_CHILDREN = 256;
+
+/**
+ * The names of the spans around an event, outermost first, as the line shows them. Paths are remembered as a tree, because a program opens
+ * spans of the same few names for every request.
+ */
+export class SpanPath {
+  /** The member `spans` of a line. */
+  readonly spans: string;
+  /** The same, after a string that still lacks its closing quotation mark. */
+  readonly spansAfterString: string;
+  readonly #children = new Map<string, SpanPath>();
+
+  private constructor(private readonly names: string) {
+    this.spans = names === "" ? "" : flattened(`,"spans":[${names}]`);
+    this.spansAfterString = flattened(`"${this.spans}`);
+  }
+
+  /** The path outside any span. */
+  static root(): SpanPath {
+    return new SpanPath("");
+  }
+
+  /** The path of a span called `name` inside this one. */
+  child(name: string): SpanPath {
+    return this.#children.get(name) ?? this.#add(name);
+  }
+
+  #add(name: string): SpanPath {
+    const path = new SpanPath(this.names === "" ? jsonString(name) : `${this.names},${jsonString(name)}`);
+    if (this.#children.size < MAX_CHILDREN) this.#children.set(name, path);
+    return path;
+  }
+}
+
+/** The fields of a span and of all spans around it. */
+interface FoldedFields extends InheritedFields {
+  /** The keys of `values`, in their order. */
   readonly list: KeyList;
 }
 
@@ -19,36 +55,36 @@ export class SpanFields {
   readonly #writer: FieldWriter;
   readonly #parent: SpanFields | undefined;
   #fields: Fields;
-  #folded: Folded | undefined;
-  // What `#folded` was made of: it is made anew when either is another.
+  #folded: FoldedFields | undefined;
+  // `#folded` is computed again when one of these two changes.
   #root: KeyList | undefined;
-  #above: Folded | undefined;
+  #outer: FoldedFields | undefined;
 
-  constructor(writer: FieldWriter, parent: SpanFields | undefined, name: string, fields: Fields) {
+  constructor(writer: FieldWriter, parent: SpanFields | undefined, path: SpanPath, fields: Fields) {
     this.#writer = writer;
     this.#parent = parent;
-    this.path = (parent?.path ?? writer.outside).below(name);
+    this.path = path;
     this.#fields = frozen(writer, fields);
   }
 
-  /** All fields of the span, later ones included. */
+  /** @param fields All fields of the span, not only the added ones. */
   record(fields: Fields): void {
     this.#fields = frozen(this.#writer, fields);
     this.#folded = undefined;
   }
 
-  fold(): Folded {
-    const above = this.#parent?.fold();
-    const { root } = this.#writer.shapes;
-    if (this.#folded !== undefined && this.#above === above && this.#root === root) return this.#folded;
-    this.#above = above;
+  fold(): FoldedFields {
+    const outer = this.#parent?.fold();
+    const { root } = this.#writer.keyCache;
+    if (this.#folded !== undefined && this.#outer === outer && this.#root === root) return this.#folded;
+    this.#outer = outer;
     this.#root = root;
-    return (this.#folded = this.#foldOnto(above, root));
+    return (this.#folded = this.#foldOnto(outer, root));
   }
 
-  #foldOnto(above: Folded | undefined, root: KeyList): Folded {
-    const values = above === undefined ? [] : [...above.values];
-    let list = above === undefined ? root : above.list;
+  #foldOnto(outer: FoldedFields | undefined, root: KeyList): FoldedFields {
+    const values = outer === undefined ? [] : [...outer.values];
+    let list = outer === undefined ? root : outer.list;
     for (const key in this.#fields) {
       const value = this.#fields[key];
       if (isOmitted(value)) continue;
@@ -56,21 +92,22 @@ export class SpanFields {
       if (index < 0) list = list.plus(key);
       values[index < 0 ? values.length : index] = value;
     }
-    return { list, values, start: list.border() };
+    return { list, values, keys: list.asInherited() };
   }
 }
 
-// Later changes to an object must not show, so objects are written now. The fields themselves are the facade's own copy.
+// Objects are written now, so that later changes to them do not show. The fields object itself is the span's own copy.
 function frozen(writer: FieldWriter, fields: Fields): Fields {
-  if (!isAnyLoose(fields)) return fields;
+  if (!hasUnfrozenValue(fields)) return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, writer.freeze(name, value)]));
 }
 
-function isAnyLoose(fields: Fields): boolean {
-  for (const name in fields) if (isLoose(fields[name])) return true;
+function hasUnfrozenValue(fields: Fields): boolean {
+  for (const name in fields) if (isUnfrozen(fields[name])) return true;
   return false;
 }
 
-function isLoose(value: unknown): boolean {
+// A value that JSON omits counts, too: under a sensitive name it becomes the redaction marker.
+function isUnfrozen(value: unknown): boolean {
   return (typeof value === "object" && value !== null) || isOmitted(value);
 }

@@ -1,9 +1,8 @@
 /**
- * Which field names hold secrets, and the marker that stands for their values (specification, section 2.5). The JSON log
- * applies it to every field at every depth; use it by hand only where you write somewhere else yourself.
+ * The field names that hold secrets, and the marker that replaces their values. The JSON log applies both to every field at every depth;
+ * use them directly only if you write fields to another destination.
  *
- * It judges names, never values: a secret under a harmless name, or put into a message, is not found. This file is also
- * the entry point `…/observe/redact`.
+ * Redaction checks names, never values: it does not find a secret under a harmless name or inside a message.
  *
  * @example
  * redact.apply("x-api-key", key); // "[redacted]"
@@ -11,53 +10,10 @@
  */
 import { copiedString } from "../copied-string.js";
 
-/**
- * Finds needles in field names the way redaction asks for: `-` and `.` count as `_`, A to Z count as a to z, nothing
- * else is folded, and a needle may stand anywhere in the name. Verdicts are remembered, because a program logs the same
- * few hundred names over and over; the memory is bounded, because names may come from outside.
- */
-const REMEMBERED_NAMES = 2048;
-const REMEMBERED_LENGTH = 128;
-
-export class RedactionPatterns {
-  readonly #pattern: RegExp;
-  readonly #verdicts = new Map<string, boolean>();
-
-  /** @param needles None empty; folded like the names they are looked for in. */
-  constructor(readonly needles: readonly string[]) {
-    this.#pattern = new RegExp(needles.map(pattern).join("|"));
-  }
-
-  isIn(name: string): boolean {
-    return this.#verdicts.get(name) ?? this.#judge(name);
-  }
-
-  #judge(name: string): boolean {
-    const verdict = this.#pattern.test(name);
-    if (name.length > REMEMBERED_LENGTH) return verdict;
-    if (this.#verdicts.size >= REMEMBERED_NAMES) this.#verdicts.clear();
-    const kept = copiedString(name);
-    // A name that is not well-formed would be remembered as another one.
-    if (kept === name) this.#verdicts.set(kept, verdict);
-    return verdict;
-  }
-}
-
-// Alternatives of one-character classes: a single scan, with nothing to backtrack into. The `i` flag would fold more.
-function pattern(needle: string): string {
-  return Array.from({ length: needle.length }, (_, index) => unit(needle.charAt(index))).join("");
-}
-
-function unit(character: string): string {
-  if (/[_.-]/.test(character)) return "[_.-]";
-  if (/[a-zA-Z]/.test(character)) return `[${character.toLowerCase()}${character.toUpperCase()}]`;
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-/** What is written in place of a value that is withheld. */
+/** Written in place of a redacted value. */
 export const REDACTED = "[redacted]";
 
-/** What makes a name sensitive wherever it stands in it: lower case, sorted, frozen. */
+/** A name that contains one of these patterns is sensitive. Lower case, sorted, frozen. */
 export const DENY_LIST: readonly string[] = Object.freeze([
   "access_token",
   "api_key",
@@ -90,17 +46,61 @@ export const DENY_LIST: readonly string[] = Object.freeze([
   "verifier",
 ]);
 
+const MAX_REMEMBERED_NAMES = 2048;
+const MAX_REMEMBERED_LENGTH = 128;
+
+/**
+ * Patterns that make a field name sensitive if they stand anywhere in it. `-` and `.` match `_`, and A to Z match a to z; nothing else is
+ * folded. Results are remembered, because a program logs the same few hundred names again and again; the memory is bounded, because names
+ * may come from outside.
+ */
+export class RedactionPatterns {
+  readonly #expression: RegExp;
+  readonly #results = new Map<string, boolean>();
+
+  /** @param patterns Non-empty texts, folded as the names are. */
+  constructor(readonly patterns: readonly string[]) {
+    this.#expression = new RegExp(patterns.map(expressionOf).join("|"));
+  }
+
+  /** True if `name` contains one of the patterns. */
+  matches(name: string): boolean {
+    return this.#results.get(name) ?? this.#test(name);
+  }
+
+  #test(name: string): boolean {
+    const result = this.#expression.test(name);
+    if (name.length > MAX_REMEMBERED_LENGTH) return result;
+    if (this.#results.size >= MAX_REMEMBERED_NAMES) this.#results.clear();
+    const copy = copiedString(name);
+    // The copy of a name with a lone surrogate is another name, so its result is not remembered.
+    if (copy === name) this.#results.set(copy, result);
+    return result;
+  }
+}
+
 const denied = new RedactionPatterns(DENY_LIST);
 
 /**
- * Whether a field of this name is withheld: `-` and `.` become `_`, A to Z become a to z, and then any needle of
- * `DENY_LIST` is found in it. Nothing else is folded: `privateKey` is not sensitive, `author` is.
+ * True if the value of a field with this name is redacted: the name, with `-` and `.` as `_` and A to Z as a to z, contains a pattern of
+ * `DENY_LIST`. Nothing else is folded: `privateKey` is not sensitive, `author` is.
  */
 export function isSensitive(field: string): boolean {
-  return denied.isIn(field);
+  return denied.matches(field);
 }
 
-/** `REDACTED` where the name is sensitive, else `value` itself. */
+/** `REDACTED` if the name is sensitive, else `value`. */
 export function apply<T>(field: string, value: T): T | typeof REDACTED {
-  return denied.isIn(field) ? REDACTED : value;
+  return denied.matches(field) ? REDACTED : value;
+}
+
+// One-character classes only: a single scan without backtracking. The flag `i` would fold more characters.
+function expressionOf(pattern: string): string {
+  return Array.from({ length: pattern.length }, (_, index) => classOf(pattern.charAt(index))).join("");
+}
+
+function classOf(character: string): string {
+  if (/[_.-]/.test(character)) return "[_.-]";
+  if (/[a-zA-Z]/.test(character)) return `[${character.toLowerCase()}${character.toUpperCase()}]`;
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

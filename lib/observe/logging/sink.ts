@@ -1,29 +1,10 @@
 /**
- * Where finished log lines go. Write one to send them elsewhere than to standard error, and provide it: the application then logs there, as
- * JSON with its secrets withheld, by the `Filter` it provides, else by the one that is installed.
+ * The destination of finished log lines. Extend it to send them to another destination than standard error, and provide the class: the
+ * application then logs there as JSON, with secrets redacted. The lines are filtered by the `Filter` that the application provides, else by
+ * the installed filter.
  *
- * Injectable wherever the application uses it. A class that asks for it gets what the application writes to, which is the installed log's
- * unless one is provided; what it writes itself goes out as it is, with nothing withheld.
- *
- * @example
- * class FileSink extends LogSink {
- *   private readonly file = openSync("shop.log", "a");
- *   writeLine(line: string) {
- *     writeSync(this.file, `${line}\n`);
- *   }
- *   dispose() {
- *     closeSync(this.file); // after the application's last line
- *   }
- * }
- * Application.create(ShopModule).provide(provide(LogSink).useClass(FileSink));
- */
-
-/**
- * Where finished log lines go. Write one to send them elsewhere than to standard error, and provide it: the application then logs there, as
- * JSON with its secrets withheld, by the `Filter` it provides, else by the one that is installed.
- *
- * Injectable wherever the application uses it. A class that asks for it gets what the application writes to, which is the installed log's
- * unless one is provided; what it writes itself goes out as it is, with nothing withheld.
+ * A class can inject `LogSink`. It gets the sink that the application provides, else the sink of the installed log. A line that the class
+ * itself writes there is not redacted.
  *
  * @example
  * class FileSink extends LogSink {
@@ -39,15 +20,17 @@
  */
 export abstract class LogSink {
   /**
-   * Takes one whole line, without a terminator; lines arrive in order, one call at a time. A sink that throws loses the
-   * line, and nothing else happens. What it logs itself meanwhile is dropped; what it logs later, from a timer or a microtask, is a line
-   * like any other and comes back to it, so a sink that logs of every line never ends.
+   * Takes one whole line without a line terminator. Lines arrive in order, one call at a time. If the method throws, the line is lost, and
+   * nothing else happens.
+   *
+   * Events that a sink emits inside this method are dropped. Events that it emits later, from a timer or a microtask, are written to it as
+   * all others: a sink that emits an event for each line never stops.
    */
   abstract writeLine(line: string): void;
 }
 
 /**
- * Keeps log lines in memory, for tests. Not for production: nothing ever leaves it.
+ * Keeps log lines in memory, for tests. Not for production: it never drops a line.
  *
  * @example
  * const sink = new CaptureSink();
@@ -61,7 +44,7 @@ export class CaptureSink extends LogSink {
     this.#lines.push(line);
   }
 
-  /** The lines so far, in order; a copy. */
+  /** A copy of the lines so far, in order. */
   lines(): string[] {
     return [...this.#lines];
   }

@@ -1,10 +1,10 @@
 /**
- * Writes log lines to standard error, each with one synchronous write: when `writeLine` returns, the line is with the
- * operating system, and neither `process.exit` nor a crash can lose or tear it.
+ * Writes log lines to standard error, each with one synchronous write. When `writeLine` returns, the operating system has the line, so
+ * neither `process.exit` nor a crash can lose it or cut it.
  *
- * The price is that a reader who does not keep up is waited for, up to a second. One who has taken nothing in that time is
- * not waited for again before something was taken: meanwhile lines are lost, whole ones, and how many is said as soon as one
- * gets through. Where nothing may ever wait, write a sink that drops instead.
+ * If the reader of a pipe does not read, the process waits for it, up to one second. After that the sink loses whole lines without waiting,
+ * until the reader takes something again; then it logs the number of lost lines. If your process must never wait, write a sink that drops
+ * lines instead.
  */
 import { fstatSync, writeSync } from "node:fs";
 import { tracing } from "../../tracing/tracing.js";
@@ -13,46 +13,46 @@ import { LogSink } from "./sink.js";
 const log = tracing.target("framework::observe::stderr_sink");
 
 const STANDARD_ERROR = 2;
-/** How long a full pipe is waited for, in milliseconds, and how long each nap in between is. */
-const PATIENCE_MS = 1000;
-const NAP_MS = 5;
+/** The longest wait for a full pipe. */
+const MAX_WAIT_MS = 1000;
+const SLEEP_MS = 5;
 const NOTHING = new Uint8Array();
 const NEWLINE = 0x0a;
 const LINE_END = Uint8Array.of(NEWLINE);
-/** Lines of at most so many characters, which take at most three bytes each, share a buffer. */
-const SMALL = 5000;
-const MOST_BYTES = 3;
+/** Lines up to this length share one buffer. */
+const MAX_SHARED_LENGTH = 5000;
+const MAX_BYTES_PER_UNIT = 3;
 
 export class StderrSink extends LogSink {
   readonly #fd: number;
-  // What of a line is left when patience ran out in the middle of it. It goes first, so that no line is ever torn. Of one that
-  // could not be finished, for a disk is full, it is the end, so that no other is lost with it.
+  // The unwritten end of a line. It is written before the next line, so that no line is ever cut. After an error, such as a full disk, it is
+  // only the newline, so that the next line does not continue this one.
   #rest: Uint8Array = NOTHING;
   #buffer: Buffer | undefined;
-  // Patience ran out, and nothing was taken since.
+  // A wait ended without success, and nothing was written since.
   #isStalled = false;
-  #lost = 0;
+  #lostLines = 0;
 
   /** @param fd Another descriptor than standard error; for tests. */
   constructor(fd: number = STANDARD_ERROR) {
     super();
     this.#fd = fd;
-    if (fd === STANDARD_ERROR && isPipe(fd)) neverBlock();
+    if (fd === STANDARD_ERROR && isPipe(fd)) makeNonBlocking();
   }
 
   override writeLine(line: string): void {
     try {
-      if (line.length > SMALL || this.#rest.length > 0) this.#writeInTurn(Buffer.from(`${line}\n`));
-      else this.#writeAtOnce(line);
-      if (this.#lost > 0 && !this.#isStalled) this.#tellOfLost();
+      if (line.length > MAX_SHARED_LENGTH || this.#rest.length > 0) this.#writeAfterRest(Buffer.from(`${line}\n`));
+      else this.#writeShort(line);
+      if (this.#lostLines > 0 && !this.#isStalled) this.#logLostLines();
     } catch {
-      // Standard error is closed or broken: there is nobody left to tell.
+      // Standard error is closed or broken, so there is nowhere to report it.
     }
   }
 
-  /** The usual case: one write takes it all. */
-  #writeAtOnce(line: string): void {
-    const buffer = (this.#buffer ??= Buffer.allocUnsafeSlow(MOST_BYTES * SMALL + 1));
+  /** The usual case: one write takes the whole line. */
+  #writeShort(line: string): void {
+    const buffer = (this.#buffer ??= Buffer.allocUnsafeSlow(MAX_BYTES_PER_UNIT * MAX_SHARED_LENGTH + 1));
     const size = buffer.write(line);
     buffer[size] = NEWLINE;
     const written = write(this.#fd, buffer, 0, size + 1);
@@ -60,61 +60,61 @@ export class StderrSink extends LogSink {
     else this.#keepWriting(Buffer.from(buffer.subarray(0, size + 1)), written);
   }
 
-  #writeInTurn(bytes: Uint8Array): void {
+  #writeAfterRest(bytes: Uint8Array): void {
     if (this.#rest.length > 0) this.#keepWriting(this.#rest, 0, true);
     if (this.#rest.length === 0) this.#keepWriting(bytes, 0);
-    else this.#lost++;
+    else this.#lostLines++;
   }
 
-  /** Until all is written or time is up. A line that is begun leaves its rest; one that is not is lost. */
-  #keepWriting(bytes: Uint8Array, from: number, begun = from > 0): void {
+  /** Writes until all is written or the wait is over. The end of a line that has begun is kept for later; another line is lost. */
+  #keepWriting(bytes: Uint8Array, from: number, hasBegun = from > 0): void {
     let position = from;
-    let deadline = performance.now() + (this.#isStalled ? 0 : PATIENCE_MS);
+    let deadline = performance.now() + (this.#isStalled ? 0 : MAX_WAIT_MS);
     try {
       while (position < bytes.length) {
         const written = write(this.#fd, bytes, position, bytes.length - position);
         position += written;
         if (written > 0) {
-          if (this.#isStalled) deadline = performance.now() + PATIENCE_MS;
+          if (this.#isStalled) deadline = performance.now() + MAX_WAIT_MS;
           this.#isStalled = false;
-        } else if (!nap(deadline)) {
+        } else if (!sleep(deadline)) {
           this.#isStalled = true;
           break;
         }
       }
-      if (position === 0 && !begun) this.#lost++;
-      this.#rest = begun || position > 0 ? bytes.subarray(position) : NOTHING;
+      if (position === 0 && !hasBegun) this.#lostLines++;
+      this.#rest = hasBegun || position > 0 ? bytes.subarray(position) : NOTHING;
     } catch (error) {
-      this.#rest = begun || position > 0 ? LINE_END : NOTHING;
+      this.#rest = hasBegun || position > 0 ? LINE_END : NOTHING;
       throw error;
     }
   }
 
-  /** A moment later: what is said while a line is written is dropped. */
-  #tellOfLost(): void {
-    const lines = this.#lost;
-    this.#lost = 0;
+  #logLostLines(): void {
+    const lines = this.#lostLines;
+    this.#lostLines = 0;
+    // An event that is emitted while a line is written is dropped, so this one comes later.
     queueMicrotask(() => log.warn("log lines lost", { lines }));
   }
 }
 
-/** What a supervisor reads from, or does not. */
+/** True for a pipe or a socket, whose reader may stop reading. */
 function isPipe(fd: number): boolean {
   try {
     const stats = fstatSync(fd);
     return stats.isFIFO() || stats.isSocket();
   } catch {
-    // It is closed.
+    // The descriptor is closed.
     return false;
   }
 }
 
-/** A pipe that blocks would hold up the process for as long as its reader likes. Once it is looked at, Node's standard error does not. */
-function neverBlock(): void {
+/** A blocking pipe can stop the process for any time. Node makes standard error non-blocking when `process.stderr` is first read. */
+function makeNonBlocking(): void {
   void process.stderr;
 }
 
-/** How many bytes were taken; 0 where the pipe is full. */
+/** Returns the number of written bytes; 0 if the pipe is full. */
 function write(fd: number, bytes: Uint8Array, from: number, count: number): number {
   try {
     return writeSync(fd, bytes, from, count);
@@ -124,9 +124,9 @@ function write(fd: number, bytes: Uint8Array, from: number, count: number): numb
   }
 }
 
-/** Sleeps a little without turning the processor; `false` once the deadline has passed. */
-function nap(deadline: number): boolean {
+/** Sleeps for a short time without using the processor; returns `false` if the deadline has passed. */
+function sleep(deadline: number): boolean {
   if (performance.now() >= deadline) return false;
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, NAP_MS);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SLEEP_MS);
   return true;
 }

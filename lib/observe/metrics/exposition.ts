@@ -1,5 +1,5 @@
 /**
- * The words of the text exposition format, version 0.0.4: numbers, label values, help, and the lines that open a metric.
+ * The text exposition format, version 0.0.4: numbers, label values, help texts, the header of a metric, and the rules for metric names.
  *
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
@@ -8,67 +8,66 @@ import { MetricsError } from "../errors.js";
 
 export type MetricKind = "counter" | "gauge" | "histogram";
 
-/** Integral values as digits, all others as the shortest decimal that reads back the same; `NaN`, `+Inf`, `-Inf`. */
+/** Counts, by metric, the values that the limit on series kept out. Only the registry writes it. */
+export const OVERFLOW_METRIC = "framework_metrics_overflow_total";
+
+const HISTOGRAM_SUFFIXES = ["_bucket", "_sum", "_count"];
+
+type KnownMetrics = ReadonlyMap<string, { readonly kind: MetricKind }>;
+
+/** Integers as digits, other numbers as the shortest decimal that reads back as the same number; `NaN`, `+Inf`, `-Inf`. */
 export function formatNumber(value: number): string {
   if (value === Infinity) return "+Inf";
   return value === -Infinity ? "-Inf" : String(value);
 }
 
-/** A label value between its quotes: backslash, double quote and newline escaped. */
+/** A label value between its quotation marks: backslash, double quote and newline are escaped. */
 export function escapeLabelValue(value: string): string {
   return escapeHelp(value).replaceAll('"', '\\"');
 }
 
-/** A help text: backslash and newline escaped, so that it stays on its line. */
-export function escapeHelp(help: string): string {
-  // A lone surrogate becomes U+FFFD here and not on the wire, where two series could turn into one.
+/** A help text: backslash and newline are escaped, so that it stays on its line. */
+function escapeHelp(help: string): string {
+  // UTF-8 writes every lone surrogate as U+FFFD, which could make two series equal. So it is replaced here, before series are compared.
   return toUSVString(help).replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
 }
 
-/** `# HELP` where there is help, then the one `# TYPE` of the metric. */
-export function openMetric(name: string, kind: MetricKind, help: string): string {
+/** `# HELP`, if there is a help text, and the `# TYPE` of the metric. */
+export function metricHeader(name: string, kind: MetricKind, help: string): string {
   const type = `# TYPE ${name} ${kind}\n`;
   return help === "" ? type : `# HELP ${name} ${escapeHelp(help)}\n${type}`;
 }
 
-// What a metric may be called: the format's grammar, one kind a name, and nothing that a histogram's own samples are called.
-
-/** Counts what the cap on series kept out, by metric. Only the registry itself writes it. */
-export const OVERFLOW = "framework_metrics_overflow_total";
-
-const SAMPLES_OF_A_HISTOGRAM = ["_bucket", "_sum", "_count"];
-
-/** @throws MetricsError `E_METRIC_NAME` or `E_METRIC_KIND` where `name` cannot become a metric of `kind` beside `known`. */
-export function checkMetricName(
-  known: ReadonlyMap<string, { readonly kind: MetricKind }>,
-  name: string,
-  kind: MetricKind,
-): void {
+/**
+ * Checks the name of a new metric: the format's grammar, one kind for each name, and no conflict with the samples of a histogram.
+ *
+ * @throws MetricsError `E_METRIC_NAME` or `E_METRIC_KIND`
+ */
+export function checkMetricName(known: KnownMetrics, name: string, kind: MetricKind): void {
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/u.test(name)) {
     throw new MetricsError("E_METRIC_NAME", name, "a name is letters, digits, _ and :, not starting with a digit");
   }
-  if (name === OVERFLOW) throw new MetricsError("E_METRIC_NAME", name, "the registry keeps it itself, choose another");
-  const first = known.get(name)?.kind;
-  if (first !== undefined && first !== kind) {
-    throw new MetricsError(
-      "E_METRIC_KIND",
-      name,
-      `it is a ${first} already and cannot be a ${kind}, choose another name`,
-    );
+  if (name === OVERFLOW_METRIC) {
+    throw new MetricsError("E_METRIC_NAME", name, "the registry itself writes this metric, choose another name");
   }
+  checkKind(known, name, kind);
   const rival = rivalOf(known, name, kind);
   if (rival !== undefined) {
-    const rule = `a histogram writes samples of that name, and ${rival} is here already: choose another`;
+    const rule = `a histogram writes samples of that name, and ${rival} exists already: choose another name`;
     throw new MetricsError("E_METRIC_NAME", name, rule);
   }
 }
 
-function rivalOf(
-  known: ReadonlyMap<string, { readonly kind: MetricKind }>,
-  name: string,
-  kind: MetricKind,
-): string | undefined {
-  for (const suffix of SAMPLES_OF_A_HISTOGRAM) {
+function checkKind(known: KnownMetrics, name: string, kind: MetricKind): void {
+  const first = known.get(name)?.kind;
+  if (first === undefined || first === kind) return;
+  const rule = `it is a ${first} already and cannot be a ${kind}, choose another name`;
+  throw new MetricsError("E_METRIC_KIND", name, rule);
+}
+
+/** The existing metric that would have a sample of the same name. */
+function rivalOf(known: KnownMetrics, name: string, kind: MetricKind): string | undefined {
+  for (const suffix of HISTOGRAM_SUFFIXES) {
     const base = name.endsWith(suffix) ? name.slice(0, -suffix.length) : "";
     if (known.get(base)?.kind === "histogram") return base;
     if (kind === "histogram" && known.has(name + suffix)) return name + suffix;

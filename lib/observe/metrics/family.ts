@@ -1,12 +1,16 @@
 /**
- * Everything under one metric name: its kind, its help, and its series, at most `maxSeries` of them.
- * Finding a known series allocates nothing; the order is made only of what was added since.
+ * A metric family: all series of one metric name, with its kind and its help text. A registry has one table of families for each kind.
+ * Finding an existing series allocates nothing.
  */
 import { copiedString } from "../copied-string.js";
-import { type MetricKind, openMetric, checkMetricName } from "./exposition.js";
+import { type MetricKind, metricHeader, checkMetricName } from "./exposition.js";
 import { LabelTree, areWellFormed, checkLabels, type Labels, labelText } from "./labels.js";
 import type { Series } from "./series.js";
 
+/** The families of a registry, of all kinds. */
+export type MetricNames = Map<string, MetricFamily<Series>>;
+
+/** One metric: at most `maxSeries` series, sorted by their labels only when new ones were added. */
 export class MetricFamily<S extends Series> {
   help = "";
   private readonly tree = new LabelTree<S>();
@@ -18,16 +22,16 @@ export class MetricFamily<S extends Series> {
     readonly name: string,
     readonly kind: MetricKind,
     private readonly maxSeries: number,
-    private readonly make: (labels: string) => S,
+    private readonly makeSeries: (labels: string) => S,
   ) {}
 
-  /** The series of these labels as this program has written them before. */
+  /** The series of these labels, if the program has used them in this order before. */
   find(labels: Labels): S | undefined {
     return this.tree.find(labels);
   }
 
   /**
-   * The series of these labels in whatever order; it is not made where it is missing.
+   * The series of these labels, in any order; `undefined` if there is none.
    *
    * @throws MetricsError `E_METRIC_LABEL`
    */
@@ -37,7 +41,7 @@ export class MetricFamily<S extends Series> {
   }
 
   /**
-   * The series of these labels, made where it is missing; `undefined` where that would be one too many.
+   * The series of these labels, created if there is none; `undefined` if the family is full.
    *
    * @throws MetricsError `E_METRIC_LABEL`
    */
@@ -49,15 +53,15 @@ export class MetricFamily<S extends Series> {
     return series;
   }
 
-  /** What stands before its samples. */
-  open(): string {
-    return openMetric(this.name, this.kind, this.help);
+  /** The lines before its samples. */
+  header(): string {
+    return metricHeader(this.name, this.kind, this.help);
   }
 
-  /** In the order of the exposition. What is added later makes another list. */
+  /** In the order of the exposition. The returned list does not change when series are added. */
   series(): readonly S[] {
     if (this.added.length > 0) {
-      // What is in order already costs a comparison each.
+      // Series that are in order already cost one comparison each.
       this.sorted = [...this.sorted, ...this.added].toSorted(byLabels);
       this.added = [];
     }
@@ -67,7 +71,7 @@ export class MetricFamily<S extends Series> {
   private add(text: string): S | undefined {
     if (this.byText.size >= this.maxSeries) return undefined;
     const labels = copiedString(text);
-    const series = this.make(labels);
+    const series = this.makeSeries(labels);
     this.byText.set(labels, series);
     this.added.push(series);
     return series;
@@ -78,56 +82,56 @@ function byLabels(left: Series, right: Series): number {
   return left.labels < right.labels ? -1 : 1;
 }
 
-// The metrics of one kind in a registry, by name. All tables of a registry share one map of names, because a name has one kind.
-
-/** Every metric of a registry, of whatever kind. */
-export type MetricNames = Map<string, MetricFamily<Series>>;
-
-export class MetricTable<S extends Series> {
+/** The families of one kind. All tables of a registry share one map of names, because a name has one kind. */
+export class FamilyTable<S extends Series> {
   private readonly families = new Map<string, MetricFamily<S>>();
-  /** Calls come in runs of one name; comparing is a third of the price of looking up. */
+  // Calls often repeat the last name, and a comparison costs a third of a lookup.
   private last: MetricFamily<S> | undefined = undefined;
 
   constructor(
     private readonly names: MetricNames,
     private readonly kind: MetricKind,
     private readonly maxSeries: number,
-    private readonly make: (name: string, labels: string) => S,
+    private readonly makeSeries: (name: string, labels: string) => S,
   ) {}
 
-  /** The series of these labels as this program has written them before. */
+  /** The series of these labels, if the program has used them in this order before. */
   find(name: string, labels: Labels): S | undefined {
     if (name !== this.last?.name) this.last = this.families.get(name);
     return this.last?.find(labels);
   }
 
-  /** The series of these labels in whatever order; nothing is made. */
+  /** The series of these labels, in any order; `undefined` if there is none. */
   peek(name: string, labels: Labels): S | undefined {
     return this.families.get(name)?.peek(labels);
   }
 
-  /** The series of these labels, name and series made where they are missing; `undefined` at the cap. After a throw nothing is. */
+  /**
+   * The series of these labels. Creates the family and the series if there are none; `undefined` if the family is full.
+   *
+   * @throws MetricsError It has created nothing then.
+   */
   admit(name: string, labels: Labels): S | undefined {
-    const family = this.family(name);
+    const family = this.findOrMake(name);
     const series = family.admit(labels);
-    this.keep(family);
+    this.store(family);
     return series;
   }
 
   describe(name: string, help: string): void {
-    const family = this.family(name);
+    const family = this.findOrMake(name);
     family.help = help;
-    this.keep(family);
+    this.store(family);
   }
 
-  private family(name: string): MetricFamily<S> {
+  private findOrMake(name: string): MetricFamily<S> {
     const known = this.families.get(name);
     if (known !== undefined) return known;
     checkMetricName(this.names, name, this.kind);
-    return new MetricFamily(name, this.kind, this.maxSeries, (labels) => this.make(name, labels));
+    return new MetricFamily(name, this.kind, this.maxSeries, (labels) => this.makeSeries(name, labels));
   }
 
-  private keep(family: MetricFamily<S>): void {
+  private store(family: MetricFamily<S>): void {
     this.families.set(family.name, family);
     this.names.set(family.name, family);
   }

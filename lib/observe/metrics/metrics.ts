@@ -1,9 +1,9 @@
 /**
- * A registry of counters, gauges and histograms, and its Prometheus exposition (text format 0.0.4).
- * A registry is a value: whoever holds the same one shares its series, two registries share nothing, and none is global.
+ * A registry of counters, gauges and histograms, and its exposition for Prometheus (text format 0.0.4). There is no global registry: code
+ * that shares a `Metrics` object shares its series, and two objects share nothing.
  *
- * Not for values that identify someone or something (ids, addresses, paths): every set of labels is a series kept for the life of the
- * process. After `maxSeries` of them a name takes no more, and `framework_metrics_overflow_total{metric="…"}` counts what was lost.
+ * Not for labels that identify a person or a thing (ids, addresses, paths): each set of labels is a series that stays for the life of the
+ * process. A metric takes no new series after `maxSeries`; then `framework_metrics_overflow_total{metric="…"}` counts the lost values.
  *
  * @example
  * const metrics = new Metrics();
@@ -11,63 +11,13 @@
  * metrics.increment("orders_total", { kind: "gift" });
  * metrics.render(); // # HELP orders_total Orders placed.\n# TYPE orders_total counter\norders_total{kind="gift"} 1\n
  */
-import { Readable } from "node:stream";
 import { Reply } from "../../http/reply.js";
 import type { Labels } from "./labels.js";
-import { MetricFamily, type MetricNames, MetricTable } from "./family.js";
-import { OVERFLOW } from "./exposition.js";
+import { MetricFamily, type MetricNames, FamilyTable } from "./family.js";
+import { OVERFLOW_METRIC } from "./exposition.js";
 import { MetricsError } from "../errors.js";
+import { Scrape } from "./scrape.js";
 import { Buckets, HistogramSeries, type Observer, ValueSeries } from "./series.js";
-
-// An exposition on its way out: written slice by slice, with a turn of the event loop in between, so that a scrape of however many
-// series holds up nobody for more than a millisecond or two. Each series is whole, and as it stands when its slice is written.
-//
-// Not for an exposition of one slice: that is text, and has a length.
-
-/** In characters: some 800 lines, which take less than a millisecond. */
-const SLICE = 1 << 16;
-
-export class Scrape extends Readable {
-  private next: string | undefined;
-
-  private constructor(
-    first: string,
-    private readonly texts: Iterator<string>,
-  ) {
-    super();
-    this.next = first;
-  }
-
-  /** The texts one after the other: as one where they fit into a slice. */
-  static of(texts: Iterator<string>): string | Scrape {
-    const first = sliceOf(texts);
-    return first.length < SLICE ? first : new Scrape(first, texts);
-  }
-
-  override _read(): void {
-    const { next } = this;
-    this.next = undefined;
-    if (next === undefined) setImmediate(() => this.goOn());
-    else this.push(next);
-  }
-
-  private goOn(): void {
-    if (!this.destroyed) this.push(sliceOf(this.texts) || null);
-  }
-}
-
-/** Shorter than a slice only at the end, and longer by one text at most. */
-function sliceOf(texts: Iterator<string>): string {
-  const pieces: string[] = [];
-  let length = 0;
-  while (length < SLICE) {
-    const { done, value } = texts.next();
-    if (done === true) break;
-    pieces.push(value);
-    length += value.length;
-  }
-  return pieces.join("");
-}
 
 export type { Labels, LabelValue } from "./labels.js";
 export { MetricsError } from "../errors.js";
@@ -76,9 +26,9 @@ export { MetricsError } from "../errors.js";
 export const DEFAULT_BUCKETS: readonly number[] = Object.freeze([
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]);
-/** Counter: labels `method`, `status` and, where the layer is labelled, `route`. */
+/** Counter with the labels `method`, `status` and, if the layer has route labels, `route`. */
 export const HTTP_REQUESTS_TOTAL = "http_requests_total";
-/** Histogram, in seconds: labels `method` and, where the layer is labelled, `route`. */
+/** Histogram in seconds, with the labels `method` and, if the layer has route labels, `route`. */
 export const HTTP_REQUEST_DURATION = "http_request_duration_seconds";
 export const PROMETHEUS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -86,36 +36,38 @@ const DEFAULT_MAX_SERIES = 10_000;
 const NO_LABELS: Labels = Object.freeze({});
 
 export interface MetricsOptions {
-  /** Sets of labels one name takes; an integer of at least 1, without it 10 000. */
+  /** The maximum number of series of one metric: an integer of at least 1; 10 000 by default. */
   readonly maxSeries?: number;
 }
 
-/** Every writing method throws `MetricsError` and then records nothing; see `MetricsErrorCode`. */
+/** A method that throws `MetricsError` has recorded nothing; see `MetricsErrorCode`. */
 export class Metrics {
   readonly #names: MetricNames = new Map();
-  readonly #counters: MetricTable<ValueSeries>;
-  readonly #gauges: MetricTable<ValueSeries>;
-  readonly #histograms: MetricTable<HistogramSeries>;
-  readonly #overflow = new MetricFamily(OVERFLOW, "counter", Infinity, (labels) => newValue(OVERFLOW, labels));
+  readonly #counters: FamilyTable<ValueSeries>;
+  readonly #gauges: FamilyTable<ValueSeries>;
+  readonly #histograms: FamilyTable<HistogramSeries>;
+  readonly #overflow = new MetricFamily(OVERFLOW_METRIC, "counter", Infinity, (labels) =>
+    newValue(OVERFLOW_METRIC, labels),
+  );
 
-  /** @throws MetricsError `E_METRIC_VALUE` for a `maxSeries` that is none. */
+  /** @throws MetricsError `E_METRIC_VALUE` if `maxSeries` is not valid. */
   constructor({ maxSeries = DEFAULT_MAX_SERIES }: MetricsOptions = {}, bounds: readonly number[] = DEFAULT_BUCKETS) {
     if (!Number.isInteger(maxSeries) || maxSeries < 1) {
       throw new MetricsError("E_METRIC_VALUE", "*", `maxSeries is an integer of at least 1, not ${String(maxSeries)}`);
     }
     const buckets = new Buckets(bounds);
     const histogram = (name: string, labels: string) => new HistogramSeries(name, labels, buckets);
-    this.#counters = new MetricTable(this.#names, "counter", maxSeries, newValue);
-    this.#gauges = new MetricTable(this.#names, "gauge", maxSeries, newValue);
-    this.#histograms = new MetricTable(this.#names, "histogram", maxSeries, histogram);
+    this.#counters = new FamilyTable(this.#names, "counter", maxSeries, newValue);
+    this.#gauges = new FamilyTable(this.#names, "gauge", maxSeries, newValue);
+    this.#histograms = new FamilyTable(this.#names, "histogram", maxSeries, histogram);
   }
 
-  /** A registry whose histograms have these bounds: sorted, non-finite ones and duplicates dropped; `+Inf` is always there. */
+  /** A registry whose histograms have these bounds, sorted, without duplicates and non-finite ones. The bound `+Inf` is always added. */
   static withBuckets(bounds: readonly number[], options?: MetricsOptions): Metrics {
     return new Metrics(options, bounds);
   }
 
-  /** Gives a counter its help, or another, and a place in the exposition before it has samples. */
+  /** Sets the help text of a counter. The counter then appears in the exposition, also before it has samples. */
   describeCounter(name: string, help: string): void {
     this.#counters.describe(name, help);
   }
@@ -130,9 +82,9 @@ export class Metrics {
     this.#histograms.describe(name, help);
   }
 
-  /** Adds `by`, an integer of at least 0, to a counter; exact up to 2^53 − 1. */
+  /** Adds `by`, an integer of at least 0, to a counter. The sum is exact up to 2^53 − 1. */
   increment(name: string, labels: Labels = NO_LABELS, by = 1): void {
-    if (!Number.isInteger(by) || by < 0) throw refuse(name, "a counter grows by an integer of at least 0", by);
+    if (!Number.isInteger(by) || by < 0) throw invalidValue(name, "a counter grows by an integer of at least 0", by);
     const series = this.#counters.find(name, labels) ?? this.#counters.admit(name, labels);
     if (series === undefined) this.#overflowOf(name).value += 1;
     else series.value += by;
@@ -140,60 +92,60 @@ export class Metrics {
 
   /** Sets a gauge to any number, `NaN` and the infinities included. */
   set(name: string, labels: Labels, value: number): void {
-    if (typeof value !== "number") throw refuse(name, "a gauge is a number", value);
+    if (typeof value !== "number") throw invalidValue(name, "a gauge is a number", value);
     const series = this.#gauges.find(name, labels) ?? this.#gauges.admit(name, labels);
     if (series === undefined) this.#overflowOf(name).value += 1;
     else series.value = value;
   }
 
-  /** Counts `value` in every bucket of a histogram whose bound it does not exceed, and adds it to the sum. */
+  /** Counts `value` in each bucket of a histogram whose bound is not below it, and adds it to the sum. */
   observe(name: string, labels: Labels, value: number): void {
-    if (typeof value !== "number") throw refuse(name, "an observation is a number", value);
+    if (typeof value !== "number") throw invalidValue(name, "an observation is a number", value);
     const series = this.#histograms.find(name, labels) ?? this.#histograms.admit(name, labels);
     if (series === undefined) this.#overflowOf(name).value += 1;
     else series.observe(value);
   }
 
-  /** What a counter stands at; `undefined` where there is no such counter or no such series. Never throws, makes nothing. */
+  /** The value of a counter; `undefined` if the counter or the series does not exist. Never throws and creates nothing. */
   counterValue(name: string, labels: Labels = NO_LABELS): number | undefined {
     try {
-      return (name === OVERFLOW ? this.#overflow.peek(labels) : this.#counters.peek(name, labels))?.value;
+      return (name === OVERFLOW_METRIC ? this.#overflow.peek(labels) : this.#counters.peek(name, labels))?.value;
     } catch {
-      // What are no labels belong to no series.
+      // Invalid labels have no series.
       return undefined;
     }
   }
 
   /**
-   * The whole registry in the text exposition format 0.0.4; `""` while it is empty.
+   * The whole registry in the text exposition format 0.0.4; `""` if it is empty.
    *
-   * Synchronous: 10 000 counters take 2 to 3 ms, 10 000 label sets of a histogram (140 000 lines, 10 MB) 20 to 40 ms on two slow cores,
-   * and `npm run bench -- --scenario metrics` says what it is elsewhere. For a scrape there is `response()`, which holds up nobody.
+   * It is synchronous: 10 000 counters take 2 to 3 ms, 10 000 series of a histogram (140 000 lines, 10 MB) 20 to 40 ms on two slow cores;
+   * `npm run bench -- --scenario metrics` measures it. For a scrape use `response()`, which does not block other requests.
    */
   render(): string {
     return [...this.#texts()].join("");
   }
 
   /**
-   * `render()` as an answer: 200, `PROMETHEUS_CONTENT_TYPE`, not to be stored. Beyond 64 Ki characters it is a stream that is written
-   * slice by slice, less than a millisecond each, while other requests are served: each series is as it stands when its slice is written.
+   * The text of `render()` as an answer with status 200, `PROMETHEUS_CONTENT_TYPE` and `no-store`. Above 64 Ki characters it is a stream of
+   * slices of less than a millisecond each, and other requests run in between. Each series has its values at the time of its slice.
    */
   response(): Reply {
     return Reply.of(Scrape.of(this.#texts()), PROMETHEUS_CONTENT_TYPE).header("Cache-Control", "no-store");
   }
 
-  /** The exposition in pieces, each series whole; of the names that are known now. */
+  /** The exposition in pieces, each series whole. It has the metrics that exist at the time of the call. */
   *#texts(): Generator<string, void> {
     for (const name of [...this.#names.keys()].toSorted()) {
       const family = this.#names.get(name);
       if (family === undefined) continue;
-      yield family.open();
+      yield family.header();
       for (const series of family.series()) yield series.render();
     }
   }
 
   /**
-   * One counter's series, for a hot path that counts by `series.value += 1`; at the cap, the series that counts the loss.
+   * A counter's series, for a hot path that counts with `series.value += 1`. If the metric is full, the series that counts the lost values.
    *
    * @internal
    */
@@ -202,7 +154,7 @@ export class Metrics {
   }
 
   /**
-   * One histogram's series, for a hot path; at the cap, something that counts the loss.
+   * A histogram's series, for a hot path. If the metric is full, an observer that counts the lost values.
    *
    * @internal
    */
@@ -211,10 +163,10 @@ export class Metrics {
     return series ?? { observe: () => void (this.#overflowOf(name).value += 1) };
   }
 
-  /** Appears in the exposition with the first loss; as many series as there are names, so it needs no cap of its own. */
+  /** The overflow metric appears in the exposition with the first lost value. It has one series for each metric, so it needs no limit. */
   #overflowOf(metric: string): ValueSeries {
-    this.#names.set(OVERFLOW, this.#overflow);
-    // Without a cap there is always a series.
+    this.#names.set(OVERFLOW_METRIC, this.#overflow);
+    // Without a limit, `admit` always returns a series.
     return this.#overflow.find({ metric }) ?? (this.#overflow.admit({ metric }) as ValueSeries);
   }
 }
@@ -223,6 +175,6 @@ function newValue(name: string, labels: string): ValueSeries {
   return new ValueSeries(name, labels);
 }
 
-function refuse(metric: string, rule: string, value: unknown): MetricsError {
+function invalidValue(metric: string, rule: string, value: unknown): MetricsError {
   return new MetricsError("E_METRIC_VALUE", metric, `${rule}, not ${String(value)}`);
 }

@@ -1,13 +1,13 @@
 /**
- * One series: what is counted, under one name and one set of labels. It knows its own lines of the exposition.
- * Made by a `MetricFamily`; whoever holds one may count on it directly, which is as cheap as counting gets.
+ * One series: the values of one metric name and one set of labels. A series writes its own lines of the exposition. `MetricFamily` creates
+ * series; code on a hot path may keep one and count on it directly, which is the cheapest way.
  */
 import { formatNumber } from "./exposition.js";
 
 export interface Series {
-  /** The labels' text, without braces: identity and place in the order. */
+  /** The text of the labels without braces. It identifies the series, and series are sorted by it. */
   readonly labels: string;
-  /** The lines, each ended by a newline. */
+  /** The lines of the exposition, each with a newline at its end. */
   render(): string;
 }
 
@@ -28,15 +28,15 @@ export class ValueSeries implements Series {
   }
 }
 
-/** Something that takes observations. */
+/** An object that takes observed values. */
 export interface Observer {
   observe(value: number): void;
 }
 
-/** Bounds that are passed over at once: with eleven, the usual number, six comparisons are enough. */
+/** The bounds that one comparison skips. With the usual eleven bounds, six comparisons are enough. */
 const STRIDE = 4;
 
-/** A histogram's series: a count a bucket and the sum. A value counts in the first bucket whose bound it does not exceed. */
+/** A histogram's series: the sum, and a count for each bucket. A value counts in the first bucket whose bound is not below it. */
 export class HistogramSeries implements Series, Observer {
   private readonly bounds: Float64Array;
   private readonly counts: Float64Array;
@@ -58,7 +58,7 @@ export class HistogramSeries implements Series, Observer {
     this.sum += value;
   }
 
-  /** How many bounds the value exceeds: counted, not searched for, because a wrong guess of the processor costs more than a few comparisons. */
+  /** The number of bounds below the value. There are no branches, because a mispredicted branch costs more than a few comparisons. */
   private bucketOf(value: number): number {
     const { bounds } = this;
     const { length } = bounds;
@@ -80,24 +80,24 @@ export class HistogramSeries implements Series, Observer {
       pieces.push(head, this.buckets.texts[bucket] ?? "", String(total), "\n");
     }
     pieces.push(`${name}_sum${tail}${formatNumber(this.sum)}\n${name}_count${tail}${String(total)}\n`);
-    // One flat text a series: thousands of them as one rope would live through collections, at three times the price.
+    // One flat text for each series. Thousands of concatenations as one tree survive garbage collections and cost three times as much.
     return pieces.join("");
   }
 }
 
-/** 1 or 0. NaN, which compares with nothing, is above every bound. */
+/** 1 or 0. NaN, for which each comparison is false, is above every bound. */
 function isAbove(value: number, bound: number): number {
   return Number(!(value <= bound));
 }
 
 /** The upper bounds of a registry's histograms. */
 export class Buckets {
-  /** `+Inf`, which is always there, is not among them. */
+  /** Without `+Inf`, which each histogram has. */
   readonly bounds: Float64Array;
-  /** The bounds as they are written, `+Inf` the last. */
+  /** The bounds as text, `+Inf` last. */
   readonly texts: readonly string[];
 
-  /** Bounds are sorted; duplicates and non-finite ones are dropped. */
+  /** @param bounds In any order. Duplicates and non-finite ones are dropped. */
   constructor(bounds: readonly number[]) {
     this.bounds = Float64Array.from(new Set(bounds.filter(Number.isFinite))).toSorted();
     this.texts = [...this.bounds, Infinity].map((bound) => `le="${formatNumber(bound)}"} `);

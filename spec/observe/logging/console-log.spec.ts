@@ -32,17 +32,17 @@ describe("the console log", () => {
     expect(lines).to.deep.equal(["WARN shop::links: outer:inner: here c=3 b=2 a=1"]);
   });
 
-  it("does without a message, and leaves out what has no value", () => {
+  it("writes events without a message, and omits fields without a value", () => {
     expect(linesOf(() => log.debug(undefined, { a: undefined, b: null }))).to.deep.equal(["DEBUG shop::links: b=null"]);
   });
 
-  it("withholds nothing", () => {
+  it("redacts nothing", () => {
     const lines = linesOf(() => log.info("signed in", { password: "hunter2", user: { token: "t" } }));
 
     expect(lines).to.deep.equal(['INFO shop::links: signed in password=hunter2 user={"token":"t"}']);
   });
 
-  it("keeps an event on one line, whatever is in it", () => {
+  it("keeps every event on one line", () => {
     const lines = linesOf(() => log.info("a\r\nb\u001b[31mc\u2028d\u0085\u202e", { "k\ney": "\u0007\t\n\u007f" }));
 
     expect(lines).to.deep.equal([
@@ -50,7 +50,7 @@ describe("the console log", () => {
     ]);
   });
 
-  it("marks what cannot be read", () => {
+  it("marks fields that cannot be read", () => {
     const opaque = new Proxy({}, { ownKeys: () => fail() });
 
     const lines = linesOf(() => {

@@ -58,7 +58,7 @@ const refused: readonly string[] = [
 
 describe("the filter", () => {
   for (const [text, target, level] of understood) {
-    it(`wants ${level} from ${target} by ${JSON.stringify(text)}`, () => {
+    it(`selects up to ${level} from ${target} with ${JSON.stringify(text)}`, () => {
       expect(Filter.parse(text)?.maxLevel(target)).to.equal(level);
     });
   }
@@ -69,7 +69,7 @@ describe("the filter", () => {
     });
   }
 
-  it("gives the longest target that covers the event's, whatever the order of the directives", () => {
+  it("uses the longest target that covers the event's target, in any order of the directives", () => {
     const target = fc
       .array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 3 })
       .map((parts) => parts.join("::"));
@@ -89,20 +89,20 @@ describe("the filter", () => {
     );
   });
 
-  it("answers any text with a filter or with none, never with an error", () => {
+  it("parses any text to a filter or to undefined, and never throws", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
       Filter.parse(text)?.maxLevel(text);
     })); // prettier-ignore
   });
 
-  it("reads ten thousand directives and judges by them in no time", () => {
+  it("parses and applies ten thousand directives", () => {
     const text = Array.from({ length: 10_000 }, (_, index) => `target${index}=debug`).join(",");
 
     expect(Filter.parse(text)?.maxLevel("target9999::part")).to.equal("DEBUG");
   });
 });
 
-describe("how the filter is found", () => {
+describe("the filter of installLogging", () => {
   const rows: readonly (readonly [string, string | undefined, string, LevelFilter, readonly string[]])[] = [
     ["unset, default parses: the default", undefined, "warn", "WARN", []],
     ["empty, default parses: the default", "", "warn", "WARN", []],
@@ -124,7 +124,7 @@ describe("how the filter is found", () => {
     });
   }
 
-  it("names the variable, and keeps what it quotes from it on one line", () => {
+  it("is warned about with the name of the variable and a quotation on one line", () => {
     const [warning] = resolveFilter(`a=\n${"b".repeat(10_000)}`, "info").warnings;
 
     expect(FILTER_ENV).to.equal("RUST_LOG");

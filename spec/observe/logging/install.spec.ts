@@ -23,14 +23,14 @@ async function messages(defaultFilter: string, env: Readonly<Record<string, stri
 }
 
 describe("installLogging", () => {
-  it("writes plain text in a debug build, withholding nothing", async () => {
+  it("writes plain text without redaction in a debug build", async () => {
     const { stderr } = await runProgram(`${emit} installLogging("info,shop=debug"); ${events}`, { NODE_ENV: "test" });
 
     const lines = stderr.split("\n").map((line) => line.slice("2026-11-21T08:30:00.000Z ".length));
     expect(lines).to.deep.equal(["DEBUG shop::links: shop debug password=hunter2", "INFO other: other info", ""]);
   });
 
-  it("writes JSON in a release build, withholding every secret", async () => {
+  it("writes JSON with redaction in a release build", async () => {
     const { stderr } = await runProgram(`${emit} installLogging("info,shop=debug"); ${events}`, {
       NODE_ENV: "production",
     });
@@ -57,7 +57,7 @@ describe("installLogging", () => {
     });
   }
 
-  it("refuses a second time, and leaves the first in place", async () => {
+  it("throws on a second call, and the first log stays", async () => {
     const { stdout, stderr } = await runProgram(
       `${emit} installLogging("info");
        try { installLogging("trace"); } catch (error) { console.log(error instanceof ObserveError, error.code); }
@@ -69,7 +69,7 @@ describe("installLogging", () => {
     expect(stderr.trimEnd().split("\n")).to.have.lengthOf(1);
   });
 
-  it("adds the layers that it is given", async () => {
+  it("adds the given layers", async () => {
     const { stdout } = await runProgram(
       `${emit} installLogging("info", { onEvent: ({ message }) => console.log(message) }); ${events}`,
     );
@@ -77,7 +77,7 @@ describe("installLogging", () => {
     expect(stdout).to.equal("other info\n");
   });
 
-  it("gives way to a subscriber of a scope", async () => {
+  it("is overridden by withSubscriber", async () => {
     const { stdout, stderr } = await runProgram(
       `${emit} installLogging("info");
        const layer = { onEvent: ({ message }) => console.log(message) };
@@ -88,7 +88,7 @@ describe("installLogging", () => {
     expect(stderr).to.equal("");
   });
 
-  it("still logs while the process is on its way out", async () => {
+  it("still logs while the process exits", async () => {
     const { stderr, code } = await runProgram(
       `${emit} installLogging("info"); process.on("exit", () => other.info("on the way out")); process.exit(3);`,
     );
@@ -97,7 +97,7 @@ describe("installLogging", () => {
     expect(code).to.equal(3);
   });
 
-  it("is not done by importing", async () => {
+  it("is not called by an import", async () => {
     const { stdout, stderr } = await runProgram(`${emit} console.log(log.enabled("error"));`);
 
     expect([stdout, stderr]).to.deep.equal(["false\n", ""]);

@@ -9,14 +9,14 @@ import { runProgram } from "../../support/program.js";
 
 const log = tracing.target("shop::links");
 
-/** The lines that `emit` leads to. */
+/** The lines that `emit` causes. */
 function linesOf(emit: () => void, configure: (layer: JsonLog) => JsonLog = (layer) => layer): string[] {
   const sink = new CaptureSink();
   tracing.withSubscriber(tracing.registry().with(configure(new JsonLog(sink))), emit);
   return sink.lines();
 }
 
-/** The members of the one line that `emit` leads to. */
+/** The members of the one line that `emit` causes. */
 function lineOf(emit: () => void, configure?: (layer: JsonLog) => JsonLog): Record<string, unknown> {
   const lines = linesOf(emit, configure);
   expect(lines).to.have.lengthOf(1);
@@ -53,7 +53,7 @@ describe("the JSON log", () => {
       );
     });
 
-    it("leaves out fields, message and spans where there are none", () => {
+    it("omits fields, message and spans if there are none", () => {
       expect(lineFor({ message: undefined })).to.equal(
         '{"level":"INFO","target":"shop::links","timestamp":"2026-11-21T08:30:00.007Z"}',
       );
@@ -81,7 +81,7 @@ describe("the JSON log", () => {
       [Infinity, "1970-01-01T00:00:00.000Z"],
     ];
     for (const [milliseconds, text] of moments) {
-      it(`shows the moment ${milliseconds} as ${text}`, () => {
+      it(`shows the time ${milliseconds} as ${text}`, () => {
         expect(JSON.parse(lineFor({ timestamp: milliseconds }))).to.include({ timestamp: text });
       });
     }
@@ -98,15 +98,15 @@ describe("the JSON log", () => {
       expect(line).to.deep.include({ message: kept, target: kept, spans: [kept], fields: { [kept]: kept } });
     });
 
-    it("lifts a message out of the fields where the event has none of its own", () => {
+    it("takes the message from the fields if the event has none", () => {
       const line = lineOf(() => log.info(undefined, { message: "lifted", a: 1 }));
 
       expect(line).to.deep.include({ message: "lifted", fields: { a: 1 } });
     });
 
-    it("leaves a message in the fields that is none, that is withheld, or that is not the only one", () => {
+    it("leaves the field message where it is if it is no string or is redacted, or if the event has a message", () => {
       expect(lineOf(() => log.info(undefined, { message: 1 }))).to.deep.include({ fields: { message: 1 } });
-      expect(lineOf(() => log.info(undefined, { message: "m" }), withholdingMessages)).to.deep.include({
+      expect(lineOf(() => log.info(undefined, { message: "m" }), redactingMessages)).to.deep.include({
         fields: { message: "[redacted]" },
       });
       expect(lineOf(() => log.info("own", { message: "m" }))).to.deep.include({
@@ -115,8 +115,8 @@ describe("the JSON log", () => {
       });
     });
 
-    it("makes a text of a message that is none, and a field of an error in place of fields", () => {
-      // What a caller without a compiler may do.
+    it("writes a message that is no string as text, and an error in place of the fields as a field", () => {
+      // A JavaScript caller may do this.
       const untyped = log as unknown as { info(message: unknown, fields?: unknown): void };
 
       expect(lineOf(() => untyped.info({ password: "p", a: 1 }))["message"]).to.equal(
@@ -129,8 +129,8 @@ describe("the JSON log", () => {
     });
   });
 
-  describe("what spans give", () => {
-    it("beats the span around with the span within, and both with the event", () => {
+  describe("fields of spans", () => {
+    it("are replaced by fields of the same name of an inner span, and by those of the event", () => {
       const line = lineOf(() =>
         log
           .span("outer", { a: "outer", b: "outer", c: "outer" })
@@ -145,7 +145,7 @@ describe("the JSON log", () => {
       });
     });
 
-    it("names a span without fields, and the same name as often as it was opened", () => {
+    it("may be empty: the span is named, and a name that is opened twice is named twice", () => {
       const line = lineOf(() => log.span("twice").run(() => log.span("twice").run(() => log.info("m"))));
 
       expect(line)
@@ -153,7 +153,7 @@ describe("the JSON log", () => {
         .and.not.have.property("fields");
     });
 
-    it("holds what a later record says, also for the spans within", () => {
+    it("include fields that are recorded later, also for inner spans", () => {
       const lines = linesOf(() => {
         const outer = log.span("outer", { a: 1, password: "p" });
         outer.run(() =>
@@ -170,7 +170,7 @@ describe("the JSON log", () => {
       expect(after).to.deep.equal({ a: 2, b: 1, password: "[redacted]", token: "[redacted]" });
     });
 
-    it("is what the fields held when the span was opened", () => {
+    it("have the values that they had when the span was opened", () => {
       const list = [1];
 
       const line = lineOf(() =>
@@ -183,7 +183,7 @@ describe("the JSON log", () => {
       expect(line).to.deep.include({ fields: { list: [1] } });
     });
 
-    it("comes through where the event's own field would be omitted", () => {
+    it("are shown if the event's own field is omitted", () => {
       const line = lineOf(() =>
         log
           .span("span", { a: 1, b: undefined, secret: undefined })
@@ -193,7 +193,7 @@ describe("the JSON log", () => {
       expect(line).to.deep.include({ fields: { a: 1, secret: "[redacted]" } });
     });
 
-    it("is left out by withoutSpanFields, but for the names", () => {
+    it("are omitted by withoutSpanFields; the names of the spans stay", () => {
       const line = lineOf(
         () => log.span("span", { a: 1 }).run(() => log.info("m", { b: 2 })),
         (layer) => layer.withoutSpanFields(),
@@ -203,7 +203,7 @@ describe("the JSON log", () => {
     });
   });
 
-  describe("what fields hold", () => {
+  describe("a value", () => {
     class Point {
       x = 1;
       #hidden = 2;
@@ -222,16 +222,16 @@ describe("the JSON log", () => {
     const rows: readonly (readonly [title: string, value: unknown, shown: unknown])[] = [
       ["a string", "text", "text"],
       ["an empty string", "", ""],
-      ["a string with everything to escape", '"\\\b\f\n\r\t\u0000\u001f', '"\\\b\f\n\r\t\u0000\u001f'],
+      ["a string with all characters to escape", '"\\\b\f\n\r\t\u0000\u001f', '"\\\b\f\n\r\t\u0000\u001f'],
       ["a number", 1.5, 1.5],
       ["a negative zero", -0, 0],
-      ["a great number", 1e21, 1e21],
+      ["a large number", 1e21, 1e21],
       ["NaN", Number.NaN, null],
       ["infinity", -Infinity, null],
       ["a boolean", false, false],
       ["null", null, null],
       ["a date", new Date(0), "1970-01-01T00:00:00.000Z"],
-      ["a date that is none", new Date(Number.NaN), null],
+      ["an invalid date", new Date(Number.NaN), null],
       ["a URL", new URL("https://example.org/a?b#c"), "https://example.org/a?b#c"],
       ["an error", new RangeError("too far"), "RangeError: too far"],
       ["an error with its causes", chain, "Error: top: caused by TypeError: middle: caused by bottom"],
@@ -242,11 +242,7 @@ describe("the JSON log", () => {
         new Error("x", { cause: { token: "t" } }),
         'Error: x: caused by {"token":"[redacted]"}',
       ],
-      [
-        "an error caused by what cannot be read",
-        new Error("x", { cause: thrower() }),
-        "Error: x: caused by [unreadable]",
-      ],
+      ["an error whose cause cannot be read", new Error("x", { cause: thrower() }), "Error: x: caused by [unreadable]"],
       ["an error with a toJSON", Object.assign(new Error("x"), { toJSON: () => ({ leaks: true }) }), "Error: x"],
       ["an error whose text throws", Object.assign(new Error("x"), { toString: fail }), "[unreadable]"],
       ["bytes", new Uint8Array(3), "[3 bytes]"],
@@ -256,46 +252,46 @@ describe("the JSON log", () => {
       ["an array buffer", new ArrayBuffer(7), "[7 bytes]"],
       ["a shared array buffer", new SharedArrayBuffer(8), "[8 bytes]"],
       ["an array", [1, "a", null], [1, "a", null]],
-      ["an array with nothing in places", [undefined, () => {}, Symbol("s"), 1], [null, null, null, 1]],
+      ["an array with values that JSON omits", [undefined, () => {}, Symbol("s"), 1], [null, null, null, 1]],
       ["an array with holes", Object.assign([], { 2: "c" }), [null, null, "c"]],
       ["an object", { b: { d: 1, c: 2 }, a: [{ f: 1, e: 2 }] }, { a: [{ e: 2, f: 1 }], b: { c: 2, d: 1 } }],
       ["an object without prototype", Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
       ["an object with members to omit", { a: undefined, b: fail, c: Symbol("c"), d: 1 }, { d: 1 }],
-      ["an object with nothing left", { a: undefined }, {}],
+      ["an object with only omitted members", { a: undefined }, {}],
       ["an object with inherited members", Object.assign(Object.create({ inherited: 1 }), { own: 1 }), { own: 1 }],
       ["an instance of a class", new Point(), { x: 1 }],
       ["an instance with toJSON", new Money(5), { amount: 5, api_key: "[redacted]" }],
       ["a Map", new Map<unknown, unknown>([["b", 1], ["a", { token: 1 }], [7, "seven"], ["cookie", "c"]]), { 7: "seven", a: { token: "[redacted]" }, b: 1, cookie: "[redacted]" }], // prettier-ignore
-      ["a Map whose keys are the same as text", new Map<unknown, unknown>([["1", "text"], [1, "number"]]), { 1: "number" }], // prettier-ignore
+      ["a Map with two keys of the same text", new Map<unknown, unknown>([["1", "text"], [1, "number"]]), { 1: "number" }], // prettier-ignore
       ["a Map with a key that has no text", new Map([[Object.create(null), 1]]), { "[unreadable]": 1 }],
       ["a Set", new Set(["b", { secret: 1 }]), ["b", { secret: "[redacted]" }]],
       ["boxed primitives", [new String("s"), new Number(1), new Boolean(false), Object(1n)], ["s", 1, false, 1]], // eslint-disable-line no-new-wrappers
-      ["a circle", circular, { name: "circle", self: ["[circular]"] }],
-      ["the same object twice, which is no circle", twice({ a: 1 }), [{ a: 1 }, { a: 1 }]],
+      ["a cycle", circular, { name: "circle", self: ["[circular]"] }],
+      ["the same object twice, which is no cycle", twice({ a: 1 }), [{ a: 1 }, { a: 1 }]],
       ["a getter that throws", { good: 1, get bad() { return fail(); } }, { bad: "[unreadable]", good: 1 }], // prettier-ignore
       ["an element that throws", Object.defineProperty([1, 2], 1, { get: fail }), [1, "[unreadable]"]],
       ["a toJSON that throws", { toJSON: fail }, "[unreadable]"],
       ["a toJSON that cannot be read", { get toJSON() { return fail(); } }, "[unreadable]"], // prettier-ignore
       ["a toJSON that is no function", { toJSON: 1 }, { toJSON: 1 }],
-      ["a toJSON that answers a text", { toJSON: () => "text" }, "text"],
-      ["a toJSON that answers a number", { toJSON: () => Number.NaN }, null],
-      ["a toJSON that answers a date", { toJSON: () => new Date(0) }, "1970-01-01T00:00:00.000Z"],
-      ["a toJSON that answers itself", { a: 1, toJSON() { return this; } }, { a: 1 }], // prettier-ignore
-      ["a toJSON that answers one around itself", { toJSON() { return { again: this }; } }, { again: "[circular]" }], // prettier-ignore
-      ["a toJSON that answers another with toJSON", { toJSON: () => ({ a: 1, toJSON: () => 2 }) }, { a: 1 }],
-      ["a toJSON that answers a Map", { toJSON: () => new Map([["pwd", 1]]) }, { pwd: "[redacted]" }],
+      ["a toJSON that returns a text", { toJSON: () => "text" }, "text"],
+      ["a toJSON that returns a number", { toJSON: () => Number.NaN }, null],
+      ["a toJSON that returns a date", { toJSON: () => new Date(0) }, "1970-01-01T00:00:00.000Z"],
+      ["a toJSON that returns itself", { a: 1, toJSON() { return this; } }, { a: 1 }], // prettier-ignore
+      ["a toJSON that returns an object around itself", { toJSON() { return { again: this }; } }, { again: "[circular]" }], // prettier-ignore
+      ["a toJSON that returns an object with a toJSON", { toJSON: () => ({ a: 1, toJSON: () => 2 }) }, { a: 1 }],
+      ["a toJSON that returns a Map", { toJSON: () => new Map([["pwd", 1]]) }, { pwd: "[redacted]" }],
       ["a proxy", new Proxy({ b: 1, a: 2 }, {}), { a: 2, b: 1 }],
       ["a proxy that throws", thrower(), "[unreadable]"],
       ["a proxy that does not list its keys", new Proxy({ a: 1 }, { ownKeys: fail }), "[unreadable]"],
       ["a proxy of an array", new Proxy([1, 2], {}), [1, 2]],
-      ["a proxy that is revoked", revoked(), "[unreadable]"],
+      ["a revoked proxy", revoked(), "[unreadable]"],
       ["a promise", Promise.resolve(1), {}],
       ["a regular expression", /a/, {}],
-      ["a mostly empty array of any length", Object.assign([], { 4_000_000_000: 1, 5: 2 }), { 4000000000: 1, 5: 2 }],
+      ["a very long array with few elements", Object.assign([], { 4_000_000_000: 1, 5: 2 }), { 4000000000: 1, 5: 2 }],
     ];
 
     for (const [title, value, shown] of rows) {
-      it(`shows ${title}`, () => {
+      it(`is shown: ${title}`, () => {
         expect(fieldsOf({ value })).to.deep.equal({ value: shown });
         expect(fieldsOf({ outer: { value } })).to.deep.equal({ outer: { value: shown } });
         expect(fieldsOf({ password: value })).to.deep.equal({ password: "[redacted]" });
@@ -305,13 +301,13 @@ describe("the JSON log", () => {
       });
     }
 
-    it("shows a bigint as all of its digits", () => {
+    it("that is a bigint is shown with all its digits", () => {
       const [line] = linesOf(() => log.info("m", { big: 2n ** 70n, deep: [1n] }));
 
       expect(line).to.contain('"big":1180591620717411303424,"deep":[1]');
     });
 
-    it("omits undefined, functions and symbols, and shows no field for them", () => {
+    it("that is undefined, a function or a symbol is omitted with its field", () => {
       expect(
         fieldsOf({ a: undefined, b: fail, c: Symbol("c"), d: Object(Symbol("d")) as unknown, e: 1 }),
       ).to.deep.equal({
@@ -321,25 +317,25 @@ describe("the JSON log", () => {
       expect(fieldsOf({ a: undefined })).to.equal(undefined);
     });
 
-    it("never omits what is withheld", () => {
+    it("is redacted under a sensitive name, also if JSON omits it", () => {
       expect(fieldsOf({ token: undefined, deep: { secret: fail } })).to.deep.equal({
         deep: { secret: "[redacted]" },
         token: "[redacted]",
       });
     });
 
-    it("does not even read what is withheld, where reading could fail", () => {
+    it("is not read under a sensitive name, if reading it throws", () => {
       expect(fieldsOf({ get token() { return fail(); }, get b() { return fail(); } })).to.deep.equal({ b: "[unreadable]", token: "[redacted]" }); // prettier-ignore
     });
 
-    it("shows sixty-four objects within each other, and marks the one below", () => {
+    it("shows sixty-four nested objects, and marks the one below", () => {
       const [line] = linesOf(() => log.info("m", { deep: nested(64), deeper: nested(65) }));
 
       expect(line).to.contain(`"deep":${'{"next":'.repeat(63)}{}${"}".repeat(63)},`);
       expect(line).to.contain(`"deeper":${'{"next":'.repeat(64)}"[too deep]"${"}".repeat(64)}`);
     });
 
-    it("counts an object and what its toJSON answers as one level", () => {
+    it("counts an object and the result of its toJSON as one level", () => {
       const wrapped = (depth: number): object => ({ toJSON: () => (depth === 1 ? {} : { next: wrapped(depth - 1) }) });
 
       const [line] = linesOf(() => log.info("m", { deep: wrapped(64), deeper: wrapped(65) }));
@@ -348,7 +344,7 @@ describe("the JSON log", () => {
       expect(line).to.contain('"[too deep]"');
     });
 
-    it("copes with objects of any depth, chains of any length and texts of any size", () => {
+    it("may have any depth, a chain of causes of any length and texts of any size", () => {
       const long = "x".repeat(10 << 20);
       const causes = Array.from({ length: 10_000 }).reduce<Error>(
         (cause) => new Error("e", { cause }),
@@ -362,7 +358,7 @@ describe("the JSON log", () => {
         .that.matches(/^(Error: e: caused by ){10000}Error: end$/);
     });
 
-    it("stops where shared objects unfold to more than there is room for", function () {
+    it("is cut where shared objects unfold to more objects than the limit", function () {
       this.timeout(60_000);
       let bomb: unknown = "end";
       for (let i = 0; i < 60; i++) bomb = [bomb, bomb];
@@ -373,7 +369,7 @@ describe("the JSON log", () => {
       expect(lines[0]).to.contain("[unreadable]").and.contain("still there");
     });
 
-    it("shows a field called __proto__ or constructor as any other", () => {
+    it("is shown under the names __proto__ and constructor", () => {
       const fields = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1, "deep": {"__proto__": 2}}') as Fields;
 
       const [line] = linesOf(() => log.span("span", fields).run(() => log.info("m", fields)));
@@ -381,14 +377,14 @@ describe("the JSON log", () => {
       expect(line).to.contain('"fields":{"__proto__":{"a":1},"constructor":1,"deep":{"__proto__":2}}');
     });
 
-    it("marks fields that are themselves unreadable, and keeps the line", () => {
+    it("is marked if the fields themselves are unreadable, and the line is written", () => {
       expect(lineOf(() => log.info("kept", thrower() as unknown as Fields))).to.deep.include({
         message: "kept",
         fields: { fields: "[unreadable]" },
       });
     });
 
-    it("sorts by UTF-16 code unit", () => {
+    it("has keys sorted by UTF-16 code unit", () => {
       const keys = ["é", "a", "B", "\uffff", "😀", "10", "9", "_", "aa", ""];
 
       const [line] = linesOf(() => log.info("m", Object.fromEntries(keys.map((key) => [key, 0]))));
@@ -397,7 +393,7 @@ describe("the JSON log", () => {
       expect(order).to.deep.equal(keys.toSorted());
     });
 
-    it("writes dictionaries of any size", () => {
+    it("may be a dictionary of any size", () => {
       const entries = Array.from({ length: 5000 }, (_, index) => [`k${index}`, index] as const);
 
       expect(fieldsOf({ dictionary: Object.fromEntries(entries) }))
@@ -406,7 +402,7 @@ describe("the JSON log", () => {
       expect(fieldsOf(Object.fromEntries(entries))).to.have.property("k4999", 4999);
     });
 
-    it("folds the span's fields also into those of which nothing is remembered", () => {
+    it("is inherited from a span, also by fields that the key cache does not remember", () => {
       const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, index]));
       const heir = Object.assign(Object.create({ above: 1 }) as Record<string, number>, { own: 2, kept: 3 });
       const unreadable = Object.defineProperty({ own: 2 }, "bad", { enumerable: true, get: fail });
@@ -426,18 +422,18 @@ describe("the JSON log", () => {
       ]);
     });
 
-    it("forgets no other keys for those of a dictionary, which come once", () => {
+    it("of a large dictionary does not clear the key cache", () => {
       const writer = new FieldWriter(() => false);
-      const { root } = writer.shapes;
+      const { root } = writer.keyCache;
 
       for (let turn = 0; turn < 200; turn++) {
         writer.line({ dictionary: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${turn}-${at}`, at])) });
       }
 
-      expect(writer.shapes.root).to.equal(root);
+      expect(writer.keyCache.root).to.equal(root);
     });
 
-    it("keeps no more than a bounded memory of the keys it has seen", async () => {
+    it("with many different keys keeps the memory bounded", async () => {
       const { stdout } = await runProgram(`
         import { setFlagsFromString } from "node:v8";
         import { runInNewContext } from "node:vm";
@@ -462,7 +458,7 @@ describe("the JSON log", () => {
   });
 
   describe("redaction", () => {
-    it("finds more with alsoRedact also in lines whose like was written before, inherited fields included", () => {
+    it("finds the patterns of alsoRedact also in fields with keys that were logged before, inherited ones included", () => {
       const sink = new CaptureSink();
       const layer = new JsonLog(sink);
       tracing.withSubscriber(tracing.registry().with(layer), () =>
@@ -479,7 +475,7 @@ describe("the JSON log", () => {
       expect(third).to.deep.equal({ iban: "[redacted]", ssn: "[redacted]" });
     });
 
-    it("finds more with alsoRedact, in any of the layer's later lines, and no less", () => {
+    it("finds the patterns of alsoRedact in all later lines, and still those of DENY_LIST", () => {
       const sink = new CaptureSink();
       const layer = new JsonLog(sink);
       tracing.withSubscriber(tracing.registry().with(layer), () =>
@@ -496,13 +492,13 @@ describe("the JSON log", () => {
       ]);
     });
 
-    it("refuses an empty needle, which would withhold everything", () => {
+    it("rejects an empty pattern, which every name contains", () => {
       expect(() => new JsonLog(new CaptureSink()).alsoRedact("a", ""))
         .to.throw()
         .with.property("code", "E_REDACT_NEEDLE");
     });
 
-    it("does not touch the message, nor values under other names", () => {
+    it("does not change the message, and no values under other names", () => {
       expect(lineOf(() => log.info("password=hunter2", { note: "token" }))).to.deep.include({
         message: "password=hunter2",
         fields: { note: "token" },
@@ -530,7 +526,7 @@ describe("the JSON log", () => {
     });
     const record = fc.dictionary(key, anything);
 
-    it("become one line of valid JSON with sorted keys and no newline, inside a span or not", () => {
+    it("become one line of valid JSON with sorted keys and no newline, inside and outside a span", () => {
       fc.assert(
         fc.property(record, record, fc.string({ unit: "binary" }), (own, spans, message) => {
           const lines = linesOf(() => log.span(message, spans).run(() => log.info(message, own)));
@@ -542,11 +538,11 @@ describe("the JSON log", () => {
       );
     });
 
-    it("never show what is under a denied name, at any depth", () => {
+    it("never show a value under a sensitive name, at any depth", () => {
       const canary = "canary-0b7e6a0e";
       const denied = fc
         .tuple(fc.string(), fc.constantFrom(...DENY_LIST), fc.string())
-        .map(([a, needle, b]) => `${a}${needle.replaceAll("_", "-").toUpperCase()}${b}`);
+        .map(([a, pattern, b]) => `${a}${pattern.replaceAll("_", "-").toUpperCase()}${b}`);
       const secret = fc.oneof(fc.constant(canary), fc.constant([canary]), fc.constant({ note: canary }));
       const hidden: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
         node: fc.oneof(
@@ -571,7 +567,7 @@ describe("the JSON log", () => {
       );
     });
 
-    it("are written alike the first time and every other time", () => {
+    it("are written equally the first time and each later time", () => {
       fc.assert(
         fc.property(fc.array(fc.tuple(record, record), { maxLength: 5 }), (pairs) => {
           const emit = () => pairs.forEach(([own, spans]) => log.span("s", spans).run(() => log.info("m", own)));
@@ -585,7 +581,7 @@ describe("the JSON log", () => {
   });
 
   describe("a sink", () => {
-    it("that throws loses its line, and only that", () => {
+    it("that throws loses only this line", () => {
       const sink = new FailingSink();
       const kept = new CaptureSink();
       const registry = tracing.registry().with(new JsonLog(sink)).with(new JsonLog(kept));
@@ -599,7 +595,7 @@ describe("the JSON log", () => {
       expect(kept.lines()).to.have.lengthOf(2);
     });
 
-    it("that throws does not trouble one who calls the layer directly", () => {
+    it("that throws does not make a direct call of the layer fail", () => {
       const sink = new FailingSink();
 
       new JsonLog(sink).onEvent(event, undefined);
@@ -607,7 +603,7 @@ describe("the JSON log", () => {
       expect(sink.tried).to.equal(1);
     });
 
-    it("that rejects later does not bring the process down", async () => {
+    it("that rejects later does not end the process", async () => {
       const rejections: unknown[] = [];
       const note = (reason: unknown) => rejections.push(reason);
       process.on("unhandledRejection", note);
@@ -619,7 +615,7 @@ describe("the JSON log", () => {
       expect(rejections).to.deep.equal([]);
     });
 
-    it("that logs does not hear itself", () => {
+    it("that logs does not receive its own events", () => {
       const lines: string[] = [];
       class TalkativeSink extends LogSink {
         override writeLine(line: string) {
@@ -644,7 +640,7 @@ class FailingSink extends LogSink {
 }
 
 class RejectingSink extends LogSink {
-  // Returning a promise where nothing is expected compiles, so it will be done.
+  // TypeScript accepts a method that returns a promise here, so applications will have it.
   // oxlint-disable-next-line typescript/no-misused-promises
   override async writeLine(): Promise<void> {
     throw new Error("network gone");
@@ -665,7 +661,7 @@ function revoked(): object {
   return proxy;
 }
 
-function withholdingMessages(layer: JsonLog): JsonLog {
+function redactingMessages(layer: JsonLog): JsonLog {
   return layer.alsoRedact("message");
 }
 

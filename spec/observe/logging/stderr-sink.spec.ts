@@ -24,7 +24,7 @@ function expectAllLines(output: string): void {
 }
 
 describe("the capture sink", () => {
-  it("keeps lines in order, and hands out copies", () => {
+  it("keeps lines in order, and returns copies", () => {
     const sink = new CaptureSink();
     sink.writeLine("one");
 
@@ -44,7 +44,7 @@ describe("the sink at standard error", () => {
     ["crashes", 'throw new Error("crash");'],
     ["is killed", 'process.kill(process.pid, "SIGKILL"); await new Promise(() => {});'],
   ] as const) {
-    it(`loses and tears no line when the process ${title}, before a slow reader`, async () => {
+    it(`loses and cuts no line of a slow reader when the process ${title}`, async () => {
       const child = startProgram(`${writeMany} ${end}`);
       const end$ = ended(child);
       child.stdout.resume();
@@ -56,7 +56,7 @@ describe("the sink at standard error", () => {
     });
   }
 
-  it("waits a second a line for a reader who reads nothing, and lets the process go on", async () => {
+  it("waits one second for a reader that reads nothing, then the process continues", async () => {
     const child = startProgram(`
       const { StderrSink } = await load("entries/observe.js");
       const sink = new StderrSink();
@@ -78,7 +78,7 @@ describe("the sink at standard error", () => {
     expect(await how).to.deep.equal({ code: 0, signal: null });
   });
 
-  it("survives a reader who goes away", async () => {
+  it("survives a reader that closes the pipe", async () => {
     const child = startProgram(`
       const { StderrSink } = await load("entries/observe.js");
       const sink = new StderrSink();
@@ -104,7 +104,7 @@ describe("the sink at standard error", () => {
     expect(await how).to.deep.equal({ code: 0, signal: null });
   });
 
-  it("survives a descriptor that is closed", async () => {
+  it("survives a closed descriptor", async () => {
     const { code, stdout } = await runProgram(`
       import { closeSync } from "node:fs";
       const { StderrSink } = await load("entries/observe.js");
@@ -116,7 +116,7 @@ describe("the sink at standard error", () => {
     expect([code, stdout]).to.deep.equal([0, "alive"]);
   });
 
-  describe("before a pipe that stays full", () => {
+  describe("with a pipe that stays full", () => {
     let pipe: number;
     let folder: string;
 
@@ -131,7 +131,7 @@ describe("the sink at standard error", () => {
       rmSync(folder, { recursive: true });
     });
 
-    it("waits a second, then loses the line, and no other", () => {
+    it("waits one second, then loses only this line", () => {
       const sink = new StderrSink(pipe);
       const short = "x".repeat(4095);
       // Sixteen pages fill it to the last byte.
@@ -145,7 +145,7 @@ describe("the sink at standard error", () => {
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${short}\n`.repeat(16) + "kept\n");
     });
 
-    it("waits once, and not again before the reader has taken something", () => {
+    it("waits once, and not again until the reader has taken something", () => {
       const sink = new StderrSink(pipe);
       for (let i = 0; i < 16; i++) sink.writeLine("x".repeat(4095));
 
@@ -163,7 +163,7 @@ describe("the sink at standard error", () => {
       expect(drain(pipe).toString()).to.equal(`${"y".repeat(4095)}\n`.repeat(16));
     });
 
-    it("finishes the line that it stopped in before any other, and says how many are lost", async () => {
+    it("finishes the line that was begun before any other, and logs the number of lost lines", async () => {
       const sink = new StderrSink(pipe);
       const long = "é".repeat(50_000);
       const layer = {
@@ -181,16 +181,16 @@ describe("the sink at standard error", () => {
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}\nnext\nlog lines lost 3\n`);
     });
 
-    it("ends a line that it cannot finish, and leaves out its rest, before it begins another", () => {
+    it("ends a line that it cannot finish before it begins another", () => {
       const path = join(folder, "pipe");
       const end = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-      // Another process is the only reader for a moment, and then nobody is: the line fails in the middle.
+      // Another process is the only reader for a moment, and then there is none: the line fails in the middle.
       spawn("sleep", ["0.3"], { stdio: [pipe, "ignore", "ignore"] });
       closeSync(pipe);
       const sink = new StderrSink(end);
 
       const waited = timeOf(() => sink.writeLine("x".repeat(100_000)));
-      for (let turn = 0; turn < 3; turn++) sink.writeLine("to nobody");
+      for (let turn = 0; turn < 3; turn++) sink.writeLine("without a reader");
       pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
       const begun = drain(pipe);
       sink.writeLine("next");
@@ -205,7 +205,7 @@ describe("the sink at standard error", () => {
       expect(lines.slice(1)).to.deep.equal(["next", "last", ""]);
     });
 
-    it("finishes a line that it has begun before it begins another", () => {
+    it("finishes a line that was begun before it begins another", () => {
       const sink = new StderrSink(pipe);
       const long = "é".repeat(50_000);
 
@@ -218,7 +218,7 @@ describe("the sink at standard error", () => {
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}\nnext\n`);
     });
 
-    it("does not turn the processor while it waits", () => {
+    it("does not use the processor while it waits", () => {
       const sink = new StderrSink(pipe);
       for (let i = 0; i < 16; i++) sink.writeLine("x".repeat(4095));
       const before = process.cpuUsage();

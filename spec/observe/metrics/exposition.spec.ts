@@ -23,12 +23,12 @@ const use = fc.record({
 });
 
 describe("the exposition of any registry", () => {
-  it("is in order, once typed, escaped, cumulative, and in the shortest numbers", () => {
+  it("is sorted and escaped, has one type for each metric, cumulative buckets and the shortest numbers", () => {
     fc.assert(
       fc.property(fc.array(use), fc.array(number), (uses, bounds) => {
         const metrics = Metrics.withBuckets(bounds, { maxSeries: 3 });
         for (const { kind, name, labels: sets, value, help } of uses) {
-          // A name of two kinds is refused, which is not the subject here.
+          // A second kind for a name throws, which is not the subject here.
           const own = `${name}_${kind}`;
           if (help !== null) describeAs(metrics, kind, own, help);
           for (const set of sets) count(metrics, kind, own, set, value);
@@ -39,7 +39,7 @@ describe("the exposition of any registry", () => {
     );
   });
 
-  it("reads back to the labels that were counted", () => {
+  it("can be parsed back to the counted labels", () => {
     fc.assert(
       fc.property(fc.dictionary(labelName, hostile, { maxKeys: 4, noNullPrototype: true }), (set) => {
         const metrics = new Metrics();
@@ -53,7 +53,7 @@ describe("the exposition of any registry", () => {
     );
   });
 
-  it("is the same whatever the order of calls and labels", () => {
+  it("is the same for each order of calls and labels", () => {
     fc.assert(
       fc.property(fc.uniqueArray(labels, { maxLength: 6, selector: (set) => JSON.stringify(set) }), (sets) => {
         const forward = new Metrics();
@@ -86,7 +86,7 @@ function count(
   else metrics[kind](name, set, value);
 }
 
-/** Character by character, so that nothing of the writer's way is repeated here. */
+/** Parses character by character, which is independent of the way in which the library writes. */
 function readLabels(text: string): readonly (readonly [string, string])[] {
   const found: [string, string][] = [];
   for (let at = 0; at < text.length; at++) {

@@ -16,7 +16,7 @@ function fail(): never {
 }
 
 describe("Metrics", () => {
-  it("names what every application counts", () => {
+  it("exports the names of the request metrics", () => {
     expect(HTTP_REQUESTS_TOTAL).to.equal("http_requests_total");
     expect(HTTP_REQUEST_DURATION).to.equal("http_request_duration_seconds");
     expect(PROMETHEUS_CONTENT_TYPE).to.equal("text/plain; version=0.0.4; charset=utf-8");
@@ -24,7 +24,7 @@ describe("Metrics", () => {
     expect(DEFAULT_BUCKETS).to.satisfy(Object.isFrozen);
   });
 
-  it("shares its series with everyone who holds it, and none with another registry", () => {
+  it("shares no series with another registry", () => {
     const metrics = new Metrics();
     const same = metrics;
     const other = new Metrics();
@@ -36,7 +36,7 @@ describe("Metrics", () => {
     expect(other.render()).to.equal("");
   });
 
-  it("writes a counter, a gauge and a histogram as the format says, byte for byte", () => {
+  it("writes a counter, a gauge and a histogram in the text format, byte for byte", () => {
     const metrics = Metrics.withBuckets([1, 0.5]);
     metrics.describeHistogram("wait_seconds", "Time waited.");
     metrics.describeCounter("orders_total", "Orders placed.");
@@ -67,7 +67,7 @@ describe("Metrics", () => {
     );
   });
 
-  it("writes a histogram without labels with braces around le alone", () => {
+  it("writes a histogram without labels with only le in braces", () => {
     const metrics = Metrics.withBuckets([]);
 
     metrics.observe("wait_seconds", {}, 3);
@@ -78,7 +78,7 @@ describe("Metrics", () => {
   });
 
   describe("labels", () => {
-    it("make one series, whatever their order", () => {
+    it("make one series in each order", () => {
       const metrics = new Metrics();
 
       metrics.increment("a_total", { method: "GET", status: "200" });
@@ -88,7 +88,7 @@ describe("Metrics", () => {
       expect(metrics.counterValue("a_total", { status: "200", method: "GET" })).to.equal(2);
     });
 
-    it("make one series, whether a value is text, a number or a boolean", () => {
+    it("make one series for a value as text, as a number and as a boolean", () => {
       const metrics = new Metrics();
 
       metrics.increment("a_total", { status: 200, ok: true });
@@ -98,7 +98,7 @@ describe("Metrics", () => {
       expect(metrics.counterValue("a_total", { status: 200, ok: true })).to.equal(3);
     });
 
-    it("make different series where one set holds the other", () => {
+    it("make different series if one set contains the other", () => {
       const metrics = new Metrics();
 
       metrics.increment("a_total", { x: 1, y: 2 });
@@ -112,7 +112,7 @@ describe("Metrics", () => {
       );
     });
 
-    it("cannot be made to look like others", () => {
+    it("cannot be confused with other labels", () => {
       const metrics = new Metrics();
 
       metrics.increment("a_total", { x: '1",y="2' });
@@ -140,7 +140,7 @@ describe("Metrics", () => {
       expect(metrics.render()).to.include('a_total{x=""} 1\n');
     });
 
-    it("take a lone surrogate as the replacement character it becomes on the wire", () => {
+    it("take a lone surrogate as U+FFFD, which it becomes in UTF-8", () => {
       const metrics = new Metrics();
 
       metrics.increment("a_total", { x: "\ud800" });
@@ -149,9 +149,9 @@ describe("Metrics", () => {
       expect(metrics.render()).to.equal('# TYPE a_total counter\na_total{x="\ufffd"} 2\n');
     });
 
-    it("are the own members of what is given, whatever these inherit", () => {
+    it("are only the own members of the object", () => {
       const metrics = new Metrics();
-      // What the compiler takes for labels may inherit more.
+      // An object of type Labels may inherit members.
       const inheriting = Object.create({ x: "1" }) as Record<string, string>;
 
       metrics.increment("a_total", inheriting);
@@ -162,7 +162,7 @@ describe("Metrics", () => {
       expect(metrics.counterValue("a_total", inheriting)).to.equal(2);
     });
 
-    it("take names that objects are born with", () => {
+    it("may have the names of members of Object.prototype", () => {
       const metrics = new Metrics();
 
       metrics.increment("a_total", { constructor: "x", toString: "y", hasOwnProperty: "z" });
@@ -182,7 +182,7 @@ describe("Metrics", () => {
       expect(metrics.render()).to.equal('# TYPE a_total counter\na_total{x="NaN"} 20\n');
     });
 
-    it("are found among many values as among few", () => {
+    it("are found among many values and among few", () => {
       const metrics = new Metrics();
 
       for (let round = 0; round < 3; round++) {
@@ -239,7 +239,7 @@ describe("Metrics", () => {
       expect(metrics.render()).to.equal('# HELP level a "b" \\\\ c\\nd\n# TYPE level gauge\n');
     });
 
-    it("is left out where it is empty; the type stays", () => {
+    it("is omitted if it is empty; the type stays", () => {
       const metrics = new Metrics();
 
       metrics.describeCounter("a_total", "");
@@ -247,7 +247,7 @@ describe("Metrics", () => {
       expect(metrics.render()).to.equal("# TYPE a_total counter\n");
     });
 
-    it("is replaced by describing again, and joins a name that was counted first", () => {
+    it("is replaced by a second description, and may come after the first count", () => {
       const metrics = new Metrics();
       metrics.increment("a_total");
 
@@ -279,7 +279,7 @@ describe("Metrics", () => {
       });
     }
 
-    it("leave the caller's list as it was", () => {
+    it("do not change the caller's list", () => {
       const bounds = [3, 1, 2];
 
       Metrics.withBuckets(bounds);
@@ -316,7 +316,7 @@ describe("Metrics", () => {
     }
 
     for (let length = 0; length <= 13; length++) {
-      it(`count each value from the first bound on that it does not exceed, among ${length}`, () => {
+      it(`count each value from the first bound that is not below it, among ${length}`, () => {
         const metrics = Metrics.withBuckets(many.slice(0, length));
 
         for (let value = 0; value <= length; value++) metrics.observe("x", {}, value - 0.5);
@@ -338,7 +338,7 @@ describe("Metrics", () => {
     });
   });
 
-  describe("a refusal", () => {
+  describe("an error", () => {
     const proto: unknown = JSON.parse('{"__proto__":"x"}');
     type Call = (metrics: Metrics) => void;
     const rows: readonly (readonly [string, string, Call, ...string[]])[] = [
@@ -346,14 +346,14 @@ describe("Metrics", () => {
       ["a name starting with a digit", "E_METRIC_NAME", (m) => m.increment("1a")],
       ["an empty name", "E_METRIC_NAME", (m) => m.set("", {}, 1)],
       ["a name with a newline at its end", "E_METRIC_NAME", (m) => m.observe("a\n", {}, 1)],
-      ["a name beyond ASCII", "E_METRIC_NAME", (m) => m.increment("größe")],
+      ["a name with letters outside ASCII", "E_METRIC_NAME", (m) => m.increment("größe")],
       ["a described name", "E_METRIC_NAME", (m) => m.describeCounter("a b", "")],
       ["a histogram beside its own bucket", "E_METRIC_NAME", beside("x_bucket", "x"), '"x"', "x_bucket"],
       ["a histogram beside its own sum", "E_METRIC_NAME", beside("x_sum", "x")],
       ["a histogram beside its own count", "E_METRIC_NAME", beside("x_count", "x")],
-      ["a metric called like a histogram's bucket", "E_METRIC_NAME", after("x", "x_bucket"), '"x_bucket"'],
-      ["a metric called like a histogram's sum", "E_METRIC_NAME", after("x", "x_sum")],
-      ["a metric called like a histogram's count", "E_METRIC_NAME", after("x", "x_count")],
+      ["a metric with the name of a histogram's bucket", "E_METRIC_NAME", after("x", "x_bucket"), '"x_bucket"'],
+      ["a metric with the name of a histogram's sum", "E_METRIC_NAME", after("x", "x_sum")],
+      ["a metric with the name of a histogram's count", "E_METRIC_NAME", after("x", "x_count")],
       ["the registry's own counter", "E_METRIC_NAME", (m) => m.increment("framework_metrics_overflow_total")],
       ["a label with a dash", "E_METRIC_LABEL", (m) => m.increment("a", { "b-c": 1 }), '"a"', '"b-c"'],
       ["a label starting with a digit", "E_METRIC_LABEL", (m) => m.increment("a", { "1b": 1 })],
@@ -389,13 +389,13 @@ describe("Metrics", () => {
       });
     }
 
-    it("carries metric and label", () => {
+    it("names metric and label", () => {
       const error = errorOf(() => new Metrics().increment("a", { "b-c": 1 }));
 
       expect(error).to.include({ metric: "a", label: "b-c" });
     });
 
-    it("records nothing, not even the name", () => {
+    it("records nothing, also not the name", () => {
       const metrics = new Metrics();
 
       for (const [, , call] of rows.filter(([, code]) => code === "E_METRIC_VALUE" || code === "E_METRIC_LABEL")) {
@@ -405,7 +405,7 @@ describe("Metrics", () => {
       expect(metrics.render()).to.equal("");
     });
 
-    it("leaves the first kind as it was", () => {
+    it("does not change the metric of the first kind", () => {
       const metrics = new Metrics();
       metrics.increment("a");
 
@@ -414,7 +414,7 @@ describe("Metrics", () => {
       expect(metrics.render()).to.equal("# TYPE a counter\na 1\n");
     });
 
-    it("comes on every call, not on the first alone", () => {
+    it("is thrown by every call, not only by the first", () => {
       const metrics = new Metrics();
       metrics.increment("a");
 
@@ -423,7 +423,7 @@ describe("Metrics", () => {
       }
     });
 
-    it("does not touch le on a counter", () => {
+    it("is not thrown for the label le of a counter", () => {
       const metrics = new Metrics();
 
       metrics.increment("a", { le: "x" });
@@ -432,14 +432,14 @@ describe("Metrics", () => {
     });
 
     for (const maxSeries of [0, -1, 1.5, NaN, Infinity]) {
-      it(`meets a maxSeries of ${maxSeries}`, () => {
+      it(`is thrown for a maxSeries of ${maxSeries}`, () => {
         expect(errorOf(() => new Metrics({ maxSeries }))).to.have.property("code", "E_METRIC_VALUE");
       });
     }
   });
 
   describe("counterValue", () => {
-    it("is undefined for what is not there, and makes nothing", () => {
+    it("is undefined for an unknown counter or series, and creates nothing", () => {
       const metrics = new Metrics();
       metrics.set("level", {}, 1);
       metrics.increment("a", { x: 1 });
@@ -453,7 +453,7 @@ describe("Metrics", () => {
       expect(metrics.render()).to.equal(before);
     });
 
-    it("is undefined for what are no labels", () => {
+    it("is undefined for invalid labels", () => {
       const metrics = new Metrics();
       metrics.increment("a", { x: "1", y: "2" });
       const hostile: readonly unknown[] = [
@@ -467,7 +467,7 @@ describe("Metrics", () => {
       for (const labels of hostile) expect(metrics.counterValue("a", labels as Labels)).to.equal(undefined);
     });
 
-    it("finds a series by an order no one has counted with", () => {
+    it("finds a series by labels in an order that was not counted before", () => {
       const metrics = new Metrics();
       metrics.increment("a", { x: 1, y: 2 }, 0);
 
@@ -475,8 +475,8 @@ describe("Metrics", () => {
     });
   });
 
-  describe("the cap on series", () => {
-    it("keeps what was there, drops what comes, and counts every loss under the metric's name", () => {
+  describe("the limit on series", () => {
+    it("keeps the old series, drops new ones, and counts each lost value under the metric's name", () => {
       const metrics = new Metrics({ maxSeries: 2 });
 
       for (const user of ["a", "b", "c", "d", "a"]) metrics.increment("logins_total", { user }, 5);
@@ -498,7 +498,7 @@ describe("Metrics", () => {
       expectExposition(metrics.render());
     });
 
-    it("says nothing before the first loss", () => {
+    it("shows no overflow metric before the first lost value", () => {
       const metrics = new Metrics({ maxSeries: 1 });
 
       metrics.increment("a", { x: 1 });
@@ -508,7 +508,7 @@ describe("Metrics", () => {
       expect(metrics.counterValue("framework_metrics_overflow_total", { metric: "a" })).to.equal(undefined);
     });
 
-    it("counts sets of labels, not the orders they are written in", () => {
+    it("counts sets of labels, not their orders", () => {
       const metrics = new Metrics({ maxSeries: 1 });
 
       metrics.increment("a", { x: 1, y: 2 });
@@ -518,7 +518,7 @@ describe("Metrics", () => {
       expect(metrics.counterValue("a", { x: 1, y: 2 })).to.equal(3);
     });
 
-    it("is not a cap on itself", () => {
+    it("does not apply to the overflow metric", () => {
       const metrics = new Metrics({ maxSeries: 1 });
 
       for (const name of ["a", "b", "c"]) {
@@ -531,7 +531,7 @@ describe("Metrics", () => {
       }
     });
 
-    it("is 10 000 without a word", () => {
+    it("is 10 000 by default", () => {
       const metrics = new Metrics();
 
       for (let user = 0; user < 10_005; user++) metrics.increment("a", { user });
@@ -541,7 +541,7 @@ describe("Metrics", () => {
       expect(metrics.counterValue("framework_metrics_overflow_total", { metric: "a" })).to.equal(5);
     });
 
-    it("keeps as many series of a million label values as it takes, and counts the rest", function () {
+    it("holds for a million label values, and the rest is counted", function () {
       this.timeout(20_000);
       const metrics = new Metrics({ maxSeries: 10 });
 
@@ -551,7 +551,7 @@ describe("Metrics", () => {
       expect(metrics.counterValue("framework_metrics_overflow_total", { metric: "a" })).to.equal(999_990);
     });
 
-    it("holds for series taken once and counted on by hand", () => {
+    it("holds for series that a caller keeps and counts on directly", () => {
       const metrics = new Metrics({ maxSeries: 1 });
       const kept = metrics.counter("a", { x: 1 });
       const lost = metrics.counter("a", { x: 2 });
@@ -569,7 +569,7 @@ describe("Metrics", () => {
     });
   });
 
-  it("shares a series between calls and those who hold it", () => {
+  it("shares a series between calls and code that keeps it", () => {
     const metrics = new Metrics();
 
     metrics.counter("a", { x: 1 }).value += 1;
@@ -581,7 +581,7 @@ describe("Metrics", () => {
     expect(metrics.render()).to.include("w_count 2\n");
   });
 
-  it("answers with the exposition, its content type, and leave to no cache", () => {
+  it("answers with the exposition, its content type and no-store", () => {
     const metrics = new Metrics();
     metrics.increment("a");
 
@@ -618,7 +618,7 @@ function described(metrics: Metrics): Metrics {
   return metrics;
 }
 
-/** Untyped programs reach the checks too. */
+/** JavaScript callers reach the checks, too. */
 function loose(labels: unknown): Labels {
   return labels as Labels;
 }

@@ -1,4 +1,4 @@
-/** A scrape of many series: the same bytes as `render()`, and the event loop is nobody's for long. */
+/** A scrape of many series: the same bytes as `render()`, in slices that do not block the event loop. */
 import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { expect } from "chai";
@@ -13,7 +13,7 @@ const SETS = 10_000;
 /** Label sets of one histogram: 14 lines each. */
 function crowd(sets = SETS): Metrics {
   const metrics = new Metrics();
-  // In no order that the exposition has.
+  // Not in the order of the exposition.
   for (let set = 0; set < sets; set++) metrics.observe("h_seconds", { route: `/r/${(set * 7919) % sets}` }, set / 1000);
   metrics.increment("requests_total", {}, 7);
   return metrics;
@@ -32,7 +32,7 @@ function streamed(metrics: Metrics): Readable {
 }
 
 describe("a scrape", () => {
-  it("of few series is text, whose length is known", () => {
+  it("of few series is text with a length", () => {
     const metrics = crowd(100);
 
     expect(metrics.response().body).to.equal(metrics.render());
@@ -53,7 +53,7 @@ describe("a scrape", () => {
     ["label sets of a gauge", () => many((registry, set) => registry.set("g", { set }, 0.5)), 3],
     ["names", () => many((registry, set) => registry.increment(`c_${set}_total`)), 7],
   ] as const) {
-    it(`of ${SETS} ${what} comes in slices, and whatever else there is to do has a turn before each`, async () => {
+    it(`of ${SETS} ${what} comes in slices, and the event loop turns before each slice`, async () => {
       const sizes: number[] = [];
       const turns: number[] = [];
       let turn = 0;
@@ -78,7 +78,7 @@ describe("a scrape", () => {
     });
   }
 
-  it("shows each series as it is in one moment, and none that came too late for its name", async () => {
+  it("shows each series with values of one moment, and no series that was added after its metric was written", async () => {
     const metrics = crowd();
     const body = streamed(metrics);
     let isOver = false;
@@ -98,7 +98,7 @@ describe("a scrape", () => {
     expect(exposition).not.to.match(/new.one/);
   });
 
-  it("ends with its client, however much is left", async () => {
+  it("ends when its client leaves, however much is left", async () => {
     const body = streamed(crowd());
     body.once("data", () => body.destroy());
 
@@ -107,7 +107,7 @@ describe("a scrape", () => {
     expect(body.destroyed).to.equal(true);
   });
 
-  it("is answered whole to a client, and with a head alone to HEAD", async () => {
+  it("is sent whole to GET, and only as a head to HEAD", async () => {
     const metrics = crowd();
     await using app = await testApp(
       Application.create().routes(new Routes([Route.get("/metrics", () => metrics.response())])),

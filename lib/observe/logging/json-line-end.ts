@@ -1,0 +1,102 @@
+/**
+ * Writes the members of a line after `fields`: level, message, spans, target, timestamp, in this order. Most of this text repeats from
+ * line to line, so it is remembered.
+ */
+import type { Level, LogEvent } from "../../tracing/subscriber.js";
+import { flattened, jsonString, needsNoEscape, timestamp, wholeMilliseconds } from "./json-text.js";
+
+/** Targets whose text is remembered. */
+const MAX_TARGETS = 256;
+
+/** The member `level`, as the first and as a later member of the line. */
+interface LevelMember {
+  readonly first: string;
+  readonly later: string;
+  /** With the beginning of the member `message`, up to the opening quotation mark. */
+  readonly firstAndMessage: string;
+  readonly laterAndMessage: string;
+}
+
+const LEVELS: Readonly<Record<Level, LevelMember>> = {
+  ERROR: levelMember("ERROR"),
+  WARN: levelMember("WARN"),
+  INFO: levelMember("INFO"),
+  DEBUG: levelMember("DEBUG"),
+  TRACE: levelMember("TRACE"),
+};
+
+/** The member `spans`. */
+interface SpansMember {
+  readonly spans: string;
+  /** The same, after a string that still lacks its closing quotation mark. */
+  readonly spansAfterString: string;
+}
+
+/** The member `target`, and `timestamp` without its milliseconds. */
+interface TargetAndSecond {
+  second: number;
+  text: string;
+}
+
+export class LineEnd {
+  readonly #targets = new Map<string, TargetAndSecond>();
+
+  /** @param line The line so far; `""` if it has no fields. */
+  append(line: string, event: LogEvent, message: string | undefined, spans: SpansMember | undefined): string {
+    const time = wholeMilliseconds(event.timestamp);
+    const second = Math.floor(time / 1000);
+    const begun = withMessage(line, LEVELS[event.level], message, spans);
+    return begun + this.#targetAndSecond(event.target, second) + milliseconds(time - second * 1000);
+  }
+
+  #targetAndSecond(target: string, second: number): string {
+    const remembered = this.#targets.get(target) ?? this.#addTarget(target);
+    if (remembered.second !== second) {
+      remembered.second = second;
+      remembered.text = targetAndSecondText(target, second);
+    }
+    return remembered.text;
+  }
+
+  #addTarget(target: string): TargetAndSecond {
+    if (this.#targets.size >= MAX_TARGETS) this.#targets.clear();
+    const added: TargetAndSecond = { second: Number.NaN, text: "" };
+    this.#targets.set(target, added);
+    return added;
+  }
+}
+
+function withMessage(
+  line: string,
+  level: LevelMember,
+  message: string | undefined,
+  spans: SpansMember | undefined,
+): string {
+  const isFirst = line === "";
+  if (message !== undefined && needsNoEscape(message)) {
+    return (
+      line + (isFirst ? level.firstAndMessage : level.laterAndMessage) + message + (spans?.spansAfterString ?? '"')
+    );
+  }
+  const text = message === undefined ? "" : `,"message":${jsonString(message)}`;
+  return line + (isFirst ? level.first : level.later) + text + (spans?.spans ?? "");
+}
+
+function targetAndSecondText(target: string, second: number): string {
+  return flattened(`,"target":${jsonString(target)},"timestamp":"${timestamp(second * 1000).slice(0, -"000Z".length)}`);
+}
+
+function milliseconds(rest: number): string {
+  if (rest >= 100) return `${rest}Z"}`;
+  return rest >= 10 ? `0${rest}Z"}` : `00${rest}Z"}`;
+}
+
+function levelMember(level: Level): LevelMember {
+  const member = `"level":"${level}"`;
+  return {
+    first: `{${member}`,
+    later: `,${member}`,
+    firstAndMessage: `{${member},"message":"`,
+    laterAndMessage: `,${member},"message":"`,
+  };
+}

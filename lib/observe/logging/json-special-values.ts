@@ -1,0 +1,118 @@
+/**
+ * Objects that a log shows as something other than their members: errors, dates, URLs, bytes and boxed primitives become one primitive; an
+ * HTTP message becomes its method, its path and its status.
+ */
+import { types } from "node:util";
+import { pathOf } from "../../http/request-target.js";
+
+const UNREADABLE = "[unreadable]";
+
+/** The members of Node's, Koa's and fetch's messages that are read. A message has some of them. */
+interface HttpMessage {
+  readonly method?: unknown;
+  readonly url?: unknown;
+  /** Of a request that a client of Node sends. */
+  readonly path?: unknown;
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  /** The request that a response belongs to. */
+  readonly req?: unknown;
+}
+
+/**
+ * The primitive that a log shows for `value`; `undefined` if it is an ordinary object. May throw what `value` throws.
+ *
+ * @param showCause Shows a cause that is an object but no error.
+ */
+export function specialValueOf(
+  value: object,
+  showCause: (cause: object) => string,
+): string | number | bigint | boolean | null | undefined {
+  if (isError(value)) return errorText(value, showCause);
+  if (types.isDate(value)) return dateText(value);
+  if (value instanceof URL) return value.href;
+  if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
+  return types.isBoxedPrimitive(value) ? unboxed(value) : undefined;
+}
+
+/**
+ * The fields that a log shows for an HTTP message, without its query, its headers and its body; `undefined` if `value` is no message. May
+ * throw what `value` throws.
+ */
+export function httpMessageFields(value: object): object | undefined {
+  if (!isHttpMessage(value)) return undefined;
+  const request = requestOf(value);
+  const target = textIn(request?.url) ?? textIn(request?.path);
+  return {
+    method: textIn(request?.method),
+    path: target === undefined ? undefined : pathOf(target),
+    status: numberIn(value.status) ?? numberIn(value.statusCode),
+  };
+}
+
+/** Checks which members exist and reads none: some getters of Koa's context give access to Node's objects, which has side effects. */
+function isHttpMessage(value: object): value is HttpMessage {
+  if (!("headers" in value || "getHeaders" in value)) return false;
+  return "status" in value || "statusCode" in value || ("method" in value && ("url" in value || "path" in value));
+}
+
+/** `req` is read of a response only: on Koa's context it has side effects. */
+function requestOf(message: HttpMessage): HttpMessage | undefined {
+  if (typeof message.method === "string") return message;
+  const { req } = message;
+  return typeof req === "object" && req !== null ? req : undefined;
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function isError(value: object): value is Error {
+  return types.isNativeError(value) || value instanceof Error;
+}
+
+function dateText(date: Date): string | null {
+  return Number.isNaN(Date.prototype.getTime.call(date)) ? null : Date.prototype.toISOString.call(date);
+}
+
+function unboxed(value: object): string | number | bigint | boolean | undefined {
+  if (types.isStringObject(value)) return String.prototype.valueOf.call(value);
+  if (types.isNumberObject(value)) return Number.prototype.valueOf.call(value);
+  if (types.isBooleanObject(value)) return Boolean.prototype.valueOf.call(value);
+  return types.isBigIntObject(value) ? BigInt.prototype.valueOf.call(value) : undefined;
+}
+
+/** The error and the whole chain of its causes. */
+function errorText(error: Error, showCause: (cause: object) => string): string {
+  const seen = new Set<unknown>();
+  const texts: string[] = [];
+  let current: unknown = error;
+  while (current !== undefined && current !== null && !seen.has(current)) {
+    seen.add(current);
+    const text = textOf(current, showCause);
+    texts.push(text);
+    current = text === UNREADABLE ? undefined : causeOf(current);
+  }
+  if (seen.has(current)) texts.push("[circular]");
+  return texts.join(": caused by ");
+}
+
+function textOf(cause: unknown, showCause: (cause: object) => string): string {
+  try {
+    return typeof cause === "object" && cause !== null && !isError(cause) ? showCause(cause) : String(cause);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+function causeOf(value: unknown): unknown {
+  try {
+    return typeof value === "object" && value !== null && isError(value) ? value.cause : undefined;
+  } catch {
+    return UNREADABLE;
+  }
+}
