@@ -98,6 +98,7 @@ describe("the order of the stages", () => {
     expect(SLOTS).to.have.lengthOf(25);
     expect([...new Set(numbers)]).to.deep.equal(Array.from({ length: 23 }, (_value, at) => at + 1));
     expect(numbers).to.deep.equal(numbers.toSorted((a, b) => a - b));
+    expect(STAGES.filter(({ why }) => why.length <= 10)).to.deep.equal([]);
   });
 });
 

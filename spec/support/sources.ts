@@ -20,6 +20,8 @@ export interface Source {
   /** From the repository, for example `lib/routing/path.ts`. */
   readonly path: string;
   readonly text: string;
+  /** The text without its comments. */
+  readonly code: string;
   readonly imports: readonly Import[];
 }
 
@@ -41,8 +43,13 @@ export function textOf(path: string): string | undefined {
 export function sourcesBelow(folder: string): readonly Source[] {
   return filesBelow(folder, ".ts").map((path) => {
     const text = textOf(path) ?? "";
-    return { path, text, imports: importsOf(path, text) };
+    return { path, text, code: withoutComments(text), imports: importsOf(path, text) };
   });
+}
+
+/** One line for each breach of a rule, the path first, so that a failure reads as a list of things to change. */
+export function breaches(sources: readonly Source[], find: (source: Source) => readonly string[]): readonly string[] {
+  return sources.flatMap((source) => find(source).map((breach) => `${source.path} ${breach}`));
 }
 
 const STATEMENT = /^(?:import|export)\s+(type\s+)?(?:[\w$*\s,]*|[\w$\s,]*\{[^}]*\})\s*from\s+"([^"]+)"/gm;
