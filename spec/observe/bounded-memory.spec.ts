@@ -12,10 +12,7 @@ const PRELUDE = `
   import { runInNewContext } from "node:vm";
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc");
-  const { JsonLog } = await load("entries/observe.js");
-  const { Metrics } = await load("observe/metrics.js");
-  const { MetricsLayer } = await load("observe/metrics-layer.js");
-  const { isSensitive } = await load("observe/redact.js");
+  const { isSensitive, JsonLog, Metrics, MetricsLayer } = await load("entries/observe.js");
   const layer = new JsonLog({ writeLine() {} });
   const log = (fields, target = "spec") => layer.onEvent({ level: "INFO", target, message: "m", fields, timestamp: 0 });
   const metrics = new Metrics({ maxSeries: 1000 });
