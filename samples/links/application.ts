@@ -1,4 +1,4 @@
-/** The application with every stage on that a public service wants; `main.ts` runs it, the specs use it as it is. */
+/** The application with the stages of a public service; `main.ts` runs it, the specs use it unchanged. */
 import { fileURLToPath } from "node:url";
 import {
   Application,
@@ -21,7 +21,7 @@ const POLICY =
 
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
-/** @param cache shared by all instances, which then keep one quota between them */
+/** @param cache shared by all instances, which then share one quota */
 export function linksApplication(settings: LinksSettings, cache?: Cache) {
   const { corsOrigins, quota } = settings;
   return Application.create(LinksModule)
@@ -44,7 +44,7 @@ export function linksApplication(settings: LinksSettings, cache?: Cache) {
     .staticFiles({ root: PUBLIC });
 }
 
-/** What the operator decides, for whoever injects it. */
+/** The settings of the operator, as injectable values. */
 function bindings({ adminKey, insiders, upstreamUrl }: LinksSettings, cache: Cache | undefined) {
   return [
     provide(ADMIN_KEY).useValue(adminKey),
@@ -54,7 +54,7 @@ function bindings({ adminKey, insiders, upstreamUrl }: LinksSettings, cache: Cac
   ];
 }
 
-/** Browsers remember HSTS for a year, so nothing promises it from a developer's machine. */
+/** Browsers remember HSTS for a year, so a developer's machine does not send it. */
 function securityHeaders(): SecurityHeaders {
   const headers = new SecurityHeaders().withCspNonce(POLICY);
   return profile === "release" ? headers.withHsts() : headers;

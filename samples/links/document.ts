@@ -1,4 +1,4 @@
-/** The frame of every page: no script, no style sheet to fetch, and the one style element carries the nonce. */
+/** The frame of every page: no script, no external style sheet, and one style element with the nonce. */
 import type { CspNonce } from "@stagecraft/framework";
 
 export function document(title: string, body: string, nonce: CspNonce | undefined): string {

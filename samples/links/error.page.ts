@@ -3,7 +3,7 @@ import { CspNonce, Reply, type Context } from "@stagecraft/framework";
 import { document } from "./document.js";
 import { home } from "./links.routes.js";
 
-/** No error is for a cache. People get a page, unless they were given one already; programs the problem document that is there. */
+/** Errors are never cached. Browsers get a page, unless the answer is one already; programs get the problem document. */
 export function errorPage(status: number, ctx: Context): Reply | undefined {
   ctx.set("Cache-Control", "no-store");
   if (ctx.type === "text/html") return undefined;

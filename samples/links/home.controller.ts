@@ -4,7 +4,7 @@ import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
 import { faultsOf, freshSlug, NewLink } from "./new-link.js";
 
-/** The page for people: the links there are, and a form that makes another. */
+/** The page for people: the list of links, and a form for a new one. */
 @Controller(home)
 export class HomeController {
   constructor(private readonly store: LinkStore) {}
@@ -14,7 +14,7 @@ export class HomeController {
     return this.page(ctx);
   }
 
-  /** Who sends what cannot be taken gets the page again: what was entered, and beside the field what is wrong with it. */
+  /** For invalid input the answer is the page again, with the input and an error beside each field. */
   @home.shorten
   async shorten(ctx: Context) {
     const entered = await ctx.form();
@@ -36,7 +36,7 @@ export class HomeController {
   }
 }
 
-/** A field that was sent twice has no one text. */
+/** A repeated field is a list, not a text. */
 function texts({ target, slug }: FormFields) {
   return { target: typeof target === "string" ? target : "", slug: typeof slug === "string" ? slug : "" };
 }

@@ -1,10 +1,10 @@
-/** The page for people: a form, and the links there are. Every value is escaped. */
+/** The page for people: a form and the list of links. Every value is escaped. */
 import type { CspNonce } from "@stagecraft/framework";
 import { document, escape } from "./document.js";
 import type { Link } from "./link-store.js";
 import { home, visit } from "./links.routes.js";
 
-/** What someone entered that could not be taken, and why: a word for each field at fault. */
+/** Refused input, with an error for each wrong field. */
 export interface Attempt {
   readonly target: string;
   readonly slug: string;
@@ -28,7 +28,7 @@ export function homePage(
   return document("Links", `${form}\n${list}`, nonce);
 }
 
-/** Beside its field, in its label, so that it is read out with it. */
+/** The error stands in the label of its field, so that a screen reader reads both. */
 function said(text: string | undefined): string {
   return text === undefined ? "" : `<strong>${escape(text)}</strong> `;
 }

@@ -1,4 +1,4 @@
-/** Where links are kept. The abstract class is the token that is injected; tests put a double in its place. */
+/** The store of links. The abstract class is the injected token; tests replace it. */
 export interface Link {
   readonly slug: string;
   readonly target: string;
@@ -9,7 +9,7 @@ export interface Link {
 export abstract class LinkStore {
   abstract all(): Promise<readonly Link[]>;
   abstract find(slug: string): Promise<Link | undefined>;
-  /** `undefined` where the slug is taken. */
+  /** `undefined` where the slug exists already. */
   abstract add(slug: string, target: string): Promise<Link | undefined>;
   abstract countVisit(slug: string): Promise<void>;
   abstract remove(slug: string): Promise<boolean>;

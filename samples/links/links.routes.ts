@@ -1,4 +1,4 @@
-/** Paths, names and typed URLs: a leaf that everyone may import, a front end too. */
+/** Paths, names and typed URLs. Any file may import it, a front end too, because it imports only the framework. */
 import { Get, Post, resource, routes } from "@stagecraft/framework";
 
 /** The JSON API: `links.index`, `links.store`, `links.show`, `links.destroy`. */
@@ -11,5 +11,5 @@ export const home = routes("home", "/", {
   about: Get("/about"),
 });
 
-/** Where a short link leads. */
+/** A short link, which redirects to its target. */
 export const visit = Get("/to/{slug}", "visit");

@@ -12,14 +12,14 @@ await linksApplication(settings, cache)
   .build()
   .run();
 
-/** Spans go to the collector that the environment names; without one, no OpenTelemetry package is loaded. */
+/** Sends spans to the collector of the environment; without one, no OpenTelemetry package is loaded. */
 async function telemetryTo(endpoint: string | undefined) {
   if (endpoint === undefined) return { layers: [], bindings: [] };
   const { collectSpans } = await import("./telemetry.js");
   return collectSpans(endpoint);
 }
 
-/** One quota for all instances where the environment names a Redis; else each has its own, and no driver is loaded. */
+/** One quota for all instances where the environment sets a Redis; otherwise one for each instance, and no driver is loaded. */
 async function cacheAt(url: string | undefined) {
   if (url === undefined) return undefined;
   const { sharedCache } = await import("./shared-cache.js");

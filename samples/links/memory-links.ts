@@ -1,7 +1,7 @@
 import { Clock, Injectable } from "@stagecraft/framework";
 import { LinkStore, type Link } from "./link-store.js";
 
-/** Keeps the newest links in memory, and only so many: what the public may add to must not grow for ever. */
+/** Keeps a limited number of the newest links in memory, because the public may add links without end. */
 @Injectable()
 export class MemoryLinks extends LinkStore {
   static readonly capacity = 10_000;

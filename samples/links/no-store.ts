@@ -1,8 +1,8 @@
 import { type Context, type Next, middleware } from "@stagecraft/framework";
 
 /**
- * Keeps caches from holding what changes with every request. Not for what is thrown below: an error with a status drops what was said
- * of caching, so `errorPage` says it of every error.
+ * Stops caches from storing answers that change with every request. Not for errors: an error with a status drops caching headers, so
+ * `errorPage` sets them on every error.
  */
 async function noStore(ctx: Context, next: Next) {
   await next();

@@ -2,29 +2,29 @@ import { AppConfig, RateLimit } from "@stagecraft/framework";
 import { AddressBlocks } from "./admin/address-blocks.js";
 import { Variables, type Rule } from "./variables.js";
 
-/** What the sample reads from the environment, in one place and parsed once. */
+/** The settings of the sample from the environment, parsed once. */
 export interface LinksSettings {
   /** `APP_NAME`, `APP_URL`, `APP_ENV`, `APP_PORT`. */
   readonly config: AppConfig;
-  /** Who holds it may remove links and close the shop: `ADMIN_KEY`. Without one nobody may. */
+  /** The key for removing links and for maintenance: `ADMIN_KEY`. Without it there is no access. */
   readonly adminKey: string | undefined;
-  /** Proxies whose `X-Forwarded-For` is believed: `TRUSTED_PROXIES`. Without it a proxy on this machine makes every client local. */
+  /** Proxies whose `X-Forwarded-For` is trusted: `TRUSTED_PROXIES`. Without it every client of a proxy on this machine counts as local. */
   readonly trustedProxies: string;
   /** Origins whose pages may call the API: `CORS_ORIGINS`, comma-separated. */
   readonly corsOrigins: readonly string[];
-  /** Addresses and CIDR blocks that may see the metrics: `METRICS_ALLOW`, comma-separated, else this machine alone. */
+  /** Addresses and CIDR blocks that may read the metrics: `METRICS_ALLOW`, comma-separated; default: this machine. */
   readonly insiders: readonly string[];
-  /** What `/status` asks: `UPSTREAM_URL`, else this service's own health endpoint. */
+  /** The URL that `/status` requests: `UPSTREAM_URL`; default: this service's own health endpoint. */
   readonly upstreamUrl: string | undefined;
-  /** What a client may ask: `REQUESTS_PER_HOUR`, else `REQUESTS_PER_SECOND` (50) with twice as many at once. */
+  /** The quota of a client: `REQUESTS_PER_HOUR`, or `REQUESTS_PER_SECOND` (50) with a burst of twice as many. */
   readonly quota: RateLimit;
-  /** The quota is one for all instances that name the same Redis: `REDIS_URL`. */
+  /** The Redis of the shared quota: `REDIS_URL`. */
   readonly redisUrl: string | undefined;
-  /** The collector that spans are sent to: `OTLP_ENDPOINT`. */
+  /** The collector for spans: `OTLP_ENDPOINT`. */
   readonly collector: string | undefined;
 }
 
-/** @throws StartupError with everything that is mistyped */
+/** @throws StartupError with every malformed variable */
 export function settingsFrom(environment: NodeJS.ProcessEnv): LinksSettings {
   const variables = new Variables(environment);
   const settings = {
@@ -47,7 +47,7 @@ export function settingsFrom(environment: NodeJS.ProcessEnv): LinksSettings {
 
 const ORIGIN: Rule = {
   name: "origin",
-  // A browser's spelling and no other: what differs from it by a slash or a capital would never match.
+  // Only the browser's spelling matches: a trailing slash or a capital letter would never match.
   holds: (text) => hasProtocol(text, "http:", "https:") && new URL(text).origin === text,
   fix: "write scheme, host and port as browsers send them, in lower case and without a path: https://app.example",
 };

@@ -1,6 +1,6 @@
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 
-/** What all instances of the application share. */
+/** The cache that all instances of the application share. */
 export function sharedCache(url: string) {
   return new RedisCache({ url, namespace: "links" });
 }

@@ -2,7 +2,7 @@ import { provide } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
 import { Telemetry } from "@stagecraft/framework/observe/otel";
 
-/** The layer that exports spans, the binding that has the application flush it last, and the metrics that say what was lost. */
+/** The layer that exports spans, the binding for the flush at the end, and the metrics of dropped spans. */
 export function collectSpans(endpoint: string) {
   const metrics = new Metrics();
   const telemetry = Telemetry.builder("links").endpoint(endpoint).timeout(5000).metrics(metrics).build();

@@ -1,19 +1,19 @@
 import { StartupError, type Diagnostic } from "@stagecraft/framework";
 
-/** What the value of a variable, or an entry of its list, has to be. */
+/** The check for the value of a variable, or for an entry of its list. */
 export interface Rule {
   readonly name: string;
   readonly holds: (text: string) => boolean;
   readonly fix: string;
 }
 
-/** Reads variables of the environment and keeps what is wrong with them, so that one start shows every fault. */
+/** Reads variables of the environment and collects their faults, so that one start shows all. */
 export class Variables {
-  private readonly findings: Diagnostic[] = [];
+  private readonly faults: Diagnostic[] = [];
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {}
 
-  /** A blank variable is one that nobody set. */
+  /** A blank variable counts as unset. */
   text(name: string, rule?: Rule): string | undefined {
     const text = this.environment[name]?.trim() ?? "";
     if (text === "") return undefined;
@@ -21,7 +21,7 @@ export class Variables {
     return text;
   }
 
-  /** The entries between the commas, without their blanks. */
+  /** The entries between the commas, trimmed. */
   list(name: string, rule: Rule): readonly string[] | undefined {
     const entries = this.text(name)
       ?.split(",")
@@ -36,19 +36,19 @@ export class Variables {
     return text === undefined ? undefined : Number(text);
   }
 
-  /** Throws what has been found so far, if anything. */
+  /** Throws the collected faults, if there are any. */
   refuseFaults(): void {
-    if (this.findings.length > 0) throw new StartupError(this.findings);
+    if (this.faults.length > 0) throw new StartupError(this.faults);
   }
 
   private check(name: string, text: string, rule: Rule): void {
     if (rule.holds(text)) return;
     const what = `${shown(text)} is no ${rule.name}`;
-    this.findings.push({ code: "LINKS_SETTING", what, where: name, fix: rule.fix });
+    this.faults.push({ code: "LINKS_SETTING", what, where: name, fix: rule.fix });
   }
 }
 
-/** What stands before an @ or behind a ? may be a secret. */
+/** The text before an @ or after a ? may be a secret. */
 function shown(text: string): string {
   return /[@?]/.test(text) ? "the value (withheld)" : JSON.stringify(text);
 }

@@ -259,13 +259,7 @@ describe("Application", () => {
     ]);
   });
 
-  it("has 23 stages in 25 slots", () => {
-    expect(STAGES).to.have.length(25);
-    expect(new Set(STAGES.map(({ number }) => number)).size).to.equal(23);
-    expect(STAGES.every(({ why }) => why.length > 10)).to.equal(true);
-  });
-
-  it("gives the same graph of modules, routes and stages every time", () => {
+  it("describes modules, routes and stages as the same data every time", () => {
     const graph = JSON.parse(describeOnce()) as { modules: { name: string }[]; routes: unknown[] };
 
     expect(describeOnce()).to.equal(describeOnce());

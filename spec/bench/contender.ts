@@ -4,10 +4,10 @@ import { join, resolve } from "node:path";
 import { OURS, PEERS } from "./places.js";
 
 export interface Contender {
-  /** As in `--only` and in the tables. */
+  /** The name in `--only` and in the tables. */
   readonly name: string;
   readonly script: string;
-  /** Scenario to ask the script for, where it is not the one that is measured. */
+  /** The scenario argument of the script, where it differs from the measured one. */
   readonly variant?: string;
 }
 
@@ -20,30 +20,30 @@ export function ours(name = "stagecraft", variant?: string): Contender {
   return { name, script: join(OURS, "serve.js"), ...(variant !== undefined && { variant }) };
 }
 
-/** The framework as another checkout has built it. */
+/** The framework in the build of another checkout. */
 export function before(folder: string): Contender {
   return { name: "before", script: join(resolve(folder), "dist/spec/bench/stagecraft/serve.js") };
 }
 
-/** What every ratio is taken to: a server written by hand on node:http that does the same. */
+/** The base of every ratio: a hand-written server on node:http that does the same. */
 export const BASELINE = peer("node");
 
 export const FASTIFY = peer("fastify");
 
 export const KOA = peer("koa");
 
-/** Koa with the few lines that make 304s of its answers. */
+/** Koa with a few lines for 304. */
 export const KOA_CONDITIONAL: Contender = { ...KOA, name: "koa-conditional", variant: "static-conditional" };
 
 export const EXPRESS = peer("express");
 
-/** Hooks by hand in place of plugins that observe: one line a request where Fastify's own log writes two, and nothing carried along. */
+/** Hooks by hand in place of observability plugins: one line for each request where Fastify's log writes two, without an async context. */
 export const FASTIFY_BY_HAND = peer("fastify-by-hand");
 
-/** With the trace context by Fastify's own plugin for OpenTelemetry, as it comes: a span for the request, each hook and the handler. */
+/** With the trace context of Fastify's plugin for OpenTelemetry, in its default: a span for the request, each hook and the handler. */
 export const FASTIFY_OTEL = peer("fastify-otel");
 
-/** The same, told to make the span for the request and no others. */
+/** The same, configured for the span of the request only. */
 export const FASTIFY_OTEL_ONE_SPAN: Contender = {
   ...FASTIFY_OTEL,
   name: "fastify-otel-one-span",

@@ -1,4 +1,4 @@
-/** The files of the `static` scenarios, in a folder that is made when first asked for and goes with the process. */
+/** The files of the `static` scenarios, in a folder that is made at first use and removed at the end of the process. */
 
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ function file(name: string, bytes: number): BenchFile {
 export const SMALL_FILE = file("small.txt", 4096);
 export const LARGE_FILE = file("large.txt", 1_048_576);
 
-/** When both were changed, long ago. */
+/** The modification time of both files. */
 export const MODIFIED = new Date("2026-03-01T12:00:00Z");
 
 let folder: string | undefined;

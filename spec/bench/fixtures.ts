@@ -1,6 +1,6 @@
 /**
- * What every contender answers with, so that all of them do the same work. Read by the scenarios, by our own contenders and, compiled,
- * by the peers' scripts.
+ * The data of every contender, so that all do the same work. The scenarios, our own contenders and, compiled, the scripts of the peers
+ * read it.
  */
 
 /** Body of the `hello` scenario. */
@@ -9,7 +9,7 @@ export const HELLO = "Hello, world";
 /** The largest body that the `echo` and `full` scenarios accept, in bytes. */
 export const BODY_LIMIT = 2 * 1024 * 1024;
 
-/** Who may ask across origins in the `full` scenario. */
+/** The allowed origin of the `full` scenario. */
 export const ORIGIN = "https://app.example";
 
 /** The policy of the `full` scenario; `{nonce}` stands for a fresh value on every answer. */
@@ -18,7 +18,7 @@ export const CSP = "default-src 'self'; script-src 'self' 'nonce-{nonce}'";
 /** A quota that no run reaches: the limiter counts and never refuses. */
 export const QUOTA = 1_000_000_000;
 
-/** What a handler may take, in milliseconds. */
+/** The timeout of a handler, in milliseconds. */
 export const TIMEOUT_MS = 30_000;
 
 export interface Link {
@@ -39,7 +39,7 @@ export function areaPath(index: number, parameter: string): string {
   return `/area-${index}/items/${parameter}`;
 }
 
-/** What that route answers. */
+/** The answer of that route. */
 export function areaAnswer(index: number, id: string): string {
   return `area ${index} item ${id}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Instructions that a process executes in user mode, counted by Linux's `perf`: unlike processor time, they are the same on a machine
- * that has other work to do, whose caches and cores are shared. Where there is no `perf`, or nothing to count with, they are `NaN`.
+ * Instructions of a process in user mode, counted by Linux's `perf`: unlike processor time, other load on the machine does not change them.
+ * They are `NaN` without `perf` or without hardware counters.
  */
 
 import { spawn } from "node:child_process";
@@ -9,10 +9,10 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onPath } from "./places.js";
 
-/** Milliseconds until `perf` has attached itself to every thread. */
+/** Milliseconds until `perf` is attached to every thread. */
 const ATTACHING = 300;
 
-/** Counts while `work` is done. */
+/** Counts during `work`. */
 export async function instructionsOf(pid: number, work: () => Promise<void>): Promise<number> {
   if (!onPath("perf")) return work().then(() => Number.NaN);
   const options = ["stat", "--field-separator", ",", "--event", "instructions:u", "--pid", String(pid)];

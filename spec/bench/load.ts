@@ -1,6 +1,6 @@
 /**
- * Load on a server: `wrk` where it is installed, else the autocannon that comes with the peers. Both are one process on the core that
- * the server does not use. Requests are sent in turn over all connections.
+ * Load on a server: `wrk` where it is installed, otherwise the autocannon of the peers. Both are one process on the core that the server
+ * does not use. Requests are sent in turn over all connections.
  */
 
 import { execFile } from "node:child_process";
@@ -66,7 +66,7 @@ function wrkSample(output: string): Sample {
   return { answers: requests, perSecond: requests / (microseconds / 1e6), p50: p50 / 1000, p99: p99 / 1000, failures };
 }
 
-/** A single request is left to wrk itself, which then runs no Lua while it measures. */
+/** wrk sends a single request without Lua, which would cost time during the measurement. */
 function luaScript(requests: readonly BenchRequest[]): string {
   const [only] = requests;
   const rows = requests.map((request) => `wrk.format(${luaArguments(request)})`);
@@ -94,7 +94,7 @@ function luaArguments({ method, path, headers, body }: BenchRequest): string {
   return `${luaText(method)}, ${luaText(path)}, ${luaTable(headers)}, ${luaText(body)}`;
 }
 
-/** JSON strings of printable ASCII are Lua strings as well. */
+/** A JSON string of printable ASCII is a Lua string too. */
 function luaText(text: string | undefined): string {
   return text === undefined ? "nil" : JSON.stringify(text);
 }

@@ -1,4 +1,4 @@
-/** The small comparisons, each set in a process of its own that nothing else has warmed up. */
+/** The comparisons of single operations, each set in a new process. */
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -18,7 +18,7 @@ export const MICRO = [
   { name: "flow", what: "carrying a request along, and events nobody reads, in nanoseconds of processor time" },
 ] as const;
 
-/** Standard error is a sink here: what is written to it is measured, and not shown. */
+/** Standard error is a sink here: the writes are measured and not shown. */
 export async function runMicro(name: string, options: BenchOptions): Promise<string> {
   const program = join(ROOT, "dist/spec/bench/micro/run.js");
   const [command, args] = pinned(0, process.execPath, [program, name, String(options.rounds * 3)]);

@@ -1,4 +1,4 @@
-/** What `npm run bench -- …` understands. Parsed once; an unknown name stops the run before anything is started. */
+/** The options of `npm run bench`, parsed once; an unknown name ends the run before it starts a server. */
 
 import { parseArgs } from "node:util";
 
@@ -7,14 +7,14 @@ export interface BenchOptions {
   readonly scenarios: readonly string[];
   /** Names of contenders; `undefined` means all. */
   readonly only: readonly string[] | undefined;
-  /** A built checkout of an earlier version: it takes part under the name "before", and the ratios are taken to it. */
+  /** A built checkout of an earlier version: the contender "before" and the base of the ratios. */
   readonly before: string | undefined;
   readonly rounds: number;
   /** Length of one measurement. */
   readonly seconds: number;
   /**
-   * Length of the load before each measurement, thrown away. With all stages on, V8 goes on compiling beside the server, on the same core,
-   * for six to eight seconds: measured after two, p99 is the compiler's, at three to ten times of what it comes down to.
+   * Length of the load before each measurement, which does not count. With all stages on, V8 compiles for six to eight seconds, on the same
+   * core as the server: after two seconds p99 would measure the compiler, at three to ten times its later value.
    */
   readonly warmUp: number;
   readonly connections: number;

@@ -1,4 +1,4 @@
-/** The collector of otel.ts, seen from there: a process beside the load, asked how many spans it has. */
+/** The collector of otel.ts as a process, which reports the number of its spans. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export class OtelCollector {
     return new OtelCollector(child, lines, `http://127.0.0.1:${/^ready (\d+)$/.exec(String(value))?.[1]}`);
   }
 
-  /** All spans so far. */
+  /** The number of spans so far. */
   async count(): Promise<number> {
     this.child.stdin?.write("\n");
     const { value } = await this.lines.next();

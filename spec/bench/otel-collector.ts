@@ -1,6 +1,6 @@
 /**
- * Run by otel.ts: a collector in a process of its own, which only counts, so that it keeps up with any server on half a core. Says
- * `ready <port>`, and on every line it reads how many spans came so far.
+ * Run by otel.ts: a collector in a process of its own, which only counts, so that half a core is enough for any server. It prints
+ * `ready <port>`, and for every line of input the number of spans so far.
  */
 
 import { createInterface } from "node:readline";

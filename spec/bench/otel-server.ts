@@ -21,7 +21,7 @@ const endpoint = process.env["BENCH_COLLECTOR"] ?? "";
 const hello = new Routes([Route.get("/", () => "hello")]);
 const builder = Application.create().routes(hello).traceContext();
 
-/** The SDK as its documents use it: start with attributes, do the work, end. */
+/** The SDK as in its documentation: start with attributes, do the work, end. */
 class ByHand extends Layer {
   private readonly tracer = new BasicTracerProvider({
     sampler: new AlwaysOnSampler(),

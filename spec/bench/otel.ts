@@ -1,8 +1,8 @@
 /**
- * What one exported span a request costs: through the telemetry's layer, and with the SDK called by hand in the same server. Cost is
- * what the process spends per answer beyond the server without export, from the first request until the last span has arrived: its
- * processor time, and, where they can be counted, its instructions. Servers take turns, each turn is a fresh process. Of the rounds the
- * lowest counts: whatever else the machine does can only add. A round in which spans were dropped, or nobody answered, is left out.
+ * The cost of one exported span for each request: through the layer of the telemetry, and with direct calls of the SDK in the same server.
+ * The cost is the processor time, and where `perf` can count them the instructions, per answer above those of the server without export,
+ * from the first request until the last span has arrived. Servers take turns, each turn is a new process. The lowest round counts, because
+ * other load can only add. Rounds with dropped spans or without answers are left out.
  *
  * @example
  * node dist/spec/bench/otel.js --rounds 12 --seconds 2
@@ -38,7 +38,7 @@ const COLUMNS = [
   "ratio",
   "delivered",
 ];
-/** Milliseconds: longer than a batch waits and is under way. */
+/** Milliseconds: longer than a batch waits and is sent. */
 const SETTLING = 1500;
 const REQUEST = {
   method: "GET",
@@ -52,7 +52,7 @@ interface Turn {
   readonly cpu: number;
   /** In user mode. */
   readonly instructions: number;
-  /** Spans that reached the collector: of requests that were under way at the end there is a span and no answer. */
+  /** Spans that reached the collector; a request in flight at the end has a span and no answer. */
   readonly delivered: number;
 }
 
@@ -98,14 +98,14 @@ async function oneTurn(variant: string, collector: OtelCollector, options: Bench
   }
 }
 
-/** Whether all have answered, and every request has its span. */
+/** Whether all servers have answered and every request has its span. */
 function isComplete(round: Round): boolean {
   return (
     round.every(({ cpu }) => Number.isFinite(cpu)) && round.slice(BY_HAND).every(({ delivered }) => delivered >= 1)
   );
 }
 
-/** Until the last span has arrived. */
+/** Waits until the last span has arrived. */
 async function load(server: BenchServer, { connections }: BenchOptions, seconds: number): Promise<number> {
   const { answers } = await measure({ port: server.port, requests: [REQUEST], connections, seconds });
   await sleep(SETTLING);
@@ -122,7 +122,7 @@ function table(rounds: readonly Round[]): string {
   return markdownTable(COLUMNS, rows);
 }
 
-/** Of a request, of its span, and of its span as a ratio to the span by hand. */
+/** The cost of a request, of its span, and the ratio of its span to the span by hand. */
 function costs(rounds: readonly Round[], at: number, of: (turn: Turn) => number, digits: number): readonly string[] {
   const request = (variant: number): number => Math.min(...rounds.map((round) => of(pick(round, variant))));
   const span = (variant: number): number => request(variant) - request(0);

@@ -1,4 +1,4 @@
-/** The check before any load: every contender gives the same answer, or the numbers would compare different things. */
+/** The check before the load: every contender gives the same answer, otherwise the numbers would not compare. */
 
 import { request as send, type IncomingHttpHeaders } from "node:http";
 import type { BenchRequest } from "./load.js";
@@ -6,7 +6,7 @@ import type { BenchRequest } from "./load.js";
 export interface Probe {
   readonly request: BenchRequest;
   readonly status: number;
-  /** The whole body, byte for byte; left out where an answer's body is each contender's own. */
+  /** The whole body, byte for byte; absent where the body differs by contender. */
   readonly body?: string;
   /** Lower-case names, `a|b` where contenders name it differently; a text must be equal, a pattern must match. */
   readonly headers?: Readonly<Record<string, string | RegExp>>;

@@ -1,6 +1,6 @@
 /**
- * Run by redis.ts: both contenders in one process, turn by turn, each with as many checks under way as the last argument says. Prints
- * the table. Fails where the limiter asks the server more than once a check.
+ * Run by redis.ts: both contenders in one process, in turns, each with the concurrency of the last argument. Prints the table. Fails where
+ * the limiter sends more than one command for a check.
  */
 
 import { createHash } from "node:crypto";
@@ -25,14 +25,14 @@ interface Turn {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Of the server, by clients. */
+  /** Commands that the server got from clients. */
   readonly roundTrips: number;
 }
 
 const CLIENTS = 1000;
 const WINDOW_MS = 60_000;
 const COLUMNS = ["contender", "checks/s", "ratio", "CPU µs/check", "p50 ms", "p99 ms", "round trips a check"];
-/** What the script calls inside; the server counts it, too. */
+/** The commands inside the script, which the server counts too. */
 const INSIDE = new Set(["time", "hmget", "hset", "pexpire"]);
 
 const [, , url = "", ...numbers] = process.argv;
@@ -62,14 +62,14 @@ function keyOf(turn: number): string {
   return `client ${turn % CLIENTS}`;
 }
 
-/** As much of a request as the layer looks at. */
+/** The part of a request that the layer reads. */
 function requestOf(key: string): Context {
   return { incoming: { headers: { "x-key": key } }, completeHeadWith: nothing } as unknown as Context;
 }
 
 function nothing(): ReturnType<Run> {}
 
-/** The limiter's own script, told by the cache that it is handed to. */
+/** The script of the limiter, which the cache records. */
 function scriptOfTheLimit(): string {
   let told = "";
   class Listening extends RedisCache {
@@ -108,7 +108,7 @@ async function oneTurn(contender: Contender): Promise<Turn> {
   return { checks, perSecond, cost: (user + system) / checks, p50: at(0.5), p99: at(0.99), roundTrips };
 }
 
-/** How long each check took, in milliseconds. */
+/** The duration of each check, in milliseconds. */
 async function load({ check }: Contender, time: number): Promise<number[]> {
   const latencies: number[] = [];
   const end = performance.now() + time * 1000;
@@ -126,7 +126,7 @@ async function load({ check }: Contender, time: number): Promise<number[]> {
   return latencies;
 }
 
-/** How many commands clients have sent since the statistics were reset. */
+/** The number of commands of clients since the reset of the statistics. */
 async function commands(): Promise<number> {
   const stats = await observer.info("commandstats");
   const counted = [...stats.matchAll(/^cmdstat_([a-z]+)(?:\|[a-z]+)?:calls=(\d+)/gm)];

@@ -1,6 +1,6 @@
 /**
- * What a rate limit over Redis adds to its round trip: checks of the limiter, and a bare loop of EVALSHA with the same script, by the
- * same client at the same concurrency, on a server of the benchmark's own.
+ * The cost of a rate limit over Redis beyond its round trip: checks of the limiter beside a bare loop of EVALSHA with the same script, the
+ * same client and the same concurrency, on the benchmark's own server.
  */
 
 import { execFile } from "node:child_process";
@@ -16,10 +16,10 @@ export const REDIS = {
   run: runRedis,
 } as const;
 
-/** The server has the other core for itself. */
+/** The server runs on the other core. */
 const CLIENT_CORE = 0;
 
-/** @returns the table as markdown, or why there is none */
+/** @returns the table as markdown, or the reason why it is missing */
 export async function runRedis({ rounds, seconds, warmUp, connections }: BenchOptions): Promise<string> {
   if (!RedisServer.isInstalled) return "redis-server is not on the PATH: nothing was measured";
   await using server = await RedisServer.start();

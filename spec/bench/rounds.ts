@@ -1,6 +1,6 @@
 /**
- * Rounds of load: every contender once, then every contender again, so that whatever else the machine does falls on all of them.
- * Each measurement is a fresh process, warmed up first. A ratio is taken within a round; medians are taken over the rounds.
+ * Rounds of load: every contender once, then every contender again, so that other load on the machine affects all of them. Each measurement
+ * is a new process after a warm-up. A ratio is taken within a round; medians are taken over the rounds.
  */
 
 import { existsSync } from "node:fs";
@@ -13,7 +13,7 @@ import { startServer } from "./server.js";
 import { markdownTable, median, whole } from "./table.js";
 
 interface Measurement extends Sample {
-  /** Processor time of the server per answer, in microseconds: says the same on a machine that has other work to do. */
+  /** Processor time of the server per answer, in microseconds: other load on the machine changes it little. */
   readonly cost: number;
 }
 
@@ -22,7 +22,7 @@ interface Result {
   readonly samples: Measurement[];
 }
 
-/** Runs the scenario and returns its table; the contenders that `only` leaves out are not started. */
+/** Runs the scenario and returns its table; it starts only the contenders in `only`. */
 export async function runScenario(scenario: Scenario, options: BenchOptions): Promise<string> {
   const contenders = contendersOf(scenario, options);
   const results = contenders.map((contender): Result => ({ contender, samples: [] }));

@@ -37,7 +37,7 @@ const PARTS: readonly Part[] = [
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];
 
-/** The peers are a package of their own: installed when first needed, and never by users of the framework. */
+/** The peers are a package of their own, installed at first use, and never by users of the framework. */
 function installPeers(): void {
   if (existsSync(join(PEERS, "node_modules"))) return;
   console.error("installing the peers, once");

@@ -1,4 +1,4 @@
-/** The scenarios under load: what is asked, what every answer must be, and who takes part. */
+/** The scenarios under load: their requests, the expected answers and the contenders. */
 
 import {
   ALL_PEERS,
@@ -21,9 +21,9 @@ import type { Probe } from "./probe.js";
 
 export interface Scenario {
   readonly name: string;
-  /** What is measured, for the heading of its table. */
+  /** The heading of its table. */
   readonly what: string;
-  /** The first one is what the ratios are taken to. */
+  /** The first one is the base of the ratios. */
   readonly contenders: readonly Contender[];
   readonly requests: readonly BenchRequest[];
   readonly probes: readonly Probe[];
@@ -69,7 +69,7 @@ const param: Scenario = {
   })),
 };
 
-/** As many routes as the name says, all with a parameter; requests go to 64 of them, spread from the first to the last. */
+/** The number of routes in the name, all with a parameter; requests go to 64 of them, spread from the first to the last. */
 function routes(count: number): Scenario {
   const asked = ids.map((id, index) => ({ id, area: Math.round((index * (count - 1)) / (ids.length - 1)) }));
   return {

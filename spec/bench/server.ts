@@ -1,4 +1,4 @@
-/** A contender as a process of its own: started on a free port, stopped for good. */
+/** A contender as a process: started on a free port, then stopped. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,14 +15,14 @@ const SERVER_CORE = 0;
 export interface BenchServer {
   readonly pid: number;
   readonly port: number;
-  /** Processor time used so far in seconds, all threads; `NaN` where the system does not tell. */
+  /** Processor time so far in seconds, all threads; `NaN` where the system does not report it. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the contender on the scenario and waits until it says `ready <port>`. Standard error goes to a file, where our own log
- * lines end up; peers write theirs to the path in `BENCH_LOG` beside it.
+ * Starts the contender on the scenario and waits until it prints `ready <port>`. Standard error, with our log lines, goes to a file;
+ * peers write theirs to the path in `BENCH_LOG` beside it.
  */
 export async function startServer(contender: Contender, scenario: string): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
@@ -58,7 +58,7 @@ async function announcedPort(child: ChildProcess): Promise<number> {
   throw new Error("it ended before it was ready");
 }
 
-/** Fields 14 and 15 of /proc/<pid>/stat, in ticks of 10 ms; the name before them may hold blanks. */
+/** Fields 14 and 15 of /proc/<pid>/stat, in ticks of 10 ms; the name before them may contain spaces. */
 function cpuSeconds(pid: number | undefined): number {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return Number.NaN;

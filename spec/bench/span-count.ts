@@ -1,6 +1,6 @@
 /**
- * How many spans an OTLP request holds, found by walking its fields instead of decoding them: request, its resource spans (field 1),
- * their scope spans (field 2), their spans (field 2). Protocol buffers: a field is a tag, and here always a length and so many bytes.
+ * The number of spans in an OTLP request, counted without decoding them: request, its resource spans (field 1), their scope spans
+ * (field 2), their spans (field 2). In Protocol Buffers a field is a tag and, for these fields, a length and that many bytes.
  */
 
 const RESOURCE_SPANS = 1;

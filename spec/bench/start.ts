@@ -1,4 +1,4 @@
-/** Cold start: from spawning a fresh process to its first answer with status 200. */
+/** Cold start: from the spawn of a new process to its first answer with status 200. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ const STARTERS: readonly Starter[] = [
   ...[...ALL_PEERS, ours()].map(({ name, script }) => ({ name: `${name}, hello`, args: [script, "hello"], path: "/" })),
 ];
 
-/** Rounds of every program once; the table shows medians and the slowest. */
+/** Each round runs every program once; the table shows medians and maxima. */
 export async function runStart(options: BenchOptions): Promise<string> {
   const starters = STARTERS.filter(({ name }) => options.only?.some((wanted) => name.startsWith(`${wanted},`)) ?? true);
   const taken = new Map<Starter, number[]>(starters.map((starter) => [starter, []]));
@@ -51,7 +51,7 @@ async function coldStart({ name, args, path }: Starter): Promise<number> {
   }
 }
 
-/** One try; a refused connection is tried again two milliseconds later, so that asking does not slow the start down. */
+/** One start; a refused connection is repeated after two milliseconds, so that the requests do not slow the start. */
 async function answers(port: number, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const again = (): unknown => setTimeout(resolve, 2, false);

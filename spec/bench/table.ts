@@ -1,6 +1,6 @@
-/** Numbers as a person reads them: medians and a markdown table. */
+/** Medians, readable numbers and a markdown table. */
 
-/** The middle value; of an even number of values the mean of the two in the middle. */
+/** The middle value; for an even number of values the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** Columns of numbers stand to the right. */
+/** Columns of numbers are right-aligned. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const isNumeric = head.map((_, column) => rows.every((row) => /^[\d.,]+$|^NaN$/.test(row[column] ?? "")));
   const widths = head.map((title, column) => Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)));

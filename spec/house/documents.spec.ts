@@ -1,4 +1,4 @@
-/** What is written agrees with what is built: stages, entry points, commands, error codes and quoted samples. */
+/** The documents agree with the code: stages, entry points, commands, error codes and quoted samples. */
 
 import { expect } from "chai";
 import { AppConfig } from "../../lib/app/config.js";
@@ -15,7 +15,7 @@ const readme = textOf("README.md") ?? "";
 const documents = ["README.md", ...filesBelow("docs", ".md")];
 
 describe("the readme", () => {
-  it("shows the table of stages as it is", () => {
+  it("shows the table of stages exactly", () => {
     const rows = rowsAfter(readme, "## The stages").map(([number, slot, kind, why]) => ({ number, slot, kind, why }));
 
     expect(rows).to.deep.equal(
@@ -42,7 +42,7 @@ describe("the documents", () => {
     expect(named.filter((name) => !(name in scripts))).to.deep.equal([]);
   });
 
-  it("quote samples as they are", () => {
+  it("quote samples exactly", () => {
     const quotes = documents.flatMap((path) => quotesOf(textOf(path) ?? ""));
 
     const wrong = quotes.filter(({ from, code }) => !(textOf(from) ?? "").includes(code));
@@ -79,7 +79,7 @@ describe("the page on bad input", () => {
 describe("error codes", () => {
   const page = "docs/guide/errors.md";
 
-  it(`are all in ${page}, and nothing else is`, () => {
+  it(`are exactly the rows of ${page}`, () => {
     const thrown = sourcesBelow("lib").flatMap(({ text }) =>
       [...withoutComments(text).matchAll(/"(E_[A-Z0-9_]+)"/g)].map(([, code]) => code),
     );
@@ -88,7 +88,7 @@ describe("error codes", () => {
     expect(listed, `${page} has a row for each code that lib throws or reports`).to.have.members([...new Set(thrown)]);
   });
 
-  it("that the documents name exist", () => {
+  it("in the documents exist", () => {
     const known = new Set(sourcesBelow("lib").flatMap(({ text }) => text.match(/"E_[A-Z0-9_]+"/g) ?? []));
 
     const named = documents.flatMap((path) => (textOf(path) ?? "").match(/`E_[A-Z0-9_]+`/g) ?? []);
@@ -111,7 +111,7 @@ describe("the table of errors", () => {
     expect(written.map((cells) => cells.map((cell) => cell?.replaceAll("`", "")))).to.have.deep.members(built);
   });
 
-  it("and the one of codes name the same status", () => {
+  it("names the same status as the table of codes", () => {
     const statusOf = new Map(made.map(([, { code, status }]) => [`\`${code}\``, `${status};`]));
 
     const rows = tableHeaded(page, "Code").filter(([code = ""]) => statusOf.has(code));
@@ -124,7 +124,7 @@ describe("the table of errors", () => {
 describe("the guide to the lifecycle", () => {
   const page = textOf("docs/guide/lifecycle.md") ?? "";
 
-  it("names every time that can be set, with what it is unless set", () => {
+  it("names every option of time with its default", () => {
     const inRelease = completeLifecycleOptions({}, "release");
     const inDebug = new Map(Object.entries(completeLifecycleOptions({}, "debug")));
     const built = Object.entries(inRelease).map(([name, release]) => {
@@ -137,7 +137,7 @@ describe("the guide to the lifecycle", () => {
     expect(written).to.deep.equal(built);
   });
 
-  it("names every field of the configuration, with what it is unless set", () => {
+  it("names every field of the configuration with its default", () => {
     const built = Object.entries(new AppConfig()).map(([name, value]) => [name, String(value)]);
 
     const written = tableHeaded(page, "Field").map((cells) =>
@@ -150,7 +150,7 @@ describe("the guide to the lifecycle", () => {
   it("names the limits of the servers that the framework makes", () => {
     const server = createServer({ request: () => {}, continue: () => {} });
     const [head, whole, idle] = [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout].map(seconds);
-    // Node keeps it there, and its types do not tell.
+    // Node sets the member, and its types lack it.
     const { maxHeaderSize } = server as unknown as { readonly maxHeaderSize: number };
 
     expect(page).to.include(
@@ -160,7 +160,7 @@ describe("the guide to the lifecycle", () => {
 });
 
 describe("lock files and scripts", () => {
-  it("name no registry, so that the one configured is used", () => {
+  it("name no registry, so that npm uses the configured one", () => {
     const locks = ["package-lock.json", "spec/bench/peers/package-lock.json"];
     const scripts = ["package.json", ".ci/run", ".ci/packed/run", ".ci/peers/run", ".npmrc", "spec/bench/peers/.npmrc"];
 
@@ -172,7 +172,7 @@ describe("lock files and scripts", () => {
   });
 });
 
-/** Cells of the first table below the heading, without its head and rule. */
+/** Cells of the first table below the heading, without its header and its rule. */
 function rowsAfter(text: string, heading: string): readonly (readonly string[])[] {
   const lines = text.slice(text.indexOf(heading)).split("\n").slice(1);
   const section = lines.slice(
@@ -183,7 +183,7 @@ function rowsAfter(text: string, heading: string): readonly (readonly string[])[
   return rows.slice(2).map((cells) => cells.map((cell) => cell.trim()));
 }
 
-/** The rows of every table whose first column is called that. */
+/** The rows of every table with that name of the first column. */
 function tableHeaded(text: string, head: string): readonly (readonly string[])[] {
   const tables = text.split(/\n(?!\|)/).filter((part) => part.startsWith("|") || part.includes("\n|"));
   const rows = tables.map((part) => part.split("\n").filter((line) => line.startsWith("|")));
@@ -199,7 +199,7 @@ function cellsOf(line: string): readonly string[] {
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
-/** One error of each public class, with as few arguments as it takes. */
+/** One error of each public class, with its required arguments only. */
 function errorsByClass(): readonly (readonly [string, FrameworkError])[] {
   const { MethodNotAllowedError, ValidationError, ...others } = errors;
   return [
@@ -233,7 +233,7 @@ function headingLinksOf(path: string): readonly { readonly file: string; readonl
   return [...links].map(([, to = "", heading = ""]) => ({ file: to === "" ? path : pathFrom(path, to), heading }));
 }
 
-/** As pages name their headings in links: lower case, hyphens for blanks, no other signs. */
+/** The anchors of headings: lower case, hyphens for spaces, no other punctuation. */
 function headingsOf(path: string): readonly string[] {
   const headings = (textOf(path) ?? "").matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, text = ""]) =>

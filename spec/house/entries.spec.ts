@@ -1,6 +1,6 @@
 /**
- * Each entry point alone, in a fresh process: which packages it loads, and that importing it does nothing else. The table says what
- * api.md promises; a new entry point has no row until someone decides what it may load.
+ * Each entry point alone, in a new process: it loads the packages of its row, and its import has no other effect. A new entry point needs a
+ * row.
  */
 
 import { expect } from "chai";
@@ -14,7 +14,7 @@ import { manifest, ROOT } from "../support/sources.js";
 const run = promisify(execFile);
 
 interface Promised {
-  /** Packages loaded for their own sake; what they load themselves comes along. */
+  /** The packages that it loads; their dependencies are allowed too. */
   readonly loads: readonly string[];
   /** May add members to `Reflect`, which decorators need. */
   readonly reflect?: true;
@@ -35,18 +35,18 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./session": NOTHING,
   "./pages": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
-  // Nothing more than the application that it starts.
+  // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
 };
 
 const entries = Object.keys(manifest().exports).filter((entry) => entry !== "./package.json" && isBuilt(entry));
 
 describe("entry points", () => {
-  it("have a row that says what they load", () => {
+  it("have a row with their packages", () => {
     expect(entries.filter((entry) => ENTRIES[entry] === undefined)).to.deep.equal([]);
   });
 
-  it("are named without a wildcard, their types beside them", () => {
+  it("have no wildcard, and types beside the code", () => {
     const targets = Object.entries(manifest().exports).filter(([name]) => name !== "./package.json");
 
     const wrong = targets.filter(
@@ -57,7 +57,7 @@ describe("entry points", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("type-check by what Node declares, without the library of the DOM", async function () {
+  it("type-check with the types of Node, without the library of the DOM", async function () {
     this.timeout(60_000);
     const declarations = entries.map((entry) => targetOf(entry)?.types ?? "");
     const options = "--ignoreConfig --noEmit --strict --target es2022 --module nodenext --lib es2023,esnext.disposable";
@@ -68,7 +68,7 @@ describe("entry points", () => {
       { cwd: ROOT },
     );
 
-    // tsc says on standard output what is wrong, and fails.
+    // tsc prints errors on standard output, and fails.
     expect(await checked.catch((error: unknown) => error)).to.deep.equal({ stdout: "", stderr: "" });
   });
 
@@ -82,17 +82,17 @@ describe("entry points", () => {
         loaded = await loadAlone(manifest().name + entry.slice(1));
       });
 
-      it("loads the packages of its row and what they need, nothing else", () => {
+      it("loads the packages of its row and their dependencies, nothing else", () => {
         expect(loaded.packages.filter((name) => !withDependencies(loads).has(name))).to.deep.equal([]);
       });
 
-      it("changes no global but Reflect, where its row says so", () => {
+      it("changes no global, or only Reflect where its row allows it", () => {
         const others = loaded.globals.filter((name) => !name.startsWith("Reflect."));
 
         expect(reflect === true ? others : loaded.globals).to.deep.equal([]);
       });
 
-      it("listens to nothing and opens nothing", () => {
+      it("adds no listener and opens no handle", () => {
         expect(loaded.listeners).to.deep.equal([]);
         expect(loaded.handles).to.deep.equal([]);
       });
@@ -105,7 +105,7 @@ describe("entry points", () => {
   }
 });
 
-/** An entry whose room is still being built has nothing to load; the packed package is checked for the rest. */
+/** An entry without a built file is skipped here; the check of the packed package finds it. */
 function isBuilt(entry: string): boolean {
   const target = targetOf(entry);
   return target !== undefined && existsSync(join(ROOT, target.default));
@@ -120,11 +120,11 @@ function targetOf(entry: string) {
 async function loadAlone(specifier: string): Promise<Loaded> {
   const program = join(ROOT, "dist/spec/support/load-alone.js");
   const { stdout } = await run(process.execPath, [program, specifier], { cwd: ROOT, timeout: 15_000 });
-  // What load-alone prints.
+  // load-alone prints this type.
   return JSON.parse(stdout) as Loaded;
 }
 
-/** The packages and everything that their own package.json asks for, however deep. */
+/** The packages with all their dependencies, transitive ones too. */
 function withDependencies(names: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (name: string): void => {
@@ -136,7 +136,7 @@ function withDependencies(names: readonly string[]): ReadonlySet<string> {
       readonly dependencies?: Readonly<Record<string, string>>;
       readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>;
     };
-    // Some try an optional peer that happens to be there, as debug does with supports-color.
+    // Some load an optional peer that is installed, as debug loads supports-color.
     Object.keys({ ...wanted.dependencies, ...wanted.peerDependenciesMeta }).forEach(visit);
   };
   names.forEach(visit);

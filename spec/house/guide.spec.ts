@@ -1,6 +1,6 @@
 /**
- * What the guide shows is what happens: its programs compile as its readers would compile them, and its transcripts say what the
- * sample says today. Where the sample has changed on purpose: `RECORD=1 npx mocha --grep transcripts` writes them anew.
+ * The guide is correct: its programs compile with the settings that it recommends, and its transcripts show the output of today.
+ * After an intended change `RECORD=1 npx mocha --grep transcripts` writes new transcripts.
  */
 
 import { writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const SAMPLE = "../../samples/links/main.js";
 
 const IN_RELEASE = "-in-release";
 
-/** The sample by its name, everything else from the page itself; `<name>-in-release` is a release build of either. */
+/** Starts the sample, or a program of the page; `<name>-in-release` is a release build of either. */
 function startOn(page: string, environment: NodeJS.ProcessEnv): StartProgram {
   const folder = page.slice("docs/guide/".length, -".md".length);
   return async (name, cwd) => {
@@ -25,7 +25,7 @@ function startOn(page: string, environment: NodeJS.ProcessEnv): StartProgram {
     const program = name.endsWith(IN_RELEASE) ? name.slice(0, -IN_RELEASE.length) : name;
     const file = program === "links" ? SAMPLE : compiledProgram(`${folder}/${program}.js`);
     const mode = program === name ? {} : { NODE_ENV: "production" };
-    // What the sample calls is then seen to be called.
+    // The sample calls itself, so that the transcript shows the call.
     const upstream = { UPSTREAM_URL: `http://127.0.0.1:${port}/about` };
     return Child.start(file, { ...upstream, ...environment, ...mode }, { port, cwd });
   };
@@ -40,15 +40,15 @@ async function replayed(page: string): Promise<string> {
 
 describe("the guide", function () {
   this.timeout(120_000);
-  let findings: readonly string[];
+  let faults: readonly string[];
 
   before(async () => {
-    findings = await compileGuide(guidePrograms());
+    faults = await compileGuide(guidePrograms());
   });
 
   it("shows programs that compile with the settings it recommends", () => {
     expect(guidePrograms()).to.have.property("length").above(0);
-    expect(findings).to.deep.equal([]);
+    expect(faults).to.deep.equal([]);
   });
 
   it("names each file of a page once", () => {
@@ -57,7 +57,7 @@ describe("the guide", function () {
     expect(new Set(paths).size).to.equal(paths.length);
   });
 
-  it("shows the start-up report as it is", async () => {
+  it("shows the start-up report exactly", async () => {
     const [shown = ""] = /^\[StartupError[\s\S]*?\]$/m.exec(textOf("docs/guide/modules.md") ?? "") ?? [];
 
     await using child = await Child.start(compiledProgram("modules/report.js"));
@@ -69,7 +69,7 @@ describe("the guide", function () {
   });
 
   for (const page of filesBelow("docs/guide", ".md").filter((each) => hasTranscripts(textOf(each) ?? ""))) {
-    it(`has transcripts in ${page} that say what its programs say`, async function () {
+    it(`has transcripts in ${page} that show the output of its programs`, async function () {
       const written = textOf(page) ?? "";
       if (written.includes(":6379")) needRedis(this);
 

@@ -19,11 +19,11 @@ describe("the imports of a file", () => {
     ],
     ["everything", 'export * from "./a.js";', [{ from: "./a.js", file: "lib/routing/a.ts", erased: false }]],
     [
-      "nothing but effects",
+      "an import for its effects",
       'import "reflect-metadata";',
       [{ from: "reflect-metadata", file: undefined, erased: false }],
     ],
-    ["on demand", 'const koa = await import("koa");', [{ from: "koa", file: undefined, erased: false }]],
+    ["a dynamic import", 'const koa = await import("koa");', [{ from: "koa", file: undefined, erased: false }]],
     ["exported texts", 'export const A = "a";\nexport type B = "b" | "c";', []],
     ["comments", '/**\n * import { a } from "./a.js";\n */\n// import "b";', []],
   ];

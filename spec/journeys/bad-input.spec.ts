@@ -1,6 +1,6 @@
 /**
- * What an attacker or a broken client sends, over raw sockets, to an application with every stage on. The guide's page on bad input
- * has a row for each test here, which says the same to people.
+ * Input of attackers and broken clients, over raw sockets, to an application with every stage on. The guide's page on bad input has a
+ * row for each test here.
  */
 import { truncateSync } from "node:fs";
 import { createServer } from "node:http";
@@ -32,7 +32,7 @@ const ORIGIN = "https://app.example";
 const LONG = "the same again, ".repeat(200);
 const WORDS = "Words that change rarely.\n";
 
-/** Every way of writing a header that Koa, Node and the framework know; each puts CR and LF into it. */
+/** Every way in which Koa, Node and the framework set a header; each sets a value with CR and LF. */
 const SPLITS: Readonly<Record<string, (ctx: Context) => unknown>> = {
   set: (ctx) => ctx.set("X-A", "a\r\nSet-Cookie: evil=1"),
   "set a name": (ctx) => ctx.set("X-A\r\nSet-Cookie", "evil=1"),
@@ -74,10 +74,10 @@ function application(root: string, limit = RateLimit.perHour(1_000_000)) {
     .staticFiles({ root });
 }
 
-/** Those on which a request came through. */
+/** The connections on which a request is answered. */
 const sockets: Socket[] = [];
 
-/** What no answer of the pipeline may lack. */
+/** The headers of every answer of the pipeline. */
 const ENVELOPE = ["x-request-id", "x-frame-options", "strict-transport-security", "content-security-policy", "vary"];
 
 const PARSER_ANSWER = /^HTTP\/1\.1 (\d{3}) [A-Za-z ]+\r\nConnection: close\r\n\r\n$/;
@@ -113,7 +113,7 @@ describe("bad input", function () {
     site.remove();
   });
 
-  /** Everything that comes back until the connection ends. */
+  /** All received bytes until the connection ends. */
   async function answerTo(bytes: string): Promise<string> {
     await using client = await Conversation.with(portOf(app));
     const text = await client.say(bytes).end();
@@ -129,7 +129,7 @@ describe("bad input", function () {
     return app.logs.lines().filter((line) => /"level":"(?:WARN|ERROR)"/.test(line));
   }
 
-  it("a body that comes a byte at a time", async () => {
+  it("a body that arrives a byte at a time", async () => {
     await using client = await Conversation.with(portOf(app));
 
     client.say(`${post("Content-Length: 90000")}a`);
@@ -148,8 +148,8 @@ describe("bad input", function () {
     expect(accessLines()).to.have.length(1);
   });
 
-  it("a head that comes a byte at a time, or not at all", async () => {
-    // The framework's own 60 s are a matter of Node's settings; here they are short.
+  it("a head that arrives a byte at a time, or never", async () => {
+    // The 60 s of the framework are a setting of Node; here the setting is short.
     const { server, port } = await listening(createServer({ headersTimeout: 150, connectionsCheckingInterval: 20 }));
     const running = await application(site.root).build().serve(server);
     await using slow = await Conversation.with(port);
@@ -165,7 +165,7 @@ describe("bad input", function () {
     expect(texts).to.deep.equal(Array(2).fill("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"));
   });
 
-  it("two lengths, or a length and chunks", async () => {
+  it("two Content-Length headers, or Content-Length with chunks", async () => {
     const framings = [
       ["Content-Length: 5", "Content-Length: 6"],
       ["Content-Length: 5", "Content-Length: 5"],
@@ -180,7 +180,7 @@ describe("bad input", function () {
 
     const statuses = [];
     for (const framing of framings) {
-      // What a proxy that reads the other length would take for the body hides a second request.
+      // A proxy that uses the other length reads a second request as the body.
       const text = await answerTo(`${post(...framing)}0\r\n\r\n${get("/")}`);
       statuses.push(PARSER_ANSWER.exec(text)?.[1] ?? text);
     }
@@ -189,7 +189,7 @@ describe("bad input", function () {
     expect(accessLines()).to.deep.equal([]);
   });
 
-  it("chunks that lie about their length", async () => {
+  it("chunks with a wrong length", async () => {
     const lies = [
       "3\r\nabcdef\r\n0\r\n\r\n",
       "zz\r\nabc\r\n0\r\n\r\n",
@@ -212,7 +212,7 @@ describe("bad input", function () {
     expect(troubles()).to.deep.equal([]);
   });
 
-  it("an upload of 10 GB, announced or not", async () => {
+  it("an upload of 10 GB, with and without Content-Length", async () => {
     const announced = await answerTo(post("Content-Length: 10000000000"));
     const expecting = await answerTo(post("Content-Length: 10000000000", "Expect: 100-continue"));
     await using flood = await Conversation.with(portOf(app));
@@ -248,7 +248,7 @@ describe("bad input", function () {
     expect((await app.get("/")).status).to.equal(200);
     await app.stop();
     expect(troubles()).to.deep.equal([]);
-    // A request is told at most once, and the last of them all the same.
+    // Each request is logged at most once, the last one too.
     expect(accessLines().length).to.be.within(2, whole.length + 2);
   });
 
@@ -314,7 +314,7 @@ describe("bad input", function () {
     expect(took, "milliseconds for all of them").to.be.below(5000);
   });
 
-  it("an origin that says null", async () => {
+  it("the origin null", async () => {
     const plain = await answerTo(get("/", "Origin: null"));
     const preflight = await answerTo(
       get("/", "Origin: null", "Access-Control-Request-Method: PUT").replace("GET", "OPTIONS"),
@@ -328,7 +328,7 @@ describe("bad input", function () {
     }
   });
 
-  it("an Accept-Encoding that means harm", async () => {
+  it("a hostile Accept-Encoding", async () => {
     const hostile = [
       "gzip;q=0.1,".repeat(1000),
       `${" ".repeat(8000)}gzip`,
@@ -354,7 +354,7 @@ describe("bad input", function () {
     expect(brotliDecompressSync(body).toString()).to.equal(LONG);
   });
 
-  it("a Range of very many ranges", async () => {
+  it("a Range header with many ranges", async () => {
     const ranges = [
       `bytes=${"0-,".repeat(4000)}0-`,
       "bytes=0-,0-,0-",
@@ -377,7 +377,7 @@ describe("bad input", function () {
     }
   });
 
-  it("a file name with any encoding of two dots", async () => {
+  it("a file name with two dots in any encoding", async () => {
     const dots = [
       "..",
       "%2e%2e",
@@ -417,7 +417,7 @@ describe("bad input", function () {
   });
 });
 
-/** Waits until a figure does not change any more. */
+/** Waits until a number no longer changes. */
 async function atRest(figure: () => unknown): Promise<void> {
   for (let before: unknown; before !== figure();) {
     before = figure();
@@ -427,12 +427,12 @@ async function atRest(figure: () => unknown): Promise<void> {
 
 const nothing: Run = () => undefined;
 
-/** As much of a request as a limit by a header looks at. */
+/** The part of a request that a limit by a header reads. */
 function requestOf(key: string, clock: Clock): Context {
   return { incoming: { headers: { "x-key": key } }, clock, completeHeadWith: nothing } as unknown as Context;
 }
 
-/** As many as this process may open, up to what is wanted. */
+/** The wanted number, or fewer where this process may not open so many. */
 function mostConnections(wanted: number): number {
   const report = process.report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft: unknown } };

@@ -1,6 +1,6 @@
 /**
- * Requests that are wrong, hostile or merely odd. Each gets an answer: of the pipeline where it gets so far, a problem or the documented
- * plain one, else of the parser. None hangs, none has its connection reset under the answer, none shows a stack.
+ * Malformed, hostile and unusual requests. Each gets an answer: from the pipeline, a problem or the documented plain answer, or from the
+ * parser. No request hangs, no connection is reset before its answer, no answer shows a stack.
  */
 import { Application, Route, Routes, type Context } from "@stagecraft/framework";
 import { expectProblem, testApp, type TestApp } from "@stagecraft/framework/testing";
@@ -29,7 +29,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** The first answer in what came back. */
+/** The first answer in the received bytes. */
 function read(bytes: Buffer): Answer {
   const text = bytes.toString("latin1");
   const [, status = "0"] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
@@ -51,7 +51,7 @@ describe("a bad request", () => {
 
   const ask = async (bytes: string | Buffer) => read(await app.raw(Buffer.from(bytes as string, "latin1")));
 
-  /** 0 stands for a connection that is closed without a word, which is right for CONNECT alone. */
+  /** 0 stands for a connection that closes without an answer, which is correct only for CONNECT. */
   const table: readonly (readonly [string, string, number])[] = [
     // The head
     ["a header of 20 kB", get("/", `X-Big: ${"x".repeat(20_000)}`), 431],
@@ -161,7 +161,7 @@ describe("a bad request", () => {
     });
   }
 
-  it("says which methods there are", async () => {
+  it("names the allowed methods", async () => {
     const response = await app.request("/links/7", { method: "PROPFIND" });
 
     await expectProblem(response, { status: 405, slug: "method-not-allowed" });
@@ -185,7 +185,7 @@ describe("a bad request", () => {
     ["/files/a//b", { rest: "a//b" }],
   ];
   for (const [target, params] of captured) {
-    it(`takes ${target} for what it says`, async () => {
+    it(`serves the target ${target}`, async () => {
       const { status, body } = await ask(get(target));
 
       expect([status, JSON.parse(body)]).to.deep.equal([200, params]);
@@ -199,7 +199,7 @@ describe("a bad request", () => {
       await expectProblem(await app.get(`/links/7/${name}`), { status: 404 });
     });
 
-    it(`takes ${name} for a key like any other in queries, forms and JSON`, async () => {
+    it(`treats ${name} as an ordinary key in queries, forms and JSON`, async () => {
       const query = await app.get(`/search?${name}=1&${name}=2&${name}[x]=3`);
       const form = await app.post("/form", { body: new URLSearchParams(`${name}=1&a=2`) });
       const json = await app.post("/json", {
@@ -221,7 +221,7 @@ describe("a bad request", () => {
     });
   }
 
-  it("with a body that nobody reads leaves the connection to the next request", async () => {
+  it("with an unread body leaves the connection to the next request", async () => {
     const bodies = ["GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", get("/links/7")].join("");
 
     const answer = (await app.raw(bodies)).toString();
@@ -230,7 +230,7 @@ describe("a bad request", () => {
     expect(answer).to.include('{"id":"7"}');
   });
 
-  it("is answered in order when others are pipelined before and behind it", async () => {
+  it("is answered in order between other pipelined requests", async () => {
     const bytes = ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", get("/links/7")].join(
       "",
     );
@@ -252,7 +252,7 @@ describe("a bad request", () => {
     ["that is none", "nonsense\r\n\r\n", "400 Bad Request"],
   ];
   for (const [what, bytes, status] of refused) {
-    it(`${what} is refused in its turn, in a line and no more`, async () => {
+    it(`${what} is refused in order, with a status line only`, async () => {
       const before = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
 
       const answer = (await app.raw(`${before}${bytes}${get("/links/7")}`)).toString();
@@ -262,14 +262,14 @@ describe("a bad request", () => {
     });
   }
 
-  it("that is cut off in the middle ends its connection and nothing else", async () => {
+  it("that breaks off ends only its own connection", async () => {
     const half = await app.raw("PUT /text HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf", { limitMs: 50 });
 
     expect(half.toString()).to.equal("");
     expect((await app.get("/")).status).to.equal(200);
   });
 
-  it("gets an answer whatever its target is made of", async function () {
+  it("gets an answer for any target", async function () {
     this.timeout(30_000);
     const character = fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code));
     const piece = fc.oneof(
@@ -288,7 +288,7 @@ describe("a bad request", () => {
     );
   });
 
-  it("gets an answer, or an end, whatever bytes it is made of", async function () {
+  it("gets an answer or a closed connection for any bytes", async function () {
     this.timeout(30_000);
     const whole = Buffer.from(`${get("/links/7", "Content-Length: 5", "Cookie: a=b")}hello`);
     const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
@@ -300,7 +300,7 @@ describe("a bad request", () => {
 
         const answer = await app.raw(bytes, { limitMs: 100 });
 
-        // What is not whole yet is waited for, and then there is no answer.
+        // The server waits for the rest of an incomplete request, so there is no answer.
         expect(answer.length === 0 || read(answer).status >= 200).to.equal(true);
       }),
       { numRuns: 150 },

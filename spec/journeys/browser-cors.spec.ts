@@ -24,7 +24,7 @@ const API = new Routes([
   Route.get("/cookie", (ctx) => ctx.get("cookie")),
 ]);
 
-/** The part of `fetch`'s options that is used here. */
+/** The options of `fetch` that this spec uses. */
 interface Init {
   readonly method?: string;
   readonly headers?: Record<string, string>;
@@ -44,7 +44,7 @@ describe("In a browser, CORS", function () {
   let pages: TestApp;
   let api: TestApp;
   let page: Page;
-  /** The methods of what came in. */
+  /** The methods of the received requests. */
   const asked: string[] = [];
 
   before(needs("chromium"));
@@ -61,7 +61,7 @@ describe("In a browser, CORS", function () {
     await api.stop();
   });
 
-  /** A page of another origin: another port, and by the second name of the machine another host too. */
+  /** A page of another origin: another port, and another host by the second name of the machine. */
   const open = async (options: Partial<CorsOptions> = {}, origin = pages.url): Promise<void> => {
     const cors = { origins: [pages.url], ...options };
     const builder = Application.create().routes(API).cors(cors).compression().errorMapping();
@@ -95,19 +95,19 @@ describe("In a browser, CORS", function () {
     expect(await ask("/data")).to.deep.equal({ refused: true });
   });
 
-  it("lets every page read what is for everyone", async () => {
+  it("lets every page read where origins is *", async () => {
     await open({ origins: "*" }, pages.url.replace("127.0.0.1", "localhost"));
 
     expect(await ask("/data")).to.include({ text: "data" });
   });
 
-  it("lets a page see the headers that are exposed", async () => {
+  it("lets a page read the exposed headers", async () => {
     await open({ exposeHeaders: ["X-Total"] });
 
     expect(await ask("/data")).to.include({ total: "7" });
   });
 
-  it("lets a page read errors, a panic's too", async () => {
+  it("lets a page read errors, unhandled ones too", async () => {
     await open();
 
     const [missing, broken] = [await ask("/missing"), await ask("/broken")];
@@ -116,13 +116,13 @@ describe("In a browser, CORS", function () {
     expect(missing.text).to.contain("no such thing");
   });
 
-  it("lets a page read what was compressed on the way", async () => {
+  it("lets a page read a compressed answer", async () => {
     await open();
 
     expect((await ask("/large")).text).to.equal("the same again, ".repeat(1000));
   });
 
-  it("lets a page send what its preflight was granted", async () => {
+  it("lets a page send a method and headers that the preflight allows", async () => {
     await open();
 
     expect(await ask("/data", { method: "PUT", headers: { "x-token": "7" } })).to.include({ text: "stored" });
@@ -140,7 +140,7 @@ describe("In a browser, CORS", function () {
     expect(await ask("/data", { method: "PUT", headers: { "x-token": "7" } })).to.deep.equal({ refused: true });
   });
 
-  it("lets no page of another origin send what needs a preflight", async () => {
+  it("lets no page of another origin send a request that needs a preflight", async () => {
     await open({}, pages.url.replace("127.0.0.1", "localhost"));
 
     expect(await ask("/data", { method: "PUT" })).to.deep.equal({ refused: true });
@@ -150,7 +150,7 @@ describe("In a browser, CORS", function () {
     ["once while it may keep the answer", 600, 1],
     ["every time where it may not", 0, 2],
   ] as const) {
-    it(`has a page's preflight asked ${what}`, async () => {
+    it(`makes the browser send a preflight ${what}`, async () => {
       asked.length = 0;
       await open({ maxAge });
 
@@ -161,7 +161,7 @@ describe("In a browser, CORS", function () {
     });
   }
 
-  it("keeps what a browser has kept for one origin from another, which then reads an answer of its own", async () => {
+  it("keeps an answer that the browser cached for one origin from a page of another origin", async () => {
     await using others = await testApp(Application.create().routes(PAGES));
     asked.length = 0;
     await open({ origins: [pages.url, others.url] });
@@ -171,11 +171,11 @@ describe("In a browser, CORS", function () {
     seen.push(await ask("/kept"));
 
     expect(seen.map(({ text }) => text)).to.deep.equal(["kept", "kept", "kept"]);
-    // The second is the first one's, kept.
+    // The browser uses the cached first answer.
     expect(asked).to.deep.equal(["GET", "GET"]);
   });
 
-  it("lets cookies along with credentials allowed, and refuses the answer without", async () => {
+  it("lets requests carry cookies with credentials, and lets no page read the answer without", async () => {
     await open({ credentials: true });
     await page.context().addCookies([{ name: "a", value: "1", url: api.url }]);
     const allowed = await ask("/cookie", { credentials: "include" });

@@ -1,4 +1,4 @@
-/** Strict-Transport-Security, which a browser only believes over TLS, and then never speaks to that host without it. */
+/** Strict-Transport-Security: a browser accepts it only over TLS, and then uses only TLS with that host. */
 import { expect } from "chai";
 import type { Browser, BrowserContext } from "playwright-core";
 import { Application } from "../../lib/app/application.js";
@@ -12,7 +12,7 @@ import { needs } from "../support/machine.js";
 import { TlsFront } from "../support/tls-front.js";
 
 const ROUTES = new Routes([Route.get("/", () => Reply.html("<!doctype html><title>page</title>"))]);
-/** Browsers keep no such word of addresses, nor of localhost. */
+/** Browsers ignore the header for IP addresses and for localhost. */
 const HOST = "shop.test";
 
 describe("In a browser, HSTS", function () {
@@ -44,14 +44,14 @@ describe("In a browser, HSTS", function () {
     profile = await browser.newContext();
   };
 
-  /** Where the browser ends up that is told to go there; nowhere without TLS, which is all that is spoken there. */
+  /** The final URL of the browser; none without TLS, because the server speaks only TLS. */
   const visit = async (address: string): Promise<string | undefined> => {
     const page = await profile.newPage();
     const response = await page.goto(address, { timeout: 5000 }).catch(() => null);
     return response?.ok() === true ? response.url() : undefined;
   };
 
-  it("has it speak TLS to the host and those below it from then on", async () => {
+  it("makes the browser use TLS for the host and its subdomains", async () => {
     await open(new SecurityHeaders().withHsts());
 
     const before = await visit(`http://${HOST}:${front.port}/`);
@@ -64,7 +64,7 @@ describe("In a browser, HSTS", function () {
     expect(below).to.equal(`https://img.${HOST}:${front.port}/`);
   });
 
-  it("is nothing that a browser does unless it is told to", async () => {
+  it("has no effect without the header", async () => {
     await open(new SecurityHeaders());
 
     const told = await visit(`https://${HOST}:${front.port}/`);

@@ -62,7 +62,7 @@ describe("In a browser, the security headers", function () {
     expect(await marksOf(page)).to.deep.equal({ nonced: "ran" });
   });
 
-  it("let all of them run without a policy, so that it is the policy that stops them", async () => {
+  it("let every script run without a policy, which shows that the policy stops the others", async () => {
     await open(new SecurityHeaders());
 
     await page.goto(`${app.url}/page`);
@@ -72,7 +72,7 @@ describe("In a browser, the security headers", function () {
     expect(await marksOf(page)).to.deep.equal(ran);
   });
 
-  it("let a policy without a nonce decide what runs, and where from", async () => {
+  it("let a policy without a nonce decide which scripts run", async () => {
     await open(new SecurityHeaders().withCsp("script-src 'self'"));
 
     await page.goto(`${app.url}/page`);
@@ -84,7 +84,7 @@ describe("In a browser, the security headers", function () {
     expect(await marksOf(page)).to.deep.equal({ fetched: "ran" });
   });
 
-  it("make a nonce of another answer worthless", async () => {
+  it("make the nonce of another answer invalid", async () => {
     await open(new SecurityHeaders().withCspNonce("script-src 'nonce-{nonce}'"));
     const policy = (await page.goto(`${app.url}/page`))?.headers()["content-security-policy"] ?? "";
     const [, old = ""] = /'nonce-([^']+)'/.exec(policy) ?? [];
@@ -96,7 +96,7 @@ describe("In a browser, the security headers", function () {
     expect(await marksOf(page)).to.deep.equal({});
   });
 
-  it("arrive, HSTS among them", async () => {
+  it("are on the answer, HSTS too", async () => {
     await open(new SecurityHeaders().withHsts().withCsp("default-src 'self'"));
 
     const response = await page.goto(`${app.url}/text`);
@@ -120,7 +120,7 @@ describe("In a browser, the security headers", function () {
     expect(frame?.url()).to.match(/^chrome-error:/);
   });
 
-  it("keep a text from being run as a script", async () => {
+  it("stop a text from running as a script", async () => {
     await open(new SecurityHeaders());
 
     await page.goto(`${app.url}/sniffing`);
@@ -129,7 +129,7 @@ describe("In a browser, the security headers", function () {
   });
 });
 
-/** What the scripts of a page left on its body. */
+/** The marks of the page's scripts on its body. */
 function marksOf(page: Page): Promise<Record<string, string | undefined>> {
   return page.evaluate(() => Object.fromEntries(Object.entries(document.body.dataset)));
 }

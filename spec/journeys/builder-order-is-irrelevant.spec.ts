@@ -1,6 +1,6 @@
 /**
- * An application is what its builder was told, in whatever order it was told: the same stages, the same settings, and over a socket
- * the same answers and the same events. Only `.layer()` keeps the order of its calls.
+ * The order of the builder's calls does not change the application: it has the same stages, the same settings, and over a socket the same
+ * answers and the same events. Only the calls of `.layer()` keep their order.
  */
 import { Application } from "@stagecraft/framework";
 import { testApp, type AnyRequestOptions, type TestApp } from "@stagecraft/framework/testing";
@@ -14,7 +14,7 @@ type Order = readonly (keyof EveryStage["settings"] | "layer")[];
 const PLAIN: Order = [...settingNames(new EveryStage()), "layer", "layer", "layer"];
 
 function settingNames({ settings }: EveryStage): readonly (keyof EveryStage["settings"])[] {
-  // A literal has no keys but those of its type.
+  // A literal has only the keys of its type.
   return Object.keys(settings) as (keyof EveryStage["settings"])[];
 }
 
@@ -58,7 +58,7 @@ const steps: readonly Step[] = [
   { path: "/up/live" },
 ];
 
-/** Ids that a client may choose are chosen; what is left to chance, and what follows the machine, is made the same. */
+/** The client sends its own ids; random values and values of the machine are replaced by constants. */
 const HEADERS = { "x-request-id": "chosen", traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` };
 
 function lasting(text: string): string {
@@ -78,13 +78,13 @@ async function answer(app: TestApp, step: Step) {
 async function outOfTime(app: TestApp, { clock, slowBegun }: EveryStage): Promise<string> {
   const asking = answer(app, { path: "/slow" });
   await slowBegun.passed;
-  // The handler is done with its part, and only then does anything wait.
+  // The wait begins only after the handler has done its part.
   await new Promise((resolve) => setImmediate(resolve));
   clock.advance(LIMIT_MS);
   return asking;
 }
 
-/** Everything that can be seen of an application from outside, and of its settings those that a test's socket does not use. */
+/** Everything visible from outside, and the settings that the socket of a test does not use. */
 async function seen(order: Order) {
   const stages = new EveryStage();
   await using app = await testApp(told(stages, order));
@@ -95,7 +95,7 @@ async function seen(order: Order) {
   stages.maintenance.engage();
   answers.push(await answer(app, { path: "/page" }), await answer(app, { path: "/health/ready" }));
 
-  // What the door is told is private to the application.
+  // The settings of the listener are private to the application.
   const { host, port, times, config } = (app.application as unknown as { readonly parts: ApplicationParts }).parts;
   return {
     pipeline: app.application.pipeline(),
@@ -113,9 +113,9 @@ describe("the order of the builder's calls", () => {
     plain = await seen(PLAIN);
   });
 
-  it("is told in full: every stage that can be on is on", () => {
+  it("is tested with every stage on that can be on", () => {
     const { settings } = new EveryStage();
-    // As `answer` writes them.
+    // In the form that `answer` writes.
     const statuses = plain.answers.map((each) => (JSON.parse(each) as [path: string, status: number])[1]);
 
     expect(plain.pipeline.filter(({ slot, on }) => slot in settings && !on)).to.deep.equal([]);
@@ -126,7 +126,7 @@ describe("the order of the builder's calls", () => {
     expect(plain.metrics).to.include('http_requests_total{method="GET",status="408"} 1');
   });
 
-  it("makes no difference to stages, settings, answers, log and metrics", async function () {
+  it("does not change stages, settings, answers, log and metrics", async function () {
     this.timeout(60_000);
     const orders = fc.shuffledSubarray([...PLAIN], { minLength: PLAIN.length });
 
@@ -138,7 +138,7 @@ describe("the order of the builder's calls", () => {
     );
   });
 
-  it("counts for layers, the first of which is the outermost", async () => {
+  it("counts for layers: the first is the outermost", async () => {
     const [first, second, third] = new EveryStage().layers;
     const layers = [third, first, second].filter((each) => each !== undefined);
     await using app = await testApp(Application.create().layer(...layers));

@@ -1,4 +1,4 @@
-/** SIGTERM while requests keep coming: none that was accepted is lost, and readiness says 503 before the listener stops. */
+/** SIGTERM under load: no accepted request is lost, and readiness is 503 before the listener stops. */
 import { execFile } from "node:child_process";
 import http from "node:http";
 import { promisify } from "node:util";
@@ -7,14 +7,14 @@ import { Child } from "../support/child.js";
 import { needs } from "../support/machine.js";
 
 const run = promisify(execFile);
-/** Far longer than wrk goes on after the signal. */
+/** Much longer than wrk runs after the signal. */
 const DELAY_MS = 1500;
 const CONNECTIONS = 64;
 
-/** `cut`: an answer began and did not end as it should. */
+/** `cut`: an answer began and is incomplete. */
 type Outcome = "served" | "refused" | "cut";
 
-/** One client with a keep-alive connection of its own, asking again and again until the listener is gone. */
+/** One client with its own keep-alive connection, which sends requests until the listener stops. */
 async function askUntilRefused(port: number, outcomes: Outcome[]): Promise<void> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   for (;;) {
@@ -66,7 +66,7 @@ describe("a drain under load", function () {
 
     expect(await child.exitCode()).to.equal(0);
 
-    // A connection that the process had not accepted yet is the kernel's to refuse, in one way or another.
+    // The kernel refuses a connection that the process has not accepted, with one of several errors.
     const served = outcomes.filter((outcome) => outcome === "served").length;
     expect(child.output).to.contain(`quick requests: ${served}\n`);
     expect(served).to.be.greaterThan(100);
@@ -75,7 +75,7 @@ describe("a drain under load", function () {
     expect(readiness.at(-1)).to.equal(503);
   });
 
-  describe("from wrk, which is over before the listener stops", () => {
+  describe("from wrk, which ends before the listener stops", () => {
     before(needs("wrk"));
 
     it("has no socket error, shows 503 on readiness until the listener stops, and ends in time", async () => {
@@ -98,7 +98,7 @@ describe("a drain under load", function () {
       const handled = Number(/quick requests: (\d+)/.exec(child.output)?.[1]);
       expect(stdout).to.not.match(/Socket errors|Non-2xx/);
       expect(answers).to.be.above(1000);
-      // What is on its way when wrk stops is handled, and nobody is there to count it.
+      // wrk does not count the requests in flight at its end.
       expect(handled - answers).to.be.within(0, CONNECTIONS);
       expect(readiness.lastIndexOf(200)).to.be.below(readiness.indexOf(503));
       expect(readiness.slice(ready))

@@ -1,6 +1,6 @@
 /**
- * Whatever is thrown, however, wherever: the client gets an answer with a status, with the headers that outer stages promised, with
- * nothing of a panic in it; the log gets the rest; and the connection goes on.
+ * Every thrown value, in every way and at every place, becomes an answer with a status and with the headers of the outer stages. The body
+ * says nothing about an unhandled error, the log holds it, and the connection stays open.
  */
 import { once } from "node:events";
 import net from "node:net";
@@ -31,7 +31,7 @@ function springTrap(): never {
   throw new Error(`${SECRET} trap`);
 }
 
-/** Looking at it in any way throws. */
+/** Every access to it throws. */
 function trap(): object {
   const names = Object.getOwnPropertyNames(Reflect) as (keyof ProxyHandler<object>)[];
   return new Proxy(Object.create(null), Object.fromEntries(names.map((name) => [name, springTrap])));
@@ -99,7 +99,7 @@ const WAYS: Readonly<Record<string, (thrown: unknown) => (ctx: Context) => unkno
     throw thrown;
   },
   "rejected with by a foreign promise": (thrown) => () => ({
-    // oxlint-disable-next-line unicorn/no-thenable -- there are such, and handlers return them
+    // oxlint-disable-next-line unicorn/no-thenable -- handlers may return thenables
     then: (_resolve: unknown, reject: (reason: unknown) => void) => void setImmediate(() => reject(thrown)),
   }),
 };
@@ -123,14 +123,14 @@ function loggedBy(app: TestApp): readonly LogLine[] {
 
 const errorsOf = (app: TestApp) => loggedBy(app).filter(({ level }) => level === "ERROR");
 
-/** What outer stages promise on every answer. */
+/** The headers that outer stages set on every answer. */
 function expectHeaders({ headers }: Response): void {
   expect(headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
   expect(headers.get("x-content-type-options")).to.equal("nosniff");
   expect(headers.get("access-control-allow-origin")).to.equal("*");
 }
 
-/** Requests one after the other on one connection; resolves to the status lines that came back. */
+/** Sends requests one after the other on one connection; resolves to the received status lines. */
 async function statusesOnOneConnection(app: TestApp, ...paths: readonly string[]): Promise<readonly string[]> {
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n`);
   const answer = await app.raw(`${requests.join("\r\n")}Connection: close\r\n\r\n`);
@@ -144,10 +144,10 @@ async function* failingAfter(chunks: number): AsyncGenerator<string> {
 }
 
 for (const [title, builder] of APPLICATIONS) {
-  describe(`in ${title}, a panic`, () => {
+  describe(`in ${title}, an unhandled error`, () => {
     for (const [way, failing] of Object.entries(WAYS)) {
       for (const [what, make] of PANICS) {
-        it(`that is ${what}, ${way}, becomes a 500 that says nothing, and the connection lives on`, async () => {
+        it(`that is ${what}, ${way}, becomes a 500 without details, and the connection stays open`, async () => {
           await using app = await served(builder(), (ctx) => failing(make())(ctx));
 
           const response = await app.get("/", { headers: { Origin: "https://a.example" } });
@@ -200,7 +200,7 @@ for (const [title, builder] of APPLICATIONS) {
       expect(await statusesOnOneConnection(app, "/", "/fine")).to.deep.equal(["HTTP/1.1 500", "HTTP/1.1 200"]);
     });
 
-    it("that fails after its first bytes is cut, never ended, and the next request is served", async () => {
+    it("that fails after its first bytes is truncated, and the next request is served", async () => {
       await using app = await served(builder(), () => Readable.from(failingAfter(3)));
 
       const response = await app.get("/");
@@ -211,7 +211,7 @@ for (const [title, builder] of APPLICATIONS) {
       expect(await (await app.get("/fine")).text()).to.equal("fine");
     });
 
-    it("that is given up for an error is destroyed", async () => {
+    it("that an error replaces is destroyed", async () => {
       const body = Readable.from(failingAfter(1));
       await using app = await served(builder(), (ctx) => {
         ctx.body = body;
@@ -264,7 +264,7 @@ describe("an error while an error is answered", () => {
     ["in a status that no head may have", full, () => raise(Object.assign(new NotFoundError("x"), { status: 7 })), 500],
   ];
   for (const [where, builder, handler, status] of cases) {
-    it(`${where} still becomes an answer, and the connection lives on`, async () => {
+    it(`${where} still becomes an answer, and the connection stays open`, async () => {
       await using app = await served(builder(), handler);
 
       const response = await app.get("/", { headers: { Origin: "https://a.example" } });
@@ -275,7 +275,7 @@ describe("an error while an error is answered", () => {
     });
   }
 
-  it("in the mapper leaves the answer to the other rules, for errors and panics alike", async () => {
+  it("in the mapper leaves the answer to the other rules, for errors with and without a status", async () => {
     const mapping = new ErrorMapping().using(() => raise(null));
     await using app = await served(Application.create().catchPanic().errorMapping(mapping), (ctx) =>
       raise(ctx.search()["panic"] === undefined ? new NotFoundError("first") : new Error(SECRET)),
@@ -307,7 +307,7 @@ describe("an error outside the handler", () => {
     });
   }
 
-  it("leaves nothing half made on the answer of a panic", async () => {
+  it("leaves no part of an unfinished answer on the 500 of an unhandled error", async () => {
     await using app = await served(full(), (ctx) => {
       ctx.set({ "X-Half": "made", "Cache-Control": "max-age=60", "Content-Language": "en" });
       ctx.cookies.set("half", "made");
@@ -323,7 +323,7 @@ describe("an error outside the handler", () => {
     expect(names).not.to.include.any.members(["x-half", "cache-control", "content-language", "set-cookie"]);
   });
 
-  it("keeps what was set before an error with a status, but for what described the body", async () => {
+  it("keeps headers set before an error with a status, except those that describe the body", async () => {
     await using app = await served(full(), (ctx) => {
       ctx.set({ "X-Set": "before", "Cache-Control": "max-age=60", "Content-Language": "en", ETag: '"1"' });
       ctx.cookies.set("set", "before");
@@ -342,7 +342,7 @@ describe("an error outside the handler", () => {
 
 describe("after the head was sent by hand", () => {
   for (const [way, failing] of Object.entries(WAYS)) {
-    it(`an error ${way} cuts the connection: the client sees no clean end`, async () => {
+    it(`an error ${way} destroys the connection: the client sees a truncated body`, async () => {
       await using app = await served(full(), (ctx) => {
         ctx.res.writeHead(200, { "X-Own": "1" });
         ctx.res.write("the first part");
@@ -358,7 +358,7 @@ describe("after the head was sent by hand", () => {
 });
 
 describe("a client that leaves", () => {
-  it("aborts the signal, gets no answer, and is no error", async () => {
+  it("aborts the signal, gets no answer, and is not logged as an error", async () => {
     const [asked, left] = [new Gate(), new Gate<unknown>()];
     await using app = await served(full(), async (ctx) => {
       asked.open();
@@ -378,7 +378,7 @@ describe("a client that leaves", () => {
     expect(errorsOf(app)).to.deep.equal([]);
   });
 
-  it("is no error where a function of Node's was given the signal, and throws an error of its own", async () => {
+  it("is not logged as an error where a function of Node throws its own error for the signal", async () => {
     const [asked, left] = [new Gate(), new Gate<unknown>()];
     await using app = await served(full(), async (ctx) => {
       asked.open();
@@ -398,7 +398,7 @@ describe("a client that leaves", () => {
     expect(errorsOf(app)).to.deep.equal([]);
   });
 
-  it("in the middle of its own body fails whoever reads it", async () => {
+  it("in the middle of its body makes the reader fail", async () => {
     const read = new Gate<Error>();
     await using app = await served(full(), async (ctx) => {
       read.open(await rejectionOf(ctx.text()));
@@ -411,7 +411,7 @@ describe("a client that leaves", () => {
     expect(errorsOf(app)).to.deep.equal([]);
   });
 
-  it("while a body is sent has the stream destroyed", async () => {
+  it("while a body is sent destroys the stream", async () => {
     const body = new Readable({ read: () => {} });
     body.push("the first part");
     await using app = await served(full(), () => body);

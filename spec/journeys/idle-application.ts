@@ -1,4 +1,4 @@
-/** An application with every stage on and the machine's own time, as a process runs it. Loaded by idle-process.ts once it watches. */
+/** An application with every stage on and the system clock. idle-process.ts loads it after its measurement begins. */
 import { Application, SystemClock } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
 import { freePort } from "../support/free-port.js";
@@ -8,7 +8,7 @@ class AwakeStages extends EveryStage {
   protected override readonly time = new SystemClock();
 }
 
-/** The port that it serves on, soon. */
+/** Resolves to the port on which it listens. */
 export async function runApplication(): Promise<number> {
   installLogging("info");
   const port = await freePort();

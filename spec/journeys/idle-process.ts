@@ -1,6 +1,6 @@
 /**
- * Run by idle.spec.ts in a process of its own: serves an application with every stage on, or the barest of servers, has it answer a few
- * requests, and says what is left of timers when it has nothing more to do, and how often anything ran in it then.
+ * idle.spec.ts runs this file in a process of its own. It serves an application with every stage on, or a bare server, answers a few
+ * requests, and then prints the remaining timers and the number of callbacks while idle.
  */
 import { createHook } from "node:async_hooks";
 import { once } from "node:events";
@@ -10,14 +10,14 @@ import { text } from "node:stream/consumers";
 
 export interface Idleness {
   readonly answers: readonly number[];
-  /** What is set to ring, whether it keeps the process or not. */
+  /** Active timers, with and without `unref`. */
   readonly timers: readonly { readonly afterMs: number; readonly everyMs: number | null }[];
   readonly active: readonly string[];
   /** Callbacks of any kind. */
   readonly wakes: number;
 }
 
-/** Of Node's own timers, what is needed of them; the members are no public ones. */
+/** The needed members of Node's timers; they are not public. */
 interface NodeTimer {
   readonly _idleTimeout: number;
   readonly _repeat: number | null;
@@ -32,7 +32,7 @@ const timers = new Map<number, NodeTimer>();
 let wakes = 0;
 createHook({
   init(id, type, _trigger, resource) {
-    // A resource of this type is one of these.
+    // The type of the resource guarantees these members.
     if (type === "Timeout") timers.set(id, resource as NodeTimer);
   },
   before: () => void wakes++,
@@ -40,7 +40,7 @@ createHook({
 }).enable();
 
 async function serveApplication(): Promise<number> {
-  // Loaded here, so that what it does on import is seen, and not in the process that it is compared to.
+  // Loaded here, so that the effects of the import are measured, and only in this process.
   const { runApplication } = await import("./idle-application.js");
   return runApplication();
 }
@@ -69,7 +69,7 @@ function pause(ms: number): Promise<void> {
   });
 }
 
-/** Until nothing is left that rings once: what was set for the requests has done so. */
+/** Waits until the one-shot timers of the requests have fired. */
 async function calm(): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   do await pause(LOOK_MS);

@@ -1,4 +1,4 @@
-/** An application that has nothing to do does nothing: it sets no timer that a bare server of Node's does not set. */
+/** An idle application does nothing: it sets no timer beyond those of a bare server of Node. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -17,7 +17,7 @@ describe("an idle application with every stage on", function () {
   this.timeout(20_000);
   this.slow(8000);
 
-  it("has no timer that a bare server has not, and wakes as seldom, after requests of all kinds", async () => {
+  it("has only the timers of a bare server, and runs as few callbacks, after requests of all kinds", async () => {
     const [bare, application] = await Promise.all([idlenessOf("bare"), idlenessOf("application")]);
 
     expect(application.answers).to.deep.equal([200, 200, 200, 302, 404, 413, 500, 408]);

@@ -1,6 +1,5 @@
 /**
- * Middleware written for Koa, added by `.layer()` as it comes from npm. None of it knows of the framework; what it promises on Koa it
- * must do here.
+ * Middleware written for Koa, added by `.layer()` unchanged from npm. It must work here as it does on Koa.
  */
 import { createHash } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
@@ -56,7 +55,7 @@ interface Counting {
 }
 
 function count(ctx: Context): string {
-  // koa-session puts it there.
+  // koa-session sets it.
   const { session: record } = ctx as Context & Counting;
   record.count = (record.count ?? 0) + 1;
   return String(record.count);
@@ -91,7 +90,7 @@ describe("koa-compress as a layer", () => {
     }
   }
 
-  it("leaves a short body alone", async () => {
+  it("does not compress a short body", async () => {
     await using app = await served(compress({ threshold: 100 }));
 
     const response = await app.get("/short", { headers: { "Accept-Encoding": "gzip" } });
@@ -101,7 +100,7 @@ describe("koa-compress as a layer", () => {
     expect(await response.text()).to.equal("short");
   });
 
-  it("gives no clean end to a body whose stream fails", async () => {
+  it("truncates a body whose stream fails", async () => {
     await using app = await served(compress({ threshold: 100 }));
 
     const response = await app.get("/broken", { headers: { "Accept-Encoding": "gzip" } });
@@ -152,7 +151,7 @@ describe("@koa/cors as a layer", () => {
     expect(response.headers.get("access-control-max-age")).to.equal("60");
   });
 
-  it("leaves a panic to the framework", async () => {
+  it("leaves an unhandled error to the framework", async () => {
     await using app = await served(cors({ origin }));
 
     await expectProblem(await app.get("/panic", { headers: { Origin: origin } }), { status: 500, detail: null });
@@ -192,7 +191,7 @@ describe("koa-session as a layer", () => {
     expect(signature).to.match(/^koa\.sess\.sig=/);
   });
 
-  it("does not believe a cookie that was changed", async () => {
+  it("rejects a changed cookie", async () => {
     await using app = await testApp(counting());
     const browser = app.withCookies();
     await browser.get("/count");
@@ -222,7 +221,7 @@ describe("koa-session as a layer", () => {
     expect(records.size).to.equal(0);
   });
 
-  it("drops the cookie when the session is given up", async () => {
+  it("drops the cookie when the session ends", async () => {
     await using app = await testApp(counting());
     const browser = app.withCookies();
     await browser.get("/count");
@@ -232,7 +231,7 @@ describe("koa-session as a layer", () => {
     expect(await (await browser.get("/count")).text()).to.equal("1");
   });
 
-  it("saves what a request changed before it failed with a status", async () => {
+  it("saves the changes of a request that fails with a status", async () => {
     await using app = await testApp(
       counting().layer(async (ctx: Context & Counting, next: () => Promise<void>) => {
         count(ctx);
@@ -253,14 +252,14 @@ interface Parsing {
   readonly onerror?: (error: Error & { readonly status?: number }, ctx: Context) => void;
 }
 
-/** Reads a body as the parsers for Koa do: what they throw is an error of their own, with a status on it. */
+/** Reads a body as the parsers for Koa do: they throw their own error with a status. */
 function bodyParser({ onerror }: Parsing = {}): KoaMiddleware {
   return async (ctx: Context, next) => {
     try {
-      // The type of `ctx.request` is Koa's, which knows nothing of bodies.
+      // Koa's type of `ctx.request` has no body.
       Object.assign(ctx.request, { body: JSON.parse(await text(ctx.req)) as unknown });
     } catch (error) {
-      // What JSON.parse throws.
+      // JSON.parse throws it.
       const failure = Object.assign(error as SyntaxError, { status: 400 });
       if (onerror === undefined) throw failure;
       onerror(failure, ctx);
@@ -282,14 +281,14 @@ describe("a body parser as a layer", () => {
     expect(await (await app.post("/", { json: { a: 1 } })).json()).to.deep.equal({ a: 1 });
   });
 
-  it("is answered with 500 where it throws an error of its own with a status", async () => {
+  it("is answered with 500 where it throws its own error with a status", async () => {
     await using app = await serving(bodyParser());
 
     await expectProblem(await app.post("/", { body: "{" }), { status: 500, detail: null });
     expect(app.logs.transcript()).to.include('"message":"panic"');
   });
 
-  it("is answered with the status where its hook throws it on by ctx.throw", async () => {
+  it("is answered with the status where its hook calls ctx.throw", async () => {
     await using app = await serving(bodyParser({ onerror: refuseBody }));
 
     const response = await app.post("/", { body: "{" });
@@ -298,7 +297,7 @@ describe("a body parser as a layer", () => {
   });
 });
 
-/** Refuses as koa-send does: with an error of another copy of its package than Koa's, and a status on it. */
+/** Refuses as koa-send does: with an error of another copy of the package than Koa's, with a status. */
 const files: KoaMiddleware = async (ctx: Context, next) => {
   if (ctx.path.includes("..")) throw Object.assign(new Error("Forbidden"), { status: 403, expose: true });
   if (ctx.path === "/unreadable") throw Object.assign(new Error("EIO"), { status: 500 });
@@ -313,7 +312,7 @@ function refusing(middleware: KoaMiddleware): KoaMiddleware {
     try {
       await middleware(ctx, async () => void (goesOn = true));
     } catch (error) {
-      // Anything may be thrown; what has no status is a panic.
+      // Any value may be thrown; a value without a status is an unhandled error.
       const { status = 500 } = error as { readonly status?: number };
       if (status >= 400 && status < 500) ctx.throw(status);
       throw error;
@@ -334,7 +333,7 @@ const servingFiles = (layer: KoaMiddleware) => testApp(Application.create().rout
 describe("middleware for files as a layer", () => {
   const escaping = "/a/%2e%2e/..%2fsecret";
 
-  it("is answered with 500 where it throws its own error for a path that leads out", async () => {
+  it("is answered with 500 where it throws its own error for a path outside the root", async () => {
     await using app = await servingFiles(files);
 
     await expectProblem(await app.get(escaping), { status: 500, detail: null });
@@ -362,7 +361,7 @@ describe("middleware for files as a layer", () => {
   }
 
   for (const path of ["/unreadable", "/upstream"]) {
-    it(`leaves the error of ${path} a panic inside that layer`, async () => {
+    it(`leaves the error of ${path} an unhandled error inside that layer`, async () => {
       await using app = await servingFiles(refusing(files));
 
       await expectProblem(await app.get(path), { status: 500, detail: null });
@@ -424,7 +423,7 @@ describe("all of them at once", () => {
   });
 
   it("obey the contract of layers, but for what they do not do on Koa either", async () => {
-    // With headers kept on errors it writes onto what was thrown, be it null.
+    // To keep headers on errors it writes to the thrown value, even to null.
     const withoutErrors = cors({ origin: "*", keepHeadersOnError: false });
     await obeysLayerContract(withoutErrors, { request: { headers: { Origin: "https://a.example" } } });
     await obeysLayerContract(helmet() as KoaMiddleware);

@@ -1,6 +1,6 @@
 /**
- * What middleware reaches, over a socket, with decorators and without: its route, its group, its collection, and nothing beside them.
- * Where no route answers it does not run.
+ * The scopes of middleware, over a socket, with and without decorators: its route, its group, its collection, and nothing else. It does
+ * not run where no route matches.
  */
 import {
   Application,
@@ -16,7 +16,7 @@ import {
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 
-/** Leaves its name on the answer; the outermost comes first. */
+/** Adds its name to the answer; the outermost comes first. */
 const marking = (name: string) =>
   middleware((ctx, next) => {
     ctx.append("x-passed", name);
@@ -109,7 +109,7 @@ for (const [way, builder] of Object.entries(WAYS)) {
 }
 
 describe("middleware of a collection", () => {
-  it("does not reach routes that are merged after it, which is told at the start", async () => {
+  it("does not reach routes merged after it, which is a warning at the start", async () => {
     const routes = new Routes([Route.get("/before", () => "")]).middleware(OfCollection);
     routes.merge(new Routes([Route.get("/after", () => "")]));
     await using app = await testApp(Application.create().routes(routes));

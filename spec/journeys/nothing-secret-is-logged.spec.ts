@@ -1,7 +1,7 @@
 /**
- * A secret that can be recognised, in every header, cookie, query and body, through every stage and every error. It is looked for in what
- * the stages emit before anything is withheld, in the lines of both formats, in spans, metrics, and in the answers, heads and bodies.
- * The application's handlers here say nothing of what they are sent, so whatever is found the framework has said.
+ * A canary in every header, cookie, query and body, through every stage and every error. The specs search for it in the events before
+ * redaction, in the lines of both formats, in spans, in metrics, and in heads and bodies of answers. The handlers here log nothing of their
+ * input, so any finding comes from the framework.
  */
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
@@ -37,7 +37,7 @@ import { watched } from "../support/watched.js";
 import { Witness } from "../support/witness.js";
 
 const CANARY = "canary4711secret";
-// Machines that run specs stop for seconds at times.
+// A busy machine may pause for seconds.
 const ANSWER_MS = 15_000;
 const ACCESS = "framework::observe::access_log";
 
@@ -63,7 +63,7 @@ const routes = new Routes([
   Route.any("/by-hand", (ctx: Context) => void ctx.res.writeHead(200).end("by hand")),
 ]);
 
-/** Everything that middleware written for Koa looks at. */
+/** All members that middleware written for Koa reads. */
 async function koaWay(ctx: Context): Promise<void> {
   const { ip, ips, host, hostname, protocol, secure, query, querystring, header } = ctx;
   const seen = [ip, ips, host, hostname, protocol, secure, query, querystring, header, ctx.cookies.get("id")];
@@ -100,7 +100,7 @@ const slow = new Routes([
 
 const byCredentials = RateLimit.perHour(0).by((ctx) => ctx.get("x-api-key") || ctx.get("authorization"));
 
-/** Applications in every condition, and statuses that must have been seen for the look to be worth something. */
+/** Applications in every state, with the statuses that must occur, or the search would prove nothing. */
 const CONDITIONS: readonly (readonly [string, () => ApplicationBuilder, readonly number[]])[] = [
   ["with every stage on", everything, [200, 204, 302, 303, 400, 401, 403, 404, 405, 413, 415, 422, 500, 503]],
   ["closed for maintenance", () => everything().maintenance(Maintenance.engaged()), [503]],
@@ -113,7 +113,7 @@ const CONDITIONS: readonly (readonly [string, () => ApplicationBuilder, readonly
   ],
 ];
 
-/** An answer that never ends is told by name. */
+/** Names an answer that does not end. */
 async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
   const limit = pause(2 * ANSWER_MS, undefined, { ref: false }).then(() =>
     Promise.reject(new Error(`${what} never came`)),
@@ -121,7 +121,7 @@ async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
   return Promise.race([promise, limit]);
 }
 
-/** An application that serves, and everything that it says meanwhile. */
+/** A serving application with all its events, lines, spans and metrics. */
 class Haunted implements AsyncDisposable {
   readonly witness = new Witness();
   readonly json = new CaptureSink();
@@ -150,7 +150,7 @@ class Haunted implements AsyncDisposable {
     return (this.listener.address() as AddressInfo).port;
   }
 
-  /** Asks everything with the canary everywhere, and keeps whole answers: heads and bodies, also of successes. */
+  /** Sends every request with the canary at every place, and keeps all answers: heads and bodies, of successes too. */
   async ask(): Promise<void> {
     const transport = new Transport(this.port);
     for (const { method, path, options } of canaryRequests(CANARY, this.application.routes().descriptors())) {
@@ -168,7 +168,7 @@ class Haunted implements AsyncDisposable {
     }
   }
 
-  /** The places that were looked at and hold the canary. */
+  /** The searched places that hold the canary. */
   found(): readonly string[] {
     const { witness, json, text, metrics, answers } = this;
     const fields = witness.spans.map((span) => inspect(span.fields, { depth: null }));
@@ -196,7 +196,7 @@ describe("a secret in a request", function () {
   this.slow(5000);
 
   for (const [condition, builder, statuses] of CONDITIONS) {
-    it(`is nowhere to be found, the application ${condition}`, async () => {
+    it(`appears nowhere, the application ${condition}`, async () => {
       await using haunted = await Haunted.by(builder());
 
       await haunted.ask();
@@ -208,7 +208,7 @@ describe("a secret in a request", function () {
     });
   }
 
-  it("is nowhere to be found where the client leaves in the middle of the body", async () => {
+  it("appears nowhere where the client leaves in the middle of the body", async () => {
     await using haunted = await Haunted.by(everything());
     const head = `POST /login?token=${CANARY} HTTP/1.1\r\nHost: x\r\nCookie: id=${CANARY}\r\nContent-Type: application/json\r\n`;
 
@@ -224,7 +224,7 @@ describe("a secret in a request", function () {
     expect(haunted.found()).to.deep.equal([]);
   });
 
-  it("is nowhere to be found where the drain ends the request", async () => {
+  it("appears nowhere where the drain ends the request", async () => {
     const haunted = await Haunted.by(everything().routes(slow));
     await using client = await Conversation.with(haunted.port);
     client.say(`GET /never?token=${CANARY} HTTP/1.1\r\nHost: x\r\nCookie: id=${CANARY}\r\n\r\n`);
@@ -238,7 +238,7 @@ describe("a secret in a request", function () {
     expect(haunted.found()).to.deep.equal([]);
   });
 
-  it("is found where a handler tells it under a harmless name, so that the search is known to find", async () => {
+  it("is found where a handler logs it under a harmless name, which shows that the search works", async () => {
     const log = tracing.target("shop");
     const telling = new Routes([Route.get("/tell", (ctx: Context) => log.info("told", { note: ctx.get("x-canary") }))]);
     await using haunted = await Haunted.by(everything().routes(telling));

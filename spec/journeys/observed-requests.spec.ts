@@ -1,6 +1,6 @@
 /**
- * What is told of a request by the whole application: that nothing is counted which must not be, that what an inner stage refuses is told
- * all the same, and that the layers tell only what they see where somebody places them by hand.
+ * The log lines and counts of requests in a whole application: requests outside the log are not counted, refusals of inner stages are logged,
+ * and layers placed by hand log only the requests that reach them.
  */
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -40,7 +40,7 @@ function observed(): ApplicationBuilder {
   return Application.create().routes(routes).requestId().traceContext().accessLog().metrics();
 }
 
-/** The same as the application's own layers. */
+/** The same stages as layers of the application. */
 function byHand(metrics: Metrics): ApplicationBuilder {
   return Application.create()
     .routes(routes)
@@ -60,7 +60,7 @@ function linesOf(app: TestApp, target: string): readonly Line[] {
   return app.logs.lines().flatMap((line) => [JSON.parse(line) as Line].filter((each) => each.target === target));
 }
 
-/** What the log says of the requests so far, `<method> <path> <status>` each. */
+/** The logged requests so far, each as `<method> <path> <status>`. */
 function told(app: TestApp): readonly string[] {
   return linesOf(app, TARGET).map(({ message }) => message.replace(/ \d+ms$/, ""));
 }
@@ -71,7 +71,7 @@ function counted(app: TestApp): number {
 }
 
 describe("the requests of an application", () => {
-  it("are told once each, whoever answers, and the counts agree", async () => {
+  it("are logged once each, whichever stage answers, and the counts agree", async () => {
     await using app = await testApp(
       observed().maintenance(new Maintenance().allow("/")).rateLimit(RateLimit.perHour(6)).bodyLimit(10).timeout(20),
     );
@@ -98,7 +98,7 @@ describe("the requests of an application", () => {
     expect(counted(app)).to.equal(8);
   });
 
-  it("are told where nothing catches a panic but the backstop", async () => {
+  it("are logged where only the last-resort handler catches an unhandled error", async () => {
     await using app = await testApp(observed());
 
     const response = await app.get("/panic");
@@ -109,7 +109,7 @@ describe("the requests of an application", () => {
     expect(counted(app)).to.equal(1);
   });
 
-  it("are told under the path that the proxy function made of them", async () => {
+  it("are logged with the path that the proxy function sets", async () => {
     await using app = await testApp(observed().proxy(() => ProxyAction.rewrite("/fine?token=secret")));
 
     await app.get("/asked?token=secret");
@@ -118,7 +118,7 @@ describe("the requests of an application", () => {
     expect(app.logs.transcript()).not.to.contain("secret").and.not.to.contain("/asked");
   });
 
-  it("are told with the trace they belong to, the id, and one span around the line", async () => {
+  it("are logged with their trace, their id and one span around the line", async () => {
     await using app = await testApp(observed());
     const trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
     const headers = { traceparent: `00-${trace_id}-00f067aa0ba902b7-01`, "x-request-id": "abc" };
@@ -135,7 +135,7 @@ describe("the requests of an application", () => {
     expect(event?.fields).to.deep.equal({ ...trace, ...request });
   });
 
-  it("are not told, nor counted, nor given an id, where the health endpoints answer", async () => {
+  it("are not logged, not counted and get no id where a health endpoint answers", async () => {
     await using app = await testApp(observed());
 
     const answers = [
@@ -150,7 +150,7 @@ describe("the requests of an application", () => {
     expect([told(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
-  it("are not told, nor counted, nor given an id, where CORS answers a preflight", async () => {
+  it("are not logged, not counted and get no id where CORS answers a preflight", async () => {
     await using app = await testApp(observed().cors({ origins: [ORIGIN] }));
 
     const response = await app.options("/fine", {
@@ -162,7 +162,7 @@ describe("the requests of an application", () => {
     expect([told(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
-  it("are not told, nor counted, where the proxy function or the parser answers", async () => {
+  it("are not logged and not counted where the proxy function or the parser answers", async () => {
     await using app = await testApp(observed().proxy(() => ProxyAction.shortCircuit(418)));
 
     await app.get("/fine");
@@ -171,7 +171,7 @@ describe("the requests of an application", () => {
     expect([told(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
-  it("get nothing on their answers but x-request-id", async () => {
+  it("get only x-request-id on their answers", async () => {
     await using plain = await testApp(Application.create().routes(routes));
     await using app = await testApp(observed());
 
@@ -183,7 +183,7 @@ describe("the requests of an application", () => {
     }
   });
 
-  it("are told with an empty id, and a warning at the start, where the id is off", async () => {
+  it("are logged with an empty id, and a warning at the start, where the id is off", async () => {
     await using app = await testApp(Application.create().routes(routes).accessLog());
 
     await app.get("/fine", { headers: { "x-request-id": "abc" } });
@@ -195,7 +195,7 @@ describe("the requests of an application", () => {
     ]);
   });
 
-  it("give no reason for a warning where both are on", async () => {
+  it("cause no warning where both are on", async () => {
     await using app = await testApp(observed());
 
     expect(app.logs.lines().filter((line) => line.includes('"WARN"'))).to.deep.equal([]);
@@ -266,7 +266,7 @@ describe("the client of a request", () => {
     });
   }
 
-  it("is known of everyone who is served, and of a client that resets at once nothing is", async () => {
+  it("is known for every served client, and not logged for a client that resets at once", async () => {
     const seen: string[] = [];
     const act = Route.post("/act", (ctx: Context) => void seen.push(ctx.ip));
     await using app = await testApp(observed().routes(new Routes([act])));
@@ -285,7 +285,7 @@ describe("the client of a request", () => {
     expect(clients).to.have.lengthOf(seen.length);
   });
 
-  it("is nobody on a socket without addresses", async () => {
+  it("is empty on a socket without addresses", async () => {
     const path = `/tmp/stagecraft-observed-${process.pid}.sock`;
     const witness = new Witness();
     const running = await witness.run(async () => {
@@ -307,7 +307,7 @@ describe("the client of a request", () => {
 });
 
 describe("the layers placed by hand", () => {
-  it("tell of what comes to the application's own layers: answers, 404 and 405", async () => {
+  it("log the requests that reach them: answers, 404 and 405", async () => {
     const metrics = new Metrics();
     await using app = await testApp(byHand(metrics));
 
@@ -319,7 +319,7 @@ describe("the layers placed by hand", () => {
     expect(linesOf(app, "shop")[0]?.spans).to.deep.equal(["framework.request", "framework.request"]);
   });
 
-  it("tell an error as the 500 that it is where it passes them", async () => {
+  it("log an unhandled error as 500", async () => {
     const metrics = new Metrics();
     await using app = await testApp(byHand(metrics).catchPanic());
 
@@ -330,7 +330,7 @@ describe("the layers placed by hand", () => {
     expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "GET", status: "500" })).to.equal(1);
   });
 
-  it("take an error with a status for a 500 too, for it becomes an answer further out", async () => {
+  it("log an error with a status as 500 too, because it becomes an answer further out", async () => {
     const metrics = new Metrics();
     const missing = Route.get("/missing", () => Promise.reject(new NotFoundError("no")));
     await using app = await testApp(byHand(metrics).routes(new Routes([missing])));
@@ -341,7 +341,7 @@ describe("the layers placed by hand", () => {
     expect(told(app)).to.deep.equal(["GET /missing 500"]);
   });
 
-  it("never see what a stage refuses", async () => {
+  it("never see a request that a stage refuses", async () => {
     const closed = Maintenance.engaged();
     const refusing: readonly (readonly [number, ApplicationBuilder, string, object])[] = [
       [413, byHand(new Metrics()).bodyLimit(2), "/links", { method: "POST", json: "far too long" }],
@@ -360,7 +360,7 @@ describe("the layers placed by hand", () => {
     }
   });
 
-  it("count under a template on the route they stand on", async () => {
+  it("count under the template of their route", async () => {
     const metrics = new Metrics();
     const route = Route.get("/links/{id}", () => "a link").middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
     await using app = await testApp(Application.create().routes(new Routes([route, Route.get("/other", () => "")])));

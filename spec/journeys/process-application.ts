@@ -1,6 +1,5 @@
 /**
- * The application that the process journeys run as a child: what it does is told by the environment, what it saw it says on standard
- * output, a line a fact.
+ * The application that the process journeys run as a child. The environment configures it, and it prints one line for each fact.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
@@ -93,7 +92,7 @@ class WorkController {
 
   @Get("/odd")
   odd() {
-    // What nothing can look at without being thrown at again.
+    // Every access to this value throws again.
     throw Object.defineProperty({}, inspect.custom, {
       value: () => {
         throw new Error("hands off");

@@ -1,4 +1,4 @@
-/** The application as a process: how it starts, what it says while it does, and how it ends. Real processes, real signals. */
+/** The application as a process: its start, its output and its end, with real processes and real signals. */
 import { once } from "node:events";
 import net from "node:net";
 import { expect } from "chai";
@@ -21,14 +21,14 @@ describe("the process", function () {
   this.timeout(20_000);
   this.slow(3000);
 
-  it("says in one line where it listens, and starts subsystems in their order", async () => {
+  it("prints one line with its address, and starts subsystems in their order", async () => {
     await using child = await started();
 
     expect(child.errors).to.equal(`app listening on ${child.url} (http://localhost:3000)\n`);
     expect(child.output).to.match(/database starting\n[^]*mail starting\n/);
   });
 
-  it("says its URL without the slashes at its end", async () => {
+  it("prints its URL without trailing slashes", async () => {
     const child = startProgram(`
       const { AppConfig, Application } = await load("entries/main.js");
       const config = new AppConfig({ name: "shop", url: "https://shop.example//" });
@@ -65,7 +65,7 @@ describe("the process", function () {
     expect(child.errors).not.to.match(/\n\s+at .*\.js:/);
   });
 
-  it("answers live while it boots, and refuses everything else with 503", async () => {
+  it("answers live while it boots, and refuses all other requests with 503", async () => {
     await using child = await Child.start(APPLICATION, { START_MS: "1500" });
     await child.says("database starting");
 
@@ -82,7 +82,7 @@ describe("the process", function () {
     expect((await fetch(`${child.url}/quick`)).status).to.equal(200);
   });
 
-  it("undoes what it started where a later start fails, and exits with 1", async () => {
+  it("stops the started subsystems where a later start fails, and exits with 1", async () => {
     await using child = await Child.start(APPLICATION, { START_FAILS: "yes" });
     const code = await child.exitCode();
 
@@ -91,7 +91,7 @@ describe("the process", function () {
     expect(child.output).not.to.contain("mail starting");
   });
 
-  it("turns readiness to 503 before the listener stops, and goes on serving meanwhile", async () => {
+  it("answers readiness with 503 before the listener stops, and serves meanwhile", async () => {
     await using child = await started({ DELAY_MS: "600" });
 
     child.kill("SIGTERM");
@@ -123,7 +123,7 @@ describe("the process", function () {
     expect(await child.exitCode()).to.equal(0);
   });
 
-  it("aborts what is left at the deadline, and answers it with 503", async () => {
+  it("aborts the remaining requests at the deadline, and answers them with 503", async () => {
     await using child = await started({ DEADLINE_MS: "300" });
     const endless = fetch(`${child.url}/endless`);
     await child.says("endless begun");
@@ -136,7 +136,7 @@ describe("the process", function () {
     expect(child.output).to.contain("aborted E_DRAIN");
   });
 
-  it("destroys what does not listen to its signal a second later, and exits with 1", async () => {
+  it("destroys requests that ignore their signal a second later, and exits with 1", async () => {
     await using child = await started({ DEADLINE_MS: "200" });
     const endless = fetch(`${child.url}/endless?deaf`).catch((error: unknown) => error);
     await child.says("endless begun");
@@ -156,7 +156,7 @@ describe("the process", function () {
 
       child.kill("SIGTERM");
       await until(async () => (await fetch(`${child.url}/up/ready`)).status === 503);
-      // What comes sooner is taken for an echo of the first.
+      // An earlier signal counts as a repetition of the first.
       await new Promise((resolve) => setTimeout(resolve, 100));
       child.kill(signal);
 
@@ -164,7 +164,7 @@ describe("the process", function () {
     });
   }
 
-  it("exits with 1 where a subsystem fails to stop, after the others were stopped", async () => {
+  it("exits with 1 where a subsystem fails to stop, after it has stopped the others", async () => {
     await using child = await started({ STOP_FAILS: "yes" });
 
     child.kill("SIGTERM");
@@ -173,7 +173,7 @@ describe("the process", function () {
     expect(child.output).to.contain("mail stopped\ndatabase stopped\n");
   });
 
-  it("says a panic with its stack on standard error, where no log is installed, and lives on", async () => {
+  it("prints an unhandled error with its stack on standard error, where no log is installed, and goes on", async () => {
     await using child = await started();
 
     const answers = [
@@ -193,7 +193,7 @@ describe("the process", function () {
     expect(child.errors).to.match(/^response failed: TypeError: after the first byte\n\s+at /m);
   });
 
-  it("leaves a panic to the log where one is installed", async () => {
+  it("leaves an unhandled error to the log where one is installed", async () => {
     await using child = await Child.start(APPLICATION, { LOGGING: "yes" });
     await child.says("listening", "errors");
 
@@ -204,7 +204,7 @@ describe("the process", function () {
     expect(child.errors).not.to.match(/^panic: /m);
   });
 
-  it("says nothing of a panic where it is served and does not run: the process is somebody else's", async () => {
+  it("prints nothing for an unhandled error under serve(), which does not own the process", async () => {
     const { stderr, stdout } = await runProgram(`
       import net from "node:net";
       const { Application, Route, Routes } = await load("entries/main.js");
@@ -219,7 +219,7 @@ describe("the process", function () {
     expect([stdout, stderr]).to.deep.equal(["500\n", ""]);
   });
 
-  it("serves and drains as ever where the reader of its log has gone", async () => {
+  it("serves and drains where the reader of its log has gone", async () => {
     const port = await freePort();
     const child = startProgram(
       `
@@ -244,7 +244,7 @@ describe("the process", function () {
     expect(await end).to.deep.equal({ code: 0, signal: null });
   });
 
-  it("drains and exits with 1 after a failure that nobody caught", async () => {
+  it("drains and exits with 1 after an uncaught failure", async () => {
     await using child = await started();
 
     const answer = await fetch(`${child.url}/crash`);
@@ -255,7 +255,7 @@ describe("the process", function () {
     expect(child.errors).to.match(/uncaught failure: Error: .+\n\s+at /);
   });
 
-  it("gives what is in flight five seconds after such a failure, however long a drain may take", async () => {
+  it("gives requests in flight five seconds after such a failure, whatever the drain deadline", async () => {
     const { code, stdout } = await runProgram(
       `
       const { Application, Clock, provide, Route, Routes } = await load("entries/main.js");
@@ -286,7 +286,7 @@ describe("the process", function () {
     expect([stdout, code]).to.deep.equal(["aborted after 5000\n", 1]);
   });
 
-  it("lets a start that is under way finish where the signal comes while booting", async () => {
+  it("completes its start where the signal comes while booting", async () => {
     await using child = await Child.start(APPLICATION, { START_MS: "500" });
     await child.says("database starting");
 
@@ -296,7 +296,7 @@ describe("the process", function () {
     expect(child.output).to.contain("database stopped").and.not.to.contain("mail starting");
   });
 
-  it("ends after its drain as a cluster worker that listens to messages, and messages pass until then", async () => {
+  it("ends after its drain as a cluster worker with a message listener, and messages pass until then", async () => {
     const { code, stdout } = await runProgram(`
       const { default: cluster } = await import("node:cluster");
       const { Application } = await load("entries/main.js");

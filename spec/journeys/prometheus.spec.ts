@@ -1,4 +1,4 @@
-/** A running Prometheus scrapes the sample, as it would in the field: what it has stored is what the sample says. */
+/** A running Prometheus scrapes the sample, and stores the values that the sample exposes. */
 import { expect } from "chai";
 import { Child } from "../support/child.js";
 import { needs } from "../support/machine.js";
@@ -9,7 +9,7 @@ const MAIN = "../../samples/links/main.js";
 
 const QUIET = { RUST_LOG: "framework::lifecycle=info" };
 
-/** Series and value of the counters in a page of metrics, but for the scrapes' own. */
+/** Series and values of the counters in a page of metrics, without those of the scrapes. */
 function countersIn(page: string): Record<string, string> {
   const samples = page.matchAll(/^http_requests_total\{method="(\w+)",status="(\d+)"\} (\d+)$/gm);
   const counters = [...samples].map(([, method = "", status = "", value = ""]) => [`${method} ${status}`, value]);
@@ -42,7 +42,7 @@ describe("Prometheus", function () {
     await child?.[Symbol.asyncDispose]();
   });
 
-  it("scrapes the sample, and has the counters that the sample exposes", async function () {
+  it("stores the counters that the sample exposes", async function () {
     const json = { method: "POST", headers: { "content-type": "application/json" } };
     await ask(child, "/about", 3);
     await ask(child, "/nowhere", 4);

@@ -1,6 +1,6 @@
 /**
- * Every refusal and every error on its way out through the full stack: whoever refuses, and why ever, the client gets the same
- * envelope, the log one line, the metrics one count.
+ * Every refusal and every error with all stages on: the client gets the same headers, the log one line, the metrics one count, whichever
+ * stage refuses.
  */
 import { expect } from "chai";
 import { z } from "zod";
@@ -57,7 +57,7 @@ const routes = new Routes([
   Route.post("/links", async (ctx: Context) => ctx.json(z.object({ name: z.string() }))),
 ]);
 
-/** Everything that answers, counts or adds to a head, in no particular order. */
+/** All stages that answer, count or add headers, in any order. */
 class Rig {
   readonly clock = new FakeClock();
   readonly maintenance = new Maintenance();
@@ -139,7 +139,7 @@ const refusals: readonly Refusal[] = [
 ];
 
 async function runOutOfTime({ clock }: Rig): Promise<void> {
-  // A real request takes a moment to come to the handler, and only then is there anything to wait for.
+  // The wait begins only when the request has reached the handler.
   while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
   clock.advance(LIMIT_MS);
 }
@@ -160,11 +160,11 @@ function accessLines(app: TestApp): AccessLine["fields"][] {
   return lines.filter(({ target }) => target === "framework::observe::access_log").map(({ fields }) => fields);
 }
 
-describe("a refusal on its way out", () => {
+describe("a refusal", () => {
   for (const { status, path, type, before, during, quota, detail, carries = {}, ...request } of refusals) {
     const method = request.method ?? "GET";
     const about = detail === undefined ? "" : `: ${detail}`;
-    it(`${status} of ${method} ${path} has the whole envelope, one line and one count${about}`, async () => {
+    it(`${status} of ${method} ${path} has all headers, one line and one count${about}`, async () => {
       const rig = new Rig(quota);
       await using app = await rig.start();
       await before?.(rig, app);
@@ -208,7 +208,7 @@ describe("a refusal on its way out", () => {
     expect(seen.map(({ status }) => status)).to.deep.equal([200, 200, 200, 503]);
   });
 
-  it("gives the container the handle that the builder was given", async () => {
+  it("is switched by the injected handle, which is that of the builder", async () => {
     const rig = new Rig();
     await using app = await rig.start();
 

@@ -1,4 +1,4 @@
-/** Two processes of the sample on two ports that share one Redis: one quota, whatever the split, and no harm when Redis comes and goes. */
+/** Two processes of the sample on two ports share one Redis: one quota for any split, also while Redis stops and starts. */
 import { expect } from "chai";
 import { Child } from "../support/child.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
@@ -34,7 +34,7 @@ function times(status: number, statuses: readonly number[]): number {
 }
 
 const CLIENTS = 12;
-/** Answers in a row that are all alike: whatever was on its way when things changed is over by then. */
+/** The number of equal answers in a row after which the requests of the earlier state are over. */
 const ENOUGH = 20 * CLIENTS;
 
 async function all(children: readonly Child[], path: string, status: number): Promise<boolean> {
@@ -42,7 +42,7 @@ async function all(children: readonly Child[], path: string, status: number): Pr
   return statuses.every((each) => each === status);
 }
 
-/** Clients that ask again as soon as they are answered, spread evenly, and what became of it. */
+/** Clients that send the next request after each answer, spread evenly over the processes, with their results. */
 class Load {
   underWay = 0;
   /** Milliseconds. */
@@ -59,7 +59,7 @@ class Load {
     this.clients = Promise.all(clients);
   }
 
-  /** Resolves when nothing but `status` has come for a while, while requests go on. */
+  /** Resolves when all recent answers have `status`, under load. */
   answers(status: number): Promise<void> {
     this.last.length = 0;
     return until(() => {
@@ -112,7 +112,7 @@ describe("two processes of the sample that share a quota", function () {
     });
   }
 
-  it("come through a Redis that is halted, killed and restarted under load, and say so on readiness", async () => {
+  it("go on while Redis is halted, killed and restarted under load, and report it on readiness", async () => {
     await using redis = await RedisServer.start();
     await using one = await start(redis, 1_000_000);
     await using two = await start(redis, 1_000_000);
@@ -139,13 +139,13 @@ describe("two processes of the sample that share a quota", function () {
 
     expect(Math.min(...underWay)).to.be.above(0);
     expect([...load.seen].toSorted()).to.deep.equal(["200 text/html", "503 application/problem+json"]);
-    // A check waits for half a second at most; the machines that run specs have more to do.
+    // A check waits at most half a second; a busy machine needs more.
     expect(load.slowest).to.be.below(2500);
     for (const child of both) child.kill("SIGTERM");
     expect(await Promise.all(both.map((child) => child.exitCode()))).to.deep.equal([0, 0]);
   });
 
-  it("do not start without their Redis, and say which subsystem is missing", async () => {
+  it("do not start without their Redis, and name the missing subsystem", async () => {
     const redis = await RedisServer.start();
     await redis.kill();
     await using child = await Child.start(SAMPLE, { REDIS_URL: redis.url, REQUESTS_PER_HOUR: "1" });

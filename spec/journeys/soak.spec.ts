@@ -1,11 +1,11 @@
-/** The soak of `npm run soak`, for seconds instead of minutes and with clients that count every answer, so that equal means equal. */
+/** The soak of `npm run soak`, for seconds instead of minutes, with clients that count every answer, so that all counts are exact. */
 import { expect } from "chai";
 import { soak, type Soaked } from "../soak/soak.js";
 import { disagreements } from "../soak/verdict.js";
 
 const CLIENTS = 8;
 
-describe("a sample under load that is killed in the end", function () {
+describe("a sample that is killed under load", function () {
   this.timeout(60_000);
   this.slow(10_000);
   let soaked: Soaked;
@@ -14,12 +14,12 @@ describe("a sample under load that is killed in the end", function () {
     soaked = await soak({ seconds: 2, clients: CLIENTS, connections: 0 });
   });
 
-  it("has written a whole line for each answer, in the order of each client, and counted it in /metrics", () => {
+  it("writes a whole line for each answer, in the order of each client, and counts it in /metrics", () => {
     expect(disagreements(soaked)).to.deep.equal([]);
     expect(soaked.reading.requests).to.equal(soaked.answers);
   });
 
-  it("has had something to do, of every kind", () => {
+  it("has served requests of every kind", () => {
     expect(soaked.byClient.filter((answers) => answers > 0)).to.have.length(CLIENTS);
     expect([...soaked.reading.series.keys()]).to.include.members([
       "GET 200",
@@ -30,7 +30,7 @@ describe("a sample under load that is killed in the end", function () {
     ]);
   });
 
-  it("is found out where one line, one answer or one count is missing", () => {
+  it("fails the check where one line, one answer or one count is missing", () => {
     const { answers, counted, byClient } = soaked;
     const missing = counted.get("GET 404") ?? 0;
 

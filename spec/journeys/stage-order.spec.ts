@@ -1,6 +1,6 @@
 /**
- * A request meets the stages in the order of the table, and its answer passes them the other way round: seen over a socket, first with
- * a marker in every slot, then with the real stages and a proof for each pair of neighbours.
+ * A request passes the stages in the order of the table, its answer in the reverse order: over a socket, first with a marker in every slot,
+ * then with the real stages and a proof for each pair of neighbours.
  */
 import {
   STAGES,
@@ -22,7 +22,7 @@ import { EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-s
 import { Lookouts, type Seen } from "../support/lookouts.js";
 import { Stack } from "../support/stack.js";
 
-/** A chain that is whole already, where a layer is asked for. */
+/** A complete chain as a layer. */
 class Whole extends KernelLayer {
   constructor(private readonly run: Run) {
     super();
@@ -36,7 +36,7 @@ class Whole extends KernelLayer {
 const SLOTS = STAGES.map(({ slot }) => slot);
 const WAYS_IN = SLOTS.filter((slot) => slot !== "router" && slot !== "staticFiles");
 
-/** A stage of each kind that does nothing but leave marks. */
+/** A stage that only leaves marks. */
 function marker(slot: Slot, seen: string[]): KoaMiddleware {
   return async (_ctx: Context, next: Next) => {
     seen.push(slot);
@@ -64,7 +64,7 @@ async function walk(order: readonly Slot[], ends: Slot): Promise<readonly string
 const out = (slots: readonly Slot[]) => slots.toReversed().map((slot) => `${slot} again`);
 
 describe("the order of the stages", () => {
-  it("is that of the table, with a marker in every slot, in whatever order they were put there", async () => {
+  it("is that of the table, whatever the order of the calls", async () => {
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray([...SLOTS], { minLength: SLOTS.length }), async (order) => {
         const seen = await walk(order, "router");
@@ -98,6 +98,7 @@ describe("the order of the stages", () => {
     expect(SLOTS).to.have.lengthOf(25);
     expect([...new Set(numbers)]).to.deep.equal(Array.from({ length: 23 }, (_value, at) => at + 1));
     expect(numbers).to.deep.equal(numbers.toSorted((a, b) => a - b));
+    expect(STAGES.filter(({ why }) => why.length <= 10)).to.deep.equal([]);
   });
 });
 
@@ -108,7 +109,7 @@ const PROBLEM = "application/problem+json";
 
 type Proof = (lookouts: Lookouts) => Promise<void>;
 
-/** Every stage that there is beside the next one further in, and how it shows that it stands outside it. */
+/** Every stage with the next inner one, and the proof that it stands outside it. */
 const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, proof: Proof])[] = [
   [
     "proxy",
@@ -137,7 +138,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "compression",
     "securityHeaders",
-    "between them no nonce is minted yet, and the body is still as it was written",
+    "between them there is no nonce yet, and the body is not compressed",
     async (lookouts) => {
       const { response, wayIn, wayOut } = await lookouts.request("/long", GZIP);
 
@@ -197,7 +198,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "accessLog",
     "metrics",
-    "between them the request is counted and not told yet",
+    "between them the request is counted and not logged yet",
     async (lookouts) => {
       const { wayOut } = await lookouts.request("/page");
 
@@ -209,7 +210,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "metrics",
     "catchPanic",
-    "what is counted of a panic is an answer",
+    "an unhandled error is counted as an answer",
     async (lookouts) => {
       const { wayOut } = await lookouts.request("/panic");
 
@@ -220,7 +221,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "catchPanic",
     "errorMapping",
-    "between them a panic is an exception, and a bodiless error has its body already",
+    "between them an unhandled error is an exception, and a bodiless error has its body",
     async (lookouts) => {
       const panic = await lookouts.request("/panic");
       const missing = await lookouts.request("/nowhere");
@@ -233,7 +234,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "errorMapping",
     "bodyLimit",
-    "the refusal of a body, which has none, gets one",
+    "the bodiless refusal of a body gets a problem",
     async (lookouts) => {
       const { response, wayOut } = await lookouts.request("/echo", TOO_LARGE);
 
@@ -305,7 +306,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "layers",
     "router",
-    "the layers see what no route answers",
+    "the layers see requests without a route",
     async (lookouts) => {
       const seen = [await lookouts.request("/nowhere"), await lookouts.request("/page", { method: "DELETE" })];
 
@@ -327,7 +328,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   ],
 ];
 
-/** Who refuses or answers by itself, and the last gap that such a request comes to. */
+/** The stages that refuse or answer, and the last gap that such a request reaches. */
 const ANSWERS: readonly (readonly [who: Slot, status: number, path: string, AnyRequestOptions, last?: Slot])[] = [
   ["proxy", 410, "/closed", {}],
   ["health", 200, "/health/ready", {}, "proxy"],
@@ -342,12 +343,12 @@ async function provoke(lookouts: Lookouts, who: Slot): Promise<void> {
   if (who === "rateLimit") for (let spent = 0; spent < QUOTA; spent++) await lookouts.request("/page");
 }
 
-/** What a refused request has on it, and what was told of it. */
+/** Which headers of outer stages the answer of a refused request has. */
 const envelopeOf = ({ response: { headers } }: Seen) =>
   ["x-frame-options", "access-control-allow-origin", "x-request-id"].map((name) => headers.has(name));
 
 describe("the real stages", () => {
-  it("are all proven against their neighbours", async () => {
+  it("all have a proof for each neighbour", async () => {
     const { settings } = new EveryStage();
     const there = SLOTS.filter((slot) => slot in settings || slot === "layers" || slot === "router");
 
@@ -364,7 +365,7 @@ describe("the real stages", () => {
   }
 
   for (const [who, status, path, options, last] of ANSWERS) {
-    it(`wake nothing further in where ${who} answers ${status}`, async () => {
+    it(`run no inner stage where ${who} answers ${status}`, async () => {
       await using lookouts = await Lookouts.posted();
       await provoke(lookouts, who);
 
@@ -377,7 +378,7 @@ describe("the real stages", () => {
   }
 
   for (const [who, status, path, options] of ANSWERS.slice(3)) {
-    it(`complete, tell and count the ${status} of ${who}`, async () => {
+    it(`complete, log and count the ${status} of ${who}`, async () => {
       await using lookouts = await Lookouts.posted();
       await provoke(lookouts, who);
       const before = lookouts.lines.length;
@@ -390,7 +391,7 @@ describe("the real stages", () => {
     });
   }
 
-  it("leave health to itself", async () => {
+  it("add nothing to the answers of health", async () => {
     await using lookouts = await Lookouts.posted();
     await provoke(lookouts, "maintenance");
 

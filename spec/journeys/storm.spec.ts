@@ -1,6 +1,6 @@
 /**
- * Many clients at once that ask for all kinds of things, break off anywhere, and leave in any way, against handlers that are slow, fail,
- * stream or write by hand: whatever comes together, each request is told once, counted once, and let go.
+ * Many concurrent clients that send requests of all kinds, break off anywhere and leave in any way, to handlers that are slow, fail, stream
+ * or write by hand: each request is logged once, counted once and released.
  */
 import { connect } from "node:net";
 import { Readable } from "node:stream";
@@ -61,7 +61,7 @@ function request(): string {
   );
 }
 
-/** Sends a request or several behind each other, whole or not, and leaves. */
+/** Sends one or several requests, complete or not, and leaves. */
 async function visit(port: number): Promise<void> {
   const socket = connect(port, "127.0.0.1").on("error", () => {});
   const bytes = request() + oneOf("", "", request()) + oneOf("", "", request());
@@ -85,7 +85,7 @@ describe("a storm of clients", function () {
   this.timeout(30_000);
   this.slow(10_000);
 
-  it("has each request told once and counted once, and leaves nothing behind", async () => {
+  it("has each request logged once and counted once, and leaks nothing", async () => {
     let seen = 0;
     const metrics = new Metrics();
     const app = await testApp(

@@ -1,4 +1,4 @@
-/** What is told of a request that fails or is refused, beside its access line: at which level, from where, with which fields. */
+/** The event of a request that fails or is refused, beside its access line: level, target and fields. */
 import { expect } from "chai";
 import {
   Application,
@@ -76,13 +76,13 @@ function isOfRequest({ target }: LogLine): boolean {
   return target.startsWith("framework::http::");
 }
 
-/** Without what the request gives, and of a stack the name it begins with. */
+/** Without the fields of the request, and with only the first name of a stack. */
 function ownOf(fields: Told["fields"]): Told["fields"] {
   const own = Object.entries(fields).filter(([name]) => !REQUEST.includes(name));
   return Object.fromEntries(own.map(([name, value]) => [name, name === "stack" ? String(value).split(":")[0] : value]));
 }
 
-describe("what is told of", () => {
+describe("the event of", () => {
   for (const [what, adorn, path, told] of rows) {
     it(`${what} is ${told === undefined ? "nothing" : `${told.level} ${told.message}`}`, async () => {
       await using app = await testApp(adorn(Application.create().routes(routes).requestId().accessLog().catchPanic()));

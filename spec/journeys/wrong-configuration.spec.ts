@@ -1,6 +1,6 @@
 /**
- * What an application is told wrongly, by callers without types too, is found when it is built: everything wrong is told at once, under the
- * name of the call. Only what no name could be given for, as a member of a list of routes, is refused where it is written.
+ * `build()` reports every wrong setting of an application at once, with the name of the call, also for callers without types. Only a
+ * value without a name, such as a member of a list of routes, throws where it is written.
  */
 import {
   Application,
@@ -22,7 +22,7 @@ import { expect } from "chai";
 import { errorOf } from "../support/error-of.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 
-/** What a caller without types may hand in anywhere. */
+/** Values that a caller without types may pass anywhere. */
 function untyped(value: unknown): never {
   return value as never;
 }
@@ -104,7 +104,7 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
   ["a stage twice", "E_STAGE_TWICE", "the application's builder", (b) => b.requestId().requestId()],
 ];
 
-/** What has no name that a finding could tell; the stack does. */
+/** Values that a diagnostic cannot name; the stack shows their place. */
 const written: readonly (readonly [what: string, code: string, write: () => unknown])[] = [
   ["a route without a handler", "E_HANDLER_INVALID", () => Route.get("/", untyped(undefined))],
   ["a route without a path", "E_ROUTE_PATH", () => Route.get(untyped(undefined), () => "")],
@@ -139,9 +139,9 @@ describe("a wrong configuration", () => {
     });
   }
 
-  it("is told with everything else that is wrong", () => {
+  it("is reported together with all other faults", () => {
     const builder = Application.create();
-    // Of two calls of the same method the second would hide the first; there is one configuration.
+    // A second call of the same method would hide the first.
     const firsts = wrong
       .filter(([, , where]) => !where.startsWith("AppConfig"))
       .filter(([, , where], at, all) => all.findIndex((each) => each[2] === where) === at);
@@ -152,11 +152,11 @@ describe("a wrong configuration", () => {
     expect(codes).to.have.members(firsts.map(([, code]) => code));
   });
 
-  it("of a root that is no module is found as well", () => {
+  it("with a root that is not a module is found", () => {
     expect(findingsOf(Application.create(Undecorated)).map(({ code }) => code)).to.deep.equal(["E_NOT_A_MODULE"]);
   });
 
-  it("of the lists of a module is found, each by itself, also where the module has no route", () => {
+  it("in a list of a module is found, also where the module has no route", () => {
     @Module({ controllers: [untyped(undefined)], middleware: [untyped(undefined), untyped(Handless)] })
     class Lists {}
     @Module({ imports: untyped({}), controllers: untyped({}), providers: untyped(null), exports: untyped(7) })
@@ -175,7 +175,7 @@ describe("a wrong configuration", () => {
     ]);
   });
 
-  it("with one endpoint below two prefixes is found, whose URL could be either", () => {
+  it("with one endpoint below two prefixes is found, because its URL is ambiguous", () => {
     const show = Get("/{id}");
     @Controller("/a")
     class Left {
@@ -191,7 +191,7 @@ describe("a wrong configuration", () => {
     expect(findingsOf(Application.create(Root)).map(({ code }) => code)).to.deep.equal(["E_ENDPOINT_SHARED"]);
   });
 
-  it("with a capture in a controller's prefix is found, for which the URLs of its endpoints would not ask", () => {
+  it("with a capture in a controller's prefix is found, because the URLs of its endpoints lack it", () => {
     const prefix: string = "/teams/{team}";
     @Controller(prefix)
     class Panels {
@@ -206,12 +206,12 @@ describe("a wrong configuration", () => {
   });
 
   for (const [what, code, write] of written) {
-    it(`with ${what} is refused where it is written: ${code}`, () => {
+    it(`with ${what} throws where it is written: ${code}`, () => {
       expect(errorOf(write)).to.include({ code });
     });
   }
 
-  it("is not what is right", () => {
+  it("does not include valid settings", () => {
     @Module()
     class Root {}
     const builder = Application.create(Root)

@@ -8,7 +8,7 @@ import { needs } from "../support/machine.js";
 import { ROOT, textOf } from "../support/sources.js";
 import { until } from "../support/until.js";
 
-const PART = /^## See one\n[^]*?^```sh\n([^]*?)^```\n[^]*?^```\n([^]*?)^```/m;
+const PART = /^## See a trace\n[^]*?^```sh\n([^]*?)^```\n[^]*?^```\n([^]*?)^```/m;
 
 /** A command of the guide's that goes on until it is stopped, in the folder that the guide is read in. */
 class Terminal implements AsyncDisposable {

@@ -8,7 +8,7 @@ import { Child } from "../support/child.js";
 import { ROOT } from "../support/sources.js";
 
 describe("samples/hello", () => {
-  it("says hello", async () => {
+  it("answers hello", async () => {
     await using app = await testApp(HelloModule);
 
     const response = await app.get("/");
@@ -17,7 +17,7 @@ describe("samples/hello", () => {
     expect(app.application.routes().urlFor("hello")).to.equal("/");
   });
 
-  it("has nothing on but what is always on", () => {
+  it("has only the stages on that are always on", () => {
     const rows = application().pipeline();
 
     expect(rows.filter(({ on }) => on).map(({ slot }) => slot)).to.deep.equal(["health", "redirectMapper", "router"]);
@@ -34,7 +34,7 @@ describe("samples/hello", () => {
     expect((await fetch(child.url)).status).to.equal(200);
   });
 
-  it("serves when it is run, and only then", async () => {
+  it("serves only when it is run", async () => {
     await using child = await Child.start("../../samples/hello/main.js");
     await child.says("listening", "errors");
 

@@ -25,7 +25,7 @@ describe("In a browser, samples/links", function () {
     ]);
     elsewhere = await testApp(Application.create().routes(there));
     page = await browser.newPage();
-    // A browser also tells of the answers that are refusals.
+    // A browser reports refusals on its console too.
     page.on("console", (message) => message.text().includes("the server responded") || complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(String(error)));
   });
@@ -34,7 +34,7 @@ describe("In a browser, samples/links", function () {
     await Promise.all([app?.stop(), elsewhere?.stop()]);
   });
 
-  it("makes a link of what a person fills in, and leads there", async () => {
+  it("makes a link from the form, and redirects to its target", async () => {
     await page.goto(app.url);
     expect(await page.textContent("body")).to.include("No links yet");
 
@@ -55,7 +55,7 @@ describe("In a browser, samples/links", function () {
     ["another protocol", "ftp://example.com/", "ftp-link", "target", 422, "an absolute http or https URL"],
   ];
   for (const [what, target, slug, field, status, fault] of refused) {
-    it(`says beside its field that ${what} cannot be taken, keeps what was entered, and fits a telephone`, async () => {
+    it(`shows beside its field why ${what} is refused, keeps the input, and fits a phone`, async () => {
       await app.post("/api/links", { json: { target: "https://example.com/", slug: "taken" } });
       await page.setViewportSize({ width: 360, height: 640 });
       await page.goto(app.url);
@@ -88,7 +88,7 @@ describe("In a browser, samples/links", function () {
     expect((field?.x ?? NaN) + (field?.width ?? NaN)).to.be.below(button?.x ?? NaN);
   });
 
-  it("has its own style under its own policy, and nothing to complain of", async () => {
+  it("applies its own style under its own policy, without a console error", async () => {
     await page.goto(app.url);
 
     const width = await page.evaluate(() => getComputedStyle(document.body).maxWidth);

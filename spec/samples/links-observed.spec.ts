@@ -1,4 +1,4 @@
-/** The sample, watched as its operator would watch it: lines, metrics and traces as they come out. */
+/** The output of the sample for its operator: log lines, metrics and traces. */
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +22,7 @@ function lines(app: TestApp, target: string): readonly LogLine[] {
     .filter((line) => line.target === target);
 }
 
-/** What a service that is asked gets to see, and answers. */
+/** An upstream service: it records requests and answers them. */
 class Upstream implements AsyncDisposable {
   readonly asked: http.IncomingMessage[] = [];
 
@@ -51,8 +51,8 @@ class Upstream implements AsyncDisposable {
   }
 }
 
-describe("samples/links, watched", () => {
-  it("logs a handler's own event with the request it belongs to, and the access line after it", async () => {
+describe("samples/links, observed", () => {
+  it("logs a handler's event with the fields of its request, and the access line after it", async () => {
     await using app = await started();
 
     const response = await app.post("/api/links?token=canary", {
@@ -87,7 +87,7 @@ describe("samples/links, watched", () => {
     expect(text).to.contain('http_requests_total{method="GET",status="404"} 1\n');
   });
 
-  it("shows its metrics to nobody else, who cannot even tell that they exist", async () => {
+  it("answers 404 for its metrics to other clients", async () => {
     await using app = await started({ METRICS_ALLOW: "203.0.113.7" });
 
     const [metrics, nowhere] = [await app.get("/metrics"), await app.get("/nowhere")];
@@ -109,7 +109,7 @@ describe("samples/links, watched", () => {
     ["0.0.0.0/0", "fd12::1", 404],
   ];
   for (const [list, client, status] of allowed) {
-    it(`answers ${status} to ${client} that asks for metrics where METRICS_ALLOW is ${list}`, async () => {
+    it(`answers ${status} for metrics to ${client} where METRICS_ALLOW is ${list}`, async () => {
       await using app = await started({ METRICS_ALLOW: list, TRUSTED_PROXIES: "127.0.0.1" });
 
       const response = await app.get("/metrics", { headers: { "x-forwarded-for": client } });
@@ -118,7 +118,7 @@ describe("samples/links, watched", () => {
     });
   }
 
-  it("takes the word of a trusted proxy for who is asking, and of nobody else", async () => {
+  it("takes the client address from a trusted proxy only", async () => {
     const headers = { "x-forwarded-for": "203.0.113.7" };
     await using behind = await started({ TRUSTED_PROXIES: "127.0.0.1" });
     await using open = await started();
@@ -128,7 +128,7 @@ describe("samples/links, watched", () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([404, 200]);
   });
 
-  it("asks its upstream as part of the caller's trace, with a span of its own", async () => {
+  it("calls its upstream in the caller's trace, with a new span", async () => {
     await using upstream = await Upstream.answering((_request, response) => response.writeHead(204).end());
     await using app = await started({ UPSTREAM_URL: upstream.url });
 
@@ -142,7 +142,7 @@ describe("samples/links, watched", () => {
     expect([...response.headers.keys()]).not.to.include.members(["traceparent", "tracestate"]);
   });
 
-  it("asks itself where no upstream is named, wherever it listens, and whatever host the client names", async () => {
+  it("calls itself where no upstream is set, on any address and for any Host", async () => {
     await using app = await started();
 
     const response = await app.get("/status", { headers: { host: "upstream.invalid" } });
@@ -150,7 +150,7 @@ describe("samples/links, watched", () => {
     expect([response.status, await response.json()]).to.deep.equal([200, { upstream: 200 }]);
   });
 
-  it("follows no redirect of its upstream, and says 503 where there is none", async () => {
+  it("follows no redirect of its upstream, and answers 503 where the upstream is down", async () => {
     await using upstream = await Upstream.answering((_request, response) =>
       response.writeHead(302, { location: "http://169.254.169.254/" }).end(),
     );
@@ -168,7 +168,7 @@ describe("samples/links, watched", () => {
     this.timeout(30_000);
     this.slow(3000);
 
-    it("asks itself on the port that the environment names", async () => {
+    it("calls itself on the port of the environment", async () => {
       await using child = await Child.start(MAIN);
       await child.says("listening", "errors");
 
@@ -177,7 +177,7 @@ describe("samples/links, watched", () => {
       expect([response.status, await response.json()]).to.deep.equal([200, { upstream: 200 }]);
     });
 
-    it("does not start with a variable that is mistyped, and says which before anything listens", async () => {
+    it("does not start with a malformed variable, and names it before anything listens", async () => {
       await using child = await Child.start(MAIN, { METRICS_ALLOW: "localhost", CORS_ORIGINS: "https://a.example/" });
 
       expect(await child.exitCode()).to.equal(1);
@@ -190,7 +190,7 @@ describe("samples/links, watched", () => {
       let child: Child;
       let code: number | null;
 
-      // Once for all: a release build lets itself be seen for five seconds before it stops.
+      // Once for all specs: a release build drains for five seconds.
       before(async () => {
         collector = await Collector.start();
         child = await Child.start(MAIN, { NODE_ENV: "production", OTLP_ENDPOINT: collector.endpoint });
@@ -209,7 +209,7 @@ describe("samples/links, watched", () => {
         await child?.[Symbol.asyncDispose]();
       });
 
-      it("writes lines of JSON, from the first to the last", () => {
+      it("writes only JSON lines", () => {
         const written = child.errors.trimEnd().split("\n").map(expectLogLine);
 
         expect(code).to.equal(0);
@@ -227,7 +227,7 @@ describe("samples/links, watched", () => {
         expect(child.errors + child.output).not.to.contain("canary");
       });
 
-      it("exports its spans where the environment names a collector", () => {
+      it("exports its spans where the environment sets a collector", () => {
         const line = child.errors.split("\n").find((each) => each.includes("GET /about 200"));
         const { fields } = expectLogLine(line ?? "");
         const spans = collector.spans.map((span) => ({ trace: hex(span.traceId), ...attributesOf(span) }));
@@ -243,7 +243,7 @@ describe("samples/links, watched", () => {
       });
     });
 
-    it("serves on and counts the spans it loses where the environment names a collector that is not there", async () => {
+    it("goes on and counts dropped spans where the collector is down", async () => {
       await using child = await Child.start(MAIN, { OTLP_ENDPOINT: "http://127.0.0.1:9" });
       await child.says("listening", "errors");
 
@@ -270,7 +270,7 @@ describe("samples/links, watched", () => {
       );
     });
 
-    it("writes what RUST_LOG asks for, and nothing else", async () => {
+    it("writes exactly the events that RUST_LOG selects", async () => {
       await using child = await Child.start(MAIN, { RUST_LOG: "framework::lifecycle=info" });
       await child.says("listening", "errors");
 

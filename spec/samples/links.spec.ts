@@ -1,4 +1,4 @@
-/** The sample as its users meet it: people with a page and a form, programs with JSON, whoever runs it with a key. */
+/** The sample for its users: people with a page and a form, programs with JSON, operators with a key. */
 import { provide, StartupError } from "@stagecraft/framework";
 import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -20,7 +20,7 @@ async function shortened(app: TestApp, slug = "example"): Promise<Response> {
   return app.post(links.store.url(), { json: { target: TARGET, slug } });
 }
 
-/** A store that has one link, and is asked what it would not do. */
+/** A store with one link, which refuses every change. */
 class OneLink extends LinkStore {
   private readonly link: Link = { slug: "one", target: "https://one.example/", createdAt: "", visits: 0 };
 
@@ -43,7 +43,7 @@ class OneLink extends LinkStore {
 
 describe("samples/links", () => {
   describe("for programs", () => {
-    it("makes a link, shows it, lists it, and counts who follows it", async () => {
+    it("makes a link, shows it, lists it, and counts its visits", async () => {
       await using app = await started();
 
       const made = await shortened(app);
@@ -60,7 +60,7 @@ describe("samples/links", () => {
       expect(await listed.json()).to.have.nested.property("links[0].slug", "example");
     });
 
-    it("chooses a slug for who does not", async () => {
+    it("chooses a slug where the request has none", async () => {
       await using app = await started();
 
       const made = await app.post(links.store.url(), { json: { target: TARGET } });
@@ -68,7 +68,7 @@ describe("samples/links", () => {
       expect(((await made.json()) as Link).slug).to.match(/^[0-9a-f]{8}$/);
     });
 
-    it("says which fields it does not take, and why", async () => {
+    it("names the refused fields, and the reasons", async () => {
       await using app = await started();
 
       const refused = await app.post(links.store.url(), { json: { target: "ftp://example.com", slug: "No!" } });
@@ -78,14 +78,14 @@ describe("samples/links", () => {
       expect(JSON.stringify(errors)).not.to.contain("ftp:").and.not.to.contain("No!");
     });
 
-    it("takes no slug twice", async () => {
+    it("refuses a slug that exists", async () => {
       await using app = await started();
       await shortened(app);
 
       await expectProblem(await shortened(app), { status: 409, slug: "conflict" });
     });
 
-    it("knows no link but those there are", async () => {
+    it("answers 404 for an unknown link", async () => {
       await using app = await started();
 
       for (const path of [links.show.url("none"), visit.url("none"), "/nowhere"]) {
@@ -93,7 +93,7 @@ describe("samples/links", () => {
       }
     });
 
-    it("removes a link for who has the key, and for nobody else", async () => {
+    it("removes a link only with the key", async () => {
       await using app = await started();
       await shortened(app);
       const path = links.destroy.url("example");
@@ -109,7 +109,7 @@ describe("samples/links", () => {
   });
 
   describe("for people", () => {
-    it("has a page that lists the links, every value escaped", async () => {
+    it("has a page that lists the links, with every value escaped", async () => {
       await using app = await started();
       await shortened(app);
 
@@ -122,7 +122,7 @@ describe("samples/links", () => {
         .and.not.include("<c>");
     });
 
-    it("leads back to the page who sends its form", async () => {
+    it("redirects to the page after its form", async () => {
       await using app = await started();
 
       const sent = await app.post(home.shorten.url(), { form: { target: TARGET, slug: "" } });
@@ -131,7 +131,7 @@ describe("samples/links", () => {
       expect(await app.resolve(LinkStore).all()).to.have.lengthOf(1);
     });
 
-    it("gives the form again, with every value escaped, to who sends what it cannot take", async () => {
+    it("shows the form again, with every value escaped, for invalid input", async () => {
       await using app = await started();
 
       const sent = await app.post(home.shorten.url(), { form: { target: '"><b>', slug: ["a", "b"] } });
@@ -156,7 +156,7 @@ describe("samples/links", () => {
       await expectProblem(program, { status: 404 });
     });
 
-    it("tells caches that errors differ by Accept, and to keep none of them", async () => {
+    it("sends errors with Vary: Accept and no-store", async () => {
       await using app = await started();
 
       for (const Accept of ["text/html", "application/json"]) {
@@ -170,7 +170,7 @@ describe("samples/links", () => {
       }
     });
 
-    it("has an icon, and a word for robots", async () => {
+    it("has an icon and a robots.txt", async () => {
       await using app = await started();
 
       const [icon, robots] = [await app.get("/favicon.svg"), await app.get("/robots.txt")];
@@ -180,8 +180,8 @@ describe("samples/links", () => {
     });
   });
 
-  describe("for who runs it", () => {
-    it("closes and opens again by the key, its own paths open meanwhile", async () => {
+  describe("for operators", () => {
+    it("enters and leaves maintenance with the key, with its admin paths open meanwhile", async () => {
       await using app = await started();
 
       const closed = await app.put("/admin/maintenance", SIGNED_IN);
@@ -199,7 +199,7 @@ describe("samples/links", () => {
     });
 
     for (const blank of ["", " "]) {
-      it(`takes the usual quota where its variable is ${JSON.stringify(blank)}`, async () => {
+      it(`uses the default quota where its variable is ${JSON.stringify(blank)}`, async () => {
         await using app = await started({ REQUESTS_PER_SECOND: blank, REQUESTS_PER_HOUR: blank });
 
         expect((await app.get("/")).status).to.equal(200);
@@ -207,7 +207,7 @@ describe("samples/links", () => {
     }
 
     for (const blank of ["", " "]) {
-      it(`has nobody signed in where the key is ${JSON.stringify(blank)}`, async () => {
+      it(`accepts no key where ADMIN_KEY is ${JSON.stringify(blank)}`, async () => {
         await using app = await started({ ADMIN_KEY: blank });
 
         for (const Authorization of ["Bearer", "Bearer ", "Bearer  "]) {
@@ -234,7 +234,7 @@ describe("samples/links", () => {
       ["REQUESTS_PER_HOUR", "0", '"0" is no number of requests', /whole number from 1/],
     ];
     for (const [name, value, what, fix] of mistyped) {
-      it(`refuses to start with ${name}=${value}, and says what to write`, () => {
+      it(`does not start with ${name}=${value}, and names the fix`, () => {
         const { message, stack } = errorOf(() => settingsFrom({ [name]: value }));
 
         expect(message).to.include(what).and.include(`at ${name}`).and.match(fix);
@@ -243,7 +243,7 @@ describe("samples/links", () => {
       });
     }
 
-    it("says everything that is mistyped at once", () => {
+    it("reports all malformed variables at once", () => {
       const error = errorOf(() => settingsFrom({ CORS_ORIGINS: "a,https://b.example,c", METRICS_ALLOW: "d" }));
 
       const findings = error instanceof StartupError ? error.diagnostics : [];
@@ -254,7 +254,7 @@ describe("samples/links", () => {
       ]);
     });
 
-    it("lets the pages of the origins that it names call the API, and no others", async () => {
+    it("lets only pages of the configured origins call the API", async () => {
       await using app = await started({ CORS_ORIGINS: "https://a.example, http://localhost:5173" });
 
       const granted = await Promise.all(
@@ -267,7 +267,7 @@ describe("samples/links", () => {
       expect(granted).to.deep.equal(["https://a.example", "http://localhost:5173", null]);
     });
 
-    it("has every stage on that an open service wants", async () => {
+    it("has every stage of a public service on", async () => {
       await using app = await started();
 
       const stages = app.application.pipeline().flatMap(({ slot, on }) => (on ? slot : []));
@@ -318,7 +318,7 @@ describe("samples/links", () => {
     ]);
   });
 
-  it("asks its store by what it is, so that another may stand in", async () => {
+  it("injects its store by the abstract class, so that a test may replace it", async () => {
     await using app = await testApp(linksApplication(settingsFrom({})), provide(LinkStore).useValue(new OneLink()));
 
     const [shown, taken] = [await app.get(links.show.url("one")), await shortened(app)];
@@ -326,7 +326,7 @@ describe("samples/links", () => {
     expect([shown.status, taken.status]).to.deep.equal([200, 409]);
   });
 
-  it("keeps the newest links, and only so many", async () => {
+  it("keeps a limited number of the newest links", async () => {
     const store = new MemoryLinks(new FakeClock());
     for (let at = 0; at <= MemoryLinks.capacity; at++) await store.add(`link-${at}`, TARGET);
 

@@ -1,11 +1,11 @@
 /**
- * A client that knows what it gets: one request after the other, each answer awaited, read and held against what it must be. Every request
- * has the client's number and its own in its id, so that its line can be found in the log.
+ * A client that checks every answer: it sends one request after the other, reads each answer and compares it with the expected one. The id
+ * of a request holds the numbers of client and request, so that the log reader finds its line.
  */
 import { once } from "node:events";
 import http from "node:http";
 
-/** In queries, cookies, credentials and bodies: what no line may hold. */
+/** The canary in queries, cookies, credentials and bodies; no line may hold it. */
 export const CANARY = "canary4711";
 
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -19,7 +19,7 @@ interface Step {
   readonly body?: string;
 }
 
-/** Again and again, each time with a link of its own. */
+/** One round of requests, with a link of its own. */
 function stepsOf(slug: string): readonly Step[] {
   const link = JSON.stringify({ target: `https://example.com/?token=${CANARY}`, slug });
   return [
@@ -45,7 +45,7 @@ function stepsOf(slug: string): readonly Step[] {
 }
 
 export class ExactClient {
-  /** Answers received, which are the requests sent. */
+  /** Received answers; their number is that of the sent requests. */
   answers = 0;
   private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -54,7 +54,7 @@ export class ExactClient {
     readonly number: number,
   ) {}
 
-  /** Asks until it is told to stop; rejects where an answer is not what it must be. */
+  /** Sends requests until it is stopped; rejects for a wrong answer. */
   async run(isOver: () => boolean): Promise<void> {
     for (let round = 0; !isOver(); round++) {
       for (const step of stepsOf(`c${this.number}-${round}`)) await this.take(step);
@@ -76,10 +76,10 @@ export class ExactClient {
   }
 }
 
-/** The answer, read to its end. */
+/** The complete answer. */
 async function answerTo(request: http.ClientRequest, body: string | undefined): Promise<http.IncomingMessage> {
   request.end(body);
-  // The event's one argument, by Node's documentation.
+  // Node documents this argument of the event.
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
   await once(response.resume(), "end");
   return response;

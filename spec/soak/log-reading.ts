@@ -1,4 +1,4 @@
-/** What a log file says of the requests, line by line; the first line that is none of the format ends the reading. */
+/** Reads the requests of a log file, line by line; the first malformed line ends the reading. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { expectLogLine, type LogLine } from "@stagecraft/framework/testing";
@@ -17,8 +17,8 @@ export class LogReading {
   private constructor() {}
 
   /**
-   * @throws AssertionError for a line that is torn or not of the format; Error for one that is missing, doubled or out of order, or that
-   * tells a secret
+   * @throws AssertionError for a torn or malformed line; Error for a line that is missing, repeated or out of order, or that
+   * holds a secret
    */
   static async of(file: string): Promise<LogReading> {
     const reading = new LogReading();
@@ -42,7 +42,7 @@ export class LogReading {
     this.follow(String(fields["request_id"]));
   }
 
-  /** A client sends one request at a time, so its lines come in order, and each once. */
+  /** A client sends one request at a time, so its lines are in order, each once. */
   private follow(id: string): void {
     const [, client, request] = ID_OF_CLIENT.exec(id) ?? [];
     if (client === undefined) return;

@@ -1,11 +1,11 @@
 /**
- * Loaded into the sample before anything else (`--expose-gc --import`): tells its memory when the parent asks. The heap is what is left after
- * a full collection, so that garbage is not taken for growth; the resident set is taken before it, as an operator would see it.
+ * Loaded into the sample first (`--expose-gc --import`): sends its memory to the parent on request. The heap is read after a full collection,
+ * so that garbage does not count as growth; the resident set is read before it, as an operator sees it.
  */
 export interface Memory {
   /** Bytes. */
   readonly resident: number;
-  /** Bytes, with what is kept outside the heap for it. */
+  /** Bytes, with the external memory of the heap. */
   readonly heap: number;
 }
 
@@ -16,7 +16,7 @@ process.on("message", () => {
   const memory: Memory = { resident, heap: heapUsed + external };
   process.send?.(memory);
 });
-// Whoever watched is gone: nobody would ever end it.
+// Without its parent no other process would end this one.
 process.on("disconnect", () => process.exit());
-// Asking is no reason to stay alive.
+// The channel must not keep the process alive.
 process.channel?.unref();

@@ -1,9 +1,9 @@
 /**
- * Whether memory stayed flat. Compared are the first and the last third of the readings after the warm-up, by their medians.
+ * Checks that memory is flat: compares the medians of the first and the last third of the readings after the warm-up.
  *
- * The heap is read after a full collection, so whatever it has grown by is kept by somebody. One reference kept a request is 8 bytes: over
- * a million requests four times what is allowed here, which leaves room for code that is compiled late and for tables that fill up. The
- * resident set goes up and down with the young generation, of which V8 may hold one semi-space of 16 MiB more or less at any time.
+ * The heap is read after a full collection, so its growth is a leak. A leak of one reference, 8 bytes, per request is four times the limit
+ * after a million requests; the limit leaves room for late compilation and for tables that fill up. The resident set varies with the young
+ * generation, of which V8 may hold one semi-space of 16 MiB more or less at any time.
  */
 import { median } from "../bench/table.js";
 import type { Memory } from "./memory-witness.js";
@@ -23,7 +23,7 @@ export interface MemoryStory {
   readonly resident: Growth;
 }
 
-/** @param readings at even intervals, those of the warm-up left out */
+/** @param readings at even intervals, without those of the warm-up */
 export function storyOf(readings: readonly Memory[]): MemoryStory {
   const third = Math.ceil(readings.length / 3);
   const [first, last] = [readings.slice(0, third), readings.slice(-third)];

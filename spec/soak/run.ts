@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: the sample under load for minutes, with everything on and its log in a file. Ends with code 1 where memory grew, where a
- * line of the log is torn, or where access lines, answers and the counters of `/metrics` are not equally many. Not part of the test run.
+ * `npm run soak`: the sample under load for minutes, with every stage on and its log in a file. Ends with code 1 where memory grows, where a
+ * line of the log is torn, or where the numbers of access lines, answers and counts of `/metrics` differ. Not part of the test run.
  *
  * @example
  * npm run soak -- --seconds 300 --connections 64
@@ -11,9 +11,9 @@ import { findingsOf, shown, storyOf } from "./memory.js";
 import { soak, type Soaked } from "./soak.js";
 import { disagreements } from "./verdict.js";
 
-/** The part of the time in which memory may still grow: code is compiled, tables and the store fill up. */
+/** The share of the time in which memory may grow: code is compiled, tables and the store fill up. */
 const WARM_UP = 0.2;
-/** A shorter run has no time to warm up, and nothing to say of memory. */
+/** A shorter run has no warm-up, so it does not check memory. */
 const SHORTEST_SECONDS = 60;
 
 function optionsOf(argv: readonly string[]): { readonly seconds: number; readonly connections: number } {

@@ -1,6 +1,6 @@
 /**
- * The sample under load, with everything on and its log in a file; afterwards the log, the metrics, the answers and the memory are held
- * against each other. `npm run soak` does it for minutes, a journey for seconds.
+ * Runs the sample under load, with every stage on and its log in a file, and collects the log, the metrics, the answers and the memory.
+ * `npm run soak` does it for minutes, a journey for seconds.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,21 +15,21 @@ import { WatchedSample } from "./watched-sample.js";
 
 export interface SoakOptions {
   readonly seconds: number;
-  /** Clients whose every answer is known. */
+  /** Clients that check every answer. */
   readonly clients: number;
-  /** Connections of wrk besides; 0 does without it. */
+  /** Connections of wrk beside them; 0 for none. */
   readonly connections: number;
 }
 
 export interface Soaked {
   /** Answers that clients received, scrapes included. */
   readonly answers: number;
-  /** Answers that wrk can have missed: what was on its way when it ended. */
+  /** Answers that wrk may have missed: the requests in flight at its end. */
   readonly onTheirWay: number;
   readonly reading: LogReading;
   /** `http_requests_total` in the last page, by `<method> <status>`. */
   readonly counted: ReadonlyMap<string, number>;
-  /** Answers each exact client received. */
+  /** Answers that each exact client received. */
   readonly byClient: readonly number[];
   /** At even intervals. */
   readonly memory: readonly Memory[];
@@ -38,7 +38,7 @@ export interface Soaked {
 const READINGS = 60;
 const SLOWEST_READING_MS = 1000;
 
-/** One request in turn to wrk; statuses do not matter to it. */
+/** Requests of wrk in turn; it accepts every status. */
 const REQUESTS: readonly BenchRequest[] = [
   { method: "GET", path: "/about", headers: {} },
   { method: "GET", path: "/about", headers: { "x-request-id": "not valid", traceparent: "not valid" } },
@@ -53,7 +53,7 @@ const REQUESTS: readonly BenchRequest[] = [
   { method: "POST", path: "/api/links", headers: { "content-type": "application/json" }, body: "{" },
 ];
 
-/** Where something goes wrong the log is left where it is, and the error says where that is. */
+/** After a failure the log file stays, and the error names its path. */
 export async function soak(options: SoakOptions): Promise<Soaked> {
   const folder = await mkdtemp(join(tmpdir(), "soak-"));
   const logFile = join(folder, "access.log");
@@ -80,7 +80,7 @@ async function soakWith(sample: WatchedSample, logFile: string, options: SoakOpt
   return { answers, onTheirWay: connections, reading, counted: countersOf(page), byClient, memory: watch.memory };
 }
 
-/** Looks at the sample as its operator would, while it is under load. */
+/** Reads memory and metrics of the sample under load. */
 class Watch {
   readonly memory: Memory[] = [];
   scrapes = 0;
@@ -107,7 +107,7 @@ class Watch {
     }
   }
 
-  /** The page once nothing is counted any more but the scrapes themselves. */
+  /** The page after all requests but the scrapes are counted. */
   async lastPage(): Promise<string> {
     let page = await this.scrape();
     for (let before = Number.NaN; total(countersOf(page)) !== before + 1; page = await this.scrape()) {

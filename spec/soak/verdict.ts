@@ -1,11 +1,11 @@
-/** What is wrong with what a soak has shown; nothing where the lines, the answers and the counters agree. */
+/** The disagreements of a soak between lines, answers and counters; none where they agree. */
 import type { Soaked } from "./soak.js";
 
 export function disagreements(soaked: Soaked): readonly string[] {
   return [...countersAgainstLines(soaked), ...answersAgainstLines(soaked), ...clientsAgainstLines(soaked)];
 }
 
-/** Exact: the last page was rendered when everything but the scrape that fetched it was counted. */
+/** Exact: the last page counts everything except its own scrape. */
 function countersAgainstLines({ counted, reading }: Soaked): readonly string[] {
   const lines = new Map(reading.series);
   lines.set("GET 200", (lines.get("GET 200") ?? 0) - 1);
@@ -15,7 +15,7 @@ function countersAgainstLines({ counted, reading }: Soaked): readonly string[] {
     .map((name) => `${name}: ${lines.get(name) ?? 0} access lines, ${counted.get(name) ?? 0} counted in /metrics`);
 }
 
-/** Exact without wrk, which does not say what was on its way when it ended. */
+/** Exact without wrk, which does not report the requests in flight at its end. */
 function answersAgainstLines({ answers, onTheirWay, reading: { requests } }: Soaked): readonly string[] {
   const more = requests - answers;
   if (more >= 0 && more <= onTheirWay) return [];

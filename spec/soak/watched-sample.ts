@@ -1,4 +1,4 @@
-/** `samples/links` in a release build as a process of its own: its log goes to a file, its memory and its metrics can be asked for. */
+/** `samples/links` in a release build as a process, with its log in a file, and access to its memory and its metrics. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -23,7 +23,7 @@ export class WatchedSample implements AsyncDisposable {
     this.exited = once(child, "exit");
   }
 
-  /** @param logFile where its standard error goes, as `2>logFile` would send it */
+  /** @param logFile the file of its standard error, as with `2>logFile` */
   static async start(logFile: string): Promise<WatchedSample> {
     const port = await freePort();
     const environment = { NODE_ENV: "production", PORT: String(port), REQUESTS_PER_SECOND: "1000000" };
@@ -42,7 +42,7 @@ export class WatchedSample implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** For an error that may have its reason there. */
+  /** The log, for an error with its cause there. */
   get fate(): string {
     const { exitCode, signalCode } = this.child;
     return exitCode === null && signalCode === null
@@ -52,7 +52,7 @@ export class WatchedSample implements AsyncDisposable {
 
   async memory(): Promise<Memory> {
     this.child.send("memory");
-    // The event's first argument is what memory-witness.ts sends.
+    // memory-witness.ts sends this argument of the event.
     const [memory] = (await once(this.child, "message")) as [Memory];
     return memory;
   }
@@ -61,7 +61,7 @@ export class WatchedSample implements AsyncDisposable {
     return (await fetch(`${this.url}/metrics`)).text();
   }
 
-  /** Ends it in the middle of whatever it does: what it has not written by now is lost. */
+  /** Kills it: unwritten output is lost. */
   async kill(): Promise<void> {
     this.child.kill("SIGKILL");
     await this.exited;

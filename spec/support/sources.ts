@@ -1,4 +1,4 @@
-/** The sources as text, for the specs of the house: what a file imports, what it says, how long it is. */
+/** The source files as text, with their imports, for the specs of the house. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
@@ -10,9 +10,9 @@ export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 export interface Import {
   /** As written: a package, or a path. */
   readonly from: string;
-  /** What a path leads to, from the repository; `undefined` for a package. */
+  /** The imported file, from the repository; `undefined` for a package. */
   readonly file: string | undefined;
-  /** Gone when compiled: `import type` and `export type`, and only they under `verbatimModuleSyntax`. */
+  /** Absent from the compiled code: `import type` and `export type`, and only these under `verbatimModuleSyntax`. */
   readonly erased: boolean;
 }
 
@@ -20,10 +20,12 @@ export interface Source {
   /** From the repository, for example `lib/routing/path.ts`. */
   readonly path: string;
   readonly text: string;
+  /** The text without its comments. */
+  readonly code: string;
   readonly imports: readonly Import[];
 }
 
-/** Every file below the folder that ends like that; none where there is no such folder. */
+/** Every file below the folder with that ending; none where the folder is missing. */
 export function filesBelow(folder: string, ending: string): readonly string[] {
   if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -33,7 +35,7 @@ export function filesBelow(folder: string, ending: string): readonly string[] {
     .toSorted();
 }
 
-/** The text of a file of the repository; `undefined` while there is none. */
+/** The text of a file of the repository; `undefined` where it is missing. */
 export function textOf(path: string): string | undefined {
   return existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : undefined;
 }
@@ -41,15 +43,20 @@ export function textOf(path: string): string | undefined {
 export function sourcesBelow(folder: string): readonly Source[] {
   return filesBelow(folder, ".ts").map((path) => {
     const text = textOf(path) ?? "";
-    return { path, text, imports: importsOf(path, text) };
+    return { path, text, code: withoutComments(text), imports: importsOf(path, text) };
   });
+}
+
+/** One line for each breach of a rule, the path first, so that a failure reads as a list of things to change. */
+export function breaches(sources: readonly Source[], find: (source: Source) => readonly string[]): readonly string[] {
+  return sources.flatMap((source) => find(source).map((breach) => `${source.path} ${breach}`));
 }
 
 const STATEMENT = /^(?:import|export)\s+(type\s+)?(?:[\w$*\s,]*|[\w$\s,]*\{[^}]*\})\s*from\s+"([^"]+)"/gm;
 const BARE = /^import\s+"([^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
 
-/** What a file's text imports; exported for its own spec. */
+/** The imports of a file's text; exported for its own spec. */
 export function importsOf(path: string, text: string): readonly Import[] {
   const code = withoutComments(text);
   const found = [...code.matchAll(STATEMENT)].map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
@@ -57,7 +64,7 @@ export function importsOf(path: string, text: string): readonly Import[] {
   return [...found, ...plain].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
 }
 
-/** Line by line, as prettier lays comments out; a string that holds `//` survives. */
+/** Relies on prettier, which puts comments on lines of their own; a string with `//` stays. */
 export function withoutComments(text: string): string {
   return text.replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, "").replaceAll(/^\s*\/\/.*$/gm, "");
 }

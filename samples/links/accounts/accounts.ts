@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Inject, Injectable, token } from "@stagecraft/framework";
 
-/** The key that may remove links and close the shop; from the environment, so that none stands in the code. */
+/** The key for removing links and for maintenance; from the environment, so that the code holds none. */
 export const ADMIN_KEY = token<string | undefined>("ADMIN_KEY");
 
-/** Knows who may do what. Without an admin key nobody may. */
+/** Checks keys. Without an admin key it accepts none. */
 @Injectable()
 export class Accounts {
   constructor(@Inject(ADMIN_KEY) private readonly adminKey: string | undefined) {}
@@ -14,7 +14,7 @@ export class Accounts {
   }
 }
 
-/** Equal lengths, whatever was sent: a comparison in constant time needs them. */
+/** A digest has a fixed length, which a comparison in constant time needs. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -1,7 +1,7 @@
 import { Context, Injectable, UnauthorizedError, type Middleware, type Next } from "@stagecraft/framework";
 import { Accounts } from "./accounts.js";
 
-/** Lets only the holder of the admin key pass: `Authorization: Bearer <key>`. */
+/** Lets only requests with the admin key pass: `Authorization: Bearer <key>`. */
 @Injectable()
 export class SignedIn implements Middleware {
   constructor(private readonly accounts: Accounts) {}

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** An address, and how many of its leading bits count where it stands for a block. No zone: it would be dropped in silence. */
+/** An address, with a prefix length for a block. No zone, because it would be ignored. */
 const ENTRY = /^(?<address>[0-9a-f.:]+)(?:\/(?<prefix>[0-9]{1,3}))?$/i;
 
-/** Addresses and CIDR blocks, as an operator writes them. */
+/** Addresses and CIDR blocks in the text of the operator. */
 export class AddressBlocks {
   private readonly list = new BlockList();
 

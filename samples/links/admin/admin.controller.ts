@@ -1,7 +1,7 @@
 import { Controller, Delete, Maintenance, Middleware, Put, Reply } from "@stagecraft/framework";
 import { SignedIn } from "../accounts/signed-in.js";
 
-/** Closes the shop and opens it again. The paths below `/admin` stay open meanwhile. */
+/** Switches maintenance on and off. The paths below `/admin` stay open meanwhile. */
 @Controller("/admin")
 @Middleware(SignedIn)
 export class AdminController {

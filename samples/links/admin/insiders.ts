@@ -1,10 +1,10 @@
 import { Context, Inject, Injectable, NotFoundError, token, type Middleware, type Next } from "@stagecraft/framework";
 import { AddressBlocks } from "./address-blocks.js";
 
-/** Addresses and CIDR blocks that may see the metrics. */
+/** Addresses and CIDR blocks that may read the metrics. */
 export const INSIDE_ADDRESSES = token<readonly string[]>("INSIDE_ADDRESSES");
 
-/** For everyone else what is inside does not exist. */
+/** Lets the listed addresses pass, and answers 404 to every other client. */
 @Injectable()
 export class Insiders implements Middleware {
   private readonly blocks: AddressBlocks;

@@ -2,7 +2,7 @@ import { Controller, Get, Middleware } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
 import { Insiders } from "./insiders.js";
 
-/** The metrics are the application's to publish: here, to a list of addresses. */
+/** Publishes the metrics to a list of addresses. */
 @Controller("/")
 @Middleware(Insiders)
 export class MetricsController {

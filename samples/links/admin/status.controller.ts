@@ -2,12 +2,12 @@ import { isIPv6 } from "node:net";
 import { Context, Controller, Get, Inject, token, UnavailableError } from "@stagecraft/framework";
 import { TraceContext } from "@stagecraft/framework/observe";
 
-/** What this service depends on, else it asks itself. The operator's word, never a client's. */
+/** The upstream of this service, set by the operator, never by a client. */
 export const UPSTREAM_URL = token<string | undefined>("UPSTREAM_URL");
 
 const PATIENCE_MS = 2000;
 
-/** Asks the upstream, as part of the caller's trace, and no longer than the caller waits. */
+/** Calls the upstream in the caller's trace, until the caller leaves. */
 @Controller("/")
 export class StatusController {
   constructor(@Inject(UPSTREAM_URL) private readonly upstream: string | undefined) {}
@@ -26,7 +26,7 @@ export class StatusController {
   }
 }
 
-/** At the address and port that this connection came in by: whoever chose them, and unlike `Host` no word of the client's. */
+/** The local address and port of this connection, which, unlike `Host`, the client does not choose. */
 function ownHealth({ req }: Context): string {
   const { localAddress = "", localPort } = req.socket;
   const host = isIPv6(localAddress) ? `[${localAddress}]` : localAddress;

@@ -1,0 +1,79 @@
+/** Rules for a single file: its length, its name, its first comment, the targets of its events, and the titles of specs. */
+
+import { expect } from "chai";
+import { breaches, sourcesBelow } from "../support/sources.js";
+
+const MOST_LINES = 330;
+
+const library = sourcesBelow("lib");
+const shown = [...library, ...sourcesBelow("samples")];
+
+describe("files", () => {
+  it(`are at most ${MOST_LINES} lines long`, () => {
+    const long = breaches(shown, ({ text }) =>
+      text.split("\n").length > MOST_LINES + 1 ? ["is too long: divide it"] : [],
+    );
+
+    expect(long).to.deep.equal([]);
+  });
+
+  it("open with a comment", () => {
+    const wrong = breaches(library, ({ text }) => (text.startsWith("/**") ? [] : ["does not open with a comment"]));
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("have a name in kebab-case that names a concept", () => {
+    const wrong = breaches(shown, ({ path }) => {
+      const name = path.split("/").at(-1) ?? "";
+      const vague = /^(index|utils?|helpers?|common|misc|shared|types)\.|\.service\./.test(name);
+      return /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.ts$/.test(name) && !vague ? [] : ["does not name a concept"];
+    });
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("have no default export", () => {
+    const wrong = breaches(library, ({ code }) =>
+      /^export default|\bas default\b/m.test(code) ? ["has a default export"] : [],
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("name the targets of their events framework::<area>::<part>", () => {
+    const wrong = breaches(library, ({ code }) =>
+      [...code.matchAll(/\btracing\.target\("(.*?)"\)/g)]
+        .filter(([, target = ""]) => !/^framework(::[a-z_]+)+$/.test(target))
+        .map(([call]) => `has ${call}: write framework::<area>::<part>`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("do not compile text to code at run time", () => {
+    const wrong = breaches(library, ({ code }) => (/\beval\(|new Function\(/.test(code) ? ["compiles text"] : []));
+
+    expect(wrong).to.deep.equal([]);
+  });
+});
+
+describe("spec titles", () => {
+  const specs = sourcesBelow("spec");
+
+  it("are statements in the present", () => {
+    const wrong = breaches(specs, ({ text }) =>
+      [...text.matchAll(/\b(?:it|describe)\(\s*["'`](.*?\bshould\b.*?)["'`],/gi)].map(([, title]) => `says "${title}"`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("stand in files that mocha finds", () => {
+    const lost = breaches(specs, ({ path, text }) =>
+      /^describe\(/m.test(text) && !path.endsWith(".spec.ts") ? ["holds specs that do not run: name it *.spec.ts"] : [],
+    );
+
+    expect(lost).to.deep.equal([]);
+  });
+});
