@@ -12,6 +12,7 @@ import koaContext from "koa/lib/context.js";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
+import { Answer } from "./answer.js";
 import { Exchange } from "./exchange.js";
 import { handOutResponse } from "./raw-response.js";
 import { spareConnection } from "./unread-body.js";
@@ -241,7 +242,7 @@ export class Context<Names extends string = never> extends Exchange {
   /** Node's response. Whoever asks for it may write by hand; the head is completed all the same. */
   get res(): ServerResponse {
     if (!this.exposed) handOutResponse(this);
-    return this.deaf ?? this.raw;
+    return this.detached ?? this.raw;
   }
 
   // --- Koa's own objects, made when asked for ---
@@ -288,7 +289,7 @@ export class Context<Names extends string = never> extends Exchange {
 }
 
 // Everything else that Koa's context has, inherited from Koa itself.
-Object.setPrototypeOf(Exchange.prototype, koaContext);
+Object.setPrototypeOf(Answer.prototype, koaContext);
 
 /** Every line of a header; Node makes that table for all headers at once, so only those who sent it pay for it. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {

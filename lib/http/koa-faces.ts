@@ -11,7 +11,7 @@ import Cookies from "cookies";
 import type { Context } from "./context.js";
 import { parseFields } from "./body-reader.js";
 import { queryOf } from "./request-target.js";
-import { lengthOf } from "./exchange.js";
+import { lengthOf } from "./answer.js";
 import { checkStatusMessage } from "./head.js";
 
 /** The fields by which Koa negotiates (RFC 9110 section 12.5). */

@@ -6,7 +6,7 @@
 import { ClientGoneError } from "../errors/framework-error.js";
 import { answerProblem, asFrameworkError } from "./returned-value.js";
 import type { Context } from "./context.js";
-import type { HeadSnapshot } from "./exchange.js";
+import type { HeadSnapshot } from "./answer.js";
 import { Problem } from "../errors/problem.js";
 import { discardBody } from "./body-stream.js";
 import { currentSubscriber } from "../tracing/flow.js";

@@ -177,7 +177,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   if (length !== undefined) pairs.push("Content-Length", String(length));
   if (closes) pairs.push("Connection", "close");
   const head = new TextHead();
-  if (ctx.completers !== undefined) ctx.completeHead(head);
+  ctx.completeHead(head);
   writeHead(raw, pairs, head);
 }
 

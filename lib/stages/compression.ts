@@ -15,7 +15,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { type Coding, pickCoding, readAcceptEncoding } from "../http/accept-encoding.js";
 import { settleBody } from "../http/returned-value.js";
 import type { Context } from "../http/context.js";
-import { lengthOf } from "../http/exchange.js";
+import { lengthOf } from "../http/answer.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { isStream } from "../http/body-stream.js";
 import { BoundedMemo } from "../http/bounded-memo.js";

@@ -17,7 +17,7 @@
 import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
-import type { HeadSnapshot } from "../http/exchange.js";
+import type { HeadSnapshot } from "../http/answer.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { describeThrown, isHandedOn } from "../http/refuse.js";
 import { tracing } from "../tracing/tracing.js";
