@@ -14,6 +14,26 @@ import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 /** The headers as they were at some moment, to be put back; `undefined`: there were none. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
 
+/**
+ * How far an answer has come.
+ * - `open`: the handler and the stages may write it;
+ * - `decided`: a stage has answered in the handler's place, only stages may write it;
+ * - `sent`: the head is out;
+ * - `over`: the answer is handed over, or the client has left.
+ */
+export type Phase = "open" | "decided" | "sent" | "over";
+
+/**
+ * Who writes Node's response.
+ * - `framework`: nothing else holds it;
+ * - `shared`: the application holds it too, and may write the head or the whole answer;
+ * - `by hand`: the application alone (Koa's `ctx.respond = false`).
+ */
+export type Writer = "framework" | "shared" | "by hand";
+
+/** Why an answer is over. */
+export type AnswerEnd = "handed over" | "client gone";
+
 export abstract class Answer {
   /** The body. `settleBody` turns it into text, bytes or a Node stream. @internal */
   payload: unknown = undefined;
@@ -25,18 +45,16 @@ export abstract class Answer {
   deferred: unknown = undefined;
   /** An error that a callback reported through Koa's `onerror`; the error boundary throws it. @internal */
   lateError: { readonly error: unknown } | undefined = undefined;
-  /** @internal */
-  statusIsExplicit = false;
-  /** A stage has answered for good: what a late handler writes is ignored. @internal */
-  sealed = false;
-  /** Node's response was handed out: its head must be completed even if it is written by hand. @internal */
-  exposed = false;
-  /** Koa's response was handed out: what is kept here is written through at once. @internal */
-  mirrored = false;
+  /** The status that was set; `undefined`: none was, and Node's response says 404, or 200 with a body. @internal */
+  givenStatus: number | undefined = undefined;
+
+  protected end: AnswerEnd | undefined = undefined;
+  private writer: Writer = "framework";
+  /** Why a stage has answered in the handler's place. */
+  private decidedFor: Error | undefined = undefined;
 
   /** Node's response as the application sees it, where the framework no longer writes through that one. */
   protected detached: ServerResponse | undefined = undefined;
-  private sealedFor: Error | undefined = undefined;
   private mirroredType: string | undefined = undefined;
 
   /** @internal */
@@ -52,7 +70,7 @@ export abstract class Answer {
   /** @internal */
   answerStatus(code: number): void {
     this.raw.statusCode = code;
-    this.statusIsExplicit = true;
+    this.givenStatus = code;
   }
 
   /** Puts a body in place of the one before, which is destroyed if it was a stream. @internal */
@@ -61,15 +79,15 @@ export abstract class Answer {
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
     this.payload = value instanceof Uint8Array ? asBuffer(value) : value;
-    if (before !== value && isStream(value)) keepFailure(value);
+    if (before !== value && typeof value === "object" && isStream(value)) keepFailure(value);
     // A head that is sent stays as it is.
-    if (raw.headersSent) return;
+    if (this.headIsSent) return;
     // Middleware for Koa sets the length of a stream before the stream itself.
     if (raw.hasHeader("Content-Length") && (before !== undefined || !isFlowing(value)))
       raw.removeHeader("Content-Length");
-    if (!this.statusIsExplicit) raw.statusCode = 200;
+    if (this.givenStatus === undefined) raw.statusCode = 200;
     this.naturalType = type;
-    if (this.mirrored) this.mirror();
+    if (this.isShared) this.mirror();
   }
 
   /** As in Koa, a body in place of another keeps its type, unless it becomes JSON: mostly it is the same body, changed or encoded. */
@@ -97,7 +115,8 @@ export abstract class Answer {
 
   /** Whether there is anything to send: a body, a status, a deferred value, or a head that was written by hand. @internal */
   get isAnswered(): boolean {
-    return this.statusIsExplicit || this.payload !== undefined || this.deferred !== undefined || this.raw.headersSent;
+    if (this.payload !== undefined || this.givenStatus !== undefined) return true;
+    return this.deferred !== undefined || this.headIsSent;
   }
 
   // --- the head ---
@@ -121,9 +140,8 @@ export abstract class Answer {
 
   /** Writes type and length onto Node's response, where Koa's accessors look for them. @internal */
   mirror(): void {
-    this.mirrored = true;
     const { raw, payload } = this;
-    if (raw.headersSent) return;
+    if (this.headIsSent) return;
     this.mirrorType();
     if (raw.hasHeader("Content-Length") || raw.hasHeader("Transfer-Encoding")) return;
     const length = lengthOf(payload);
@@ -140,21 +158,72 @@ export abstract class Answer {
     this.mirroredType = naturalType;
   }
 
-  // --- the phases ---
+  // --- the phase, and who writes ---
 
-  /** Takes the answer from its handler: nothing that the handler writes from now on changes it. Stages may change it still. @internal */
-  seal(reason: Error): void {
-    this.sealed = true;
-    this.sealedFor = reason;
-    this.deferred = undefined;
-    if (this.exposed) this.detachIfSealed();
+  /** Computed, since Node alone knows whether the head is out: the application may have written it by hand. @internal */
+  get phase(): Phase {
+    if (this.end !== undefined) return "over";
+    if (this.headIsSent) return "sent";
+    return this.decidedFor === undefined ? "open" : "decided";
+  }
+
+  /** Whether what the application writes counts; no, once a stage has answered in its place. @internal */
+  get mayChange(): boolean {
+    return this.decidedFor === undefined;
+  }
+
+  /** Whether a status or a header that the application sets counts. @internal */
+  get headMayChange(): boolean {
+    return this.mayChange && !this.headIsSent;
   }
 
   /** @internal */
-  detachIfSealed(): void {
-    if (this.detached !== undefined || this.sealedFor === undefined) return;
+  get headIsSent(): boolean {
+    return this.raw.headersSent;
+  }
+
+  /** The client left before the answer was handed over. @internal */
+  get isClientGone(): boolean {
+    return this.end === "client gone";
+  }
+
+  /** Nothing that the handler still does reaches the client: a stage has answered in its place, or the client has left. @internal */
+  get isAbandoned(): boolean {
+    return !this.mayChange || this.isClientGone;
+  }
+
+  /** The application holds Node's response: its head is completed when Node writes it. @internal */
+  get isShared(): boolean {
+    return this.writer !== "framework";
+  }
+
+  /** The application alone writes the answer. @internal */
+  get isWrittenByHand(): boolean {
+    return this.writer === "by hand";
+  }
+
+  /** The application has got Node's response. @internal */
+  share(): void {
+    this.writer = "shared";
+    this.detachIfDecided();
+  }
+
+  /** The application, which has got Node's response, writes the answer alone. @internal */
+  leaveToApplication(): void {
+    this.writer = "by hand";
+  }
+
+  /** Takes the answer from its handler: nothing that the handler writes from now on changes it. Stages may change it still. @internal */
+  decide(reason: Error): void {
+    this.decidedFor = reason;
+    this.deferred = undefined;
+    if (this.isShared) this.share();
+  }
+
+  private detachIfDecided(): void {
+    if (this.detached !== undefined || this.decidedFor === undefined) return;
     this.detached = this.raw;
-    this.raw = detachResponse(this.raw, this.sealedFor);
+    this.raw = detachResponse(this.raw, this.decidedFor);
   }
 }
 

@@ -65,9 +65,6 @@ export class Context<Names extends string = never> extends Exchange {
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
 
-  private responds: boolean | undefined = true;
-  /** Node's request was handed out. @internal */
-  requestIsOut = false;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
@@ -91,8 +88,8 @@ export class Context<Names extends string = never> extends Exchange {
   /** Node's request; what its listeners log belongs to this request. */
   get req(): IncomingMessage {
     spareConnection(this.incoming);
-    if (!this.requestIsOut) keepFlow(this.incoming);
-    this.requestIsOut = true;
+    if (!this.requestIsShared) keepFlow(this.incoming);
+    this.requestIsShared = true;
     return this.incoming;
   }
 
@@ -190,7 +187,7 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   set status(code: number) {
-    if (this.sealed || this.raw.headersSent) return;
+    if (!this.headMayChange) return;
     checkFinalStatus(code);
     this.answerStatus(code);
     this.raw.statusMessage = "";
@@ -203,7 +200,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */
   set body(value: unknown) {
-    if (this.sealed) {
+    if (!this.mayChange) {
       discardBody(value);
       return;
     }
@@ -211,7 +208,7 @@ export class Context<Names extends string = never> extends Exchange {
       this.answerBody(value);
       return;
     }
-    if (this.raw.headersSent) {
+    if (this.headIsSent) {
       // Nothing more to send is the end of what was begun by hand.
       this.answerBody("");
       return;
@@ -222,7 +219,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** Sets response headers, as in Koa. */
   set(name: string | Readonly<Record<string, string | string[]>>, value?: string | number | readonly string[]): void {
-    if (this.sealed || this.raw.headersSent) return;
+    if (!this.headMayChange) return;
     if (typeof name !== "string") {
       for (const [each, text] of Object.entries(name)) this.raw.setHeader(each, text);
     } else if (name !== "" && value !== undefined) {
@@ -230,18 +227,22 @@ export class Context<Names extends string = never> extends Exchange {
     }
   }
 
-  /** Koa's switch: false leaves the answer to whoever set it. */
+  /** Koa's switch: after `false` the application writes the answer by hand. */
   get respond(): boolean | undefined {
-    return this.responds;
+    return !this.isWrittenByHand;
   }
 
   set respond(value: boolean | undefined) {
-    if (!this.sealed) this.responds = value;
+    if (!this.mayChange) return;
+    if (value === false) {
+      if (!this.isShared) handOutResponse(this);
+      this.leaveToApplication();
+    } else if (this.isWrittenByHand) this.share();
   }
 
-  /** Node's response. Whoever asks for it may write by hand; the head is completed all the same. */
+  /** Node's response. The application may write it by hand; stages still add their headers to its head. */
   get res(): ServerResponse {
-    if (!this.exposed) handOutResponse(this);
+    if (!this.isShared) handOutResponse(this);
     return this.detached ?? this.raw;
   }
 
@@ -276,9 +277,9 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** Koa's way for a callback to report an error. Here it fails the request where the answer is still open. */
   onerror(error?: unknown): void {
-    if (this.sealed) return;
+    if (!this.mayChange) return;
     if (error !== undefined && error !== null) this.lateError ??= { error };
-    if (this.lateError !== undefined && this.raw.headersSent) this.raw.destroy();
+    if (this.lateError !== undefined && this.headIsSent) this.raw.destroy();
   }
 
   /** @internal */

@@ -40,10 +40,8 @@ export abstract class Exchange extends Answer {
   owesContinue = false;
   /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */
   bodyLimit: number | undefined = undefined;
-  /** The client left before the answer was handed over. @internal */
-  gone = false;
-  /** The framework no longer holds the request in flight. @internal */
-  finished = false;
+  /** The application holds Node's request. @internal */
+  requestIsShared = false;
 
   private completers: HeadCompleter[] | undefined = undefined;
   private controller: AbortController | undefined = undefined;
@@ -93,7 +91,11 @@ export abstract class Exchange extends Answer {
 
   /** @internal */
   abort(reason: Error): void {
-    if (this.abortReason !== undefined || this.finished) return;
+    if (this.phase !== "over") this.stopHandler(reason);
+  }
+
+  private stopHandler(reason: Error): void {
+    if (this.abortReason !== undefined) return;
     this.abortReason = reason;
     // Listeners of the signal log for this request, wherever the abort comes from.
     if (this.controller !== undefined) resumeFlow(this.signalFlow, abortWith, { controller: this.controller, reason });
@@ -106,9 +108,9 @@ export abstract class Exchange extends Answer {
 
   /** @internal */
   clientGone(): void {
-    if (this.finished) return;
-    this.gone = true;
-    this.abort(new ClientGoneError());
+    if (this.phase === "over") return;
+    this.end = "client gone";
+    this.stopHandler(new ClientGoneError());
     this.goneListener?.clientGone();
     for (const listener of this.moreGoneListeners ?? []) listener.clientGone();
     if (this.raw.socket === null) closeQueued(this.raw);
@@ -122,7 +124,7 @@ export abstract class Exchange extends Answer {
 
   /** The answer is handed over, or will never be. @internal */
   finish(): void {
-    this.finished = true;
+    this.end ??= "handed over";
     this.connection.end(this);
   }
 }

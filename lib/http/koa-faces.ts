@@ -167,7 +167,7 @@ export class KoaResponseFace {
 
   set message(text: string) {
     checkStatusMessage(text);
-    if (!this.ctx.sealed) this.raw.statusMessage = text;
+    if (this.ctx.mayChange) this.raw.statusMessage = text;
   }
 
   get body(): unknown {
@@ -219,7 +219,7 @@ export class KoaResponseFace {
   }
 
   remove(name: string): void {
-    if (this.ctx.sealed || this.raw.headersSent) return;
+    if (!this.ctx.headMayChange) return;
     this.raw.removeHeader(name);
     if (name.toLowerCase() === "content-type") this.ctx.naturalType = undefined;
   }
@@ -243,7 +243,7 @@ export class ContextCookies extends Cookies {
   }
 
   override set(name: string, value?: string | null, options?: Cookies.SetOption): this {
-    if (this.ctx.sealed) return this;
+    if (!this.ctx.mayChange) return this;
     return super.set(name, value, { secure: this.isSecure, ...options });
   }
 }

@@ -13,8 +13,7 @@ const log = tracing.target("framework::http::send");
 export function handOutResponse(exchange: Exchange): void {
   const { raw } = exchange;
   exchange.mirror();
-  if (exchange.exposed) return;
-  exchange.exposed = true;
+  if (exchange.isShared) return;
   keepFlow(raw);
   listenForFailure(exchange);
   const writeHead = raw.writeHead.bind(raw);
@@ -33,7 +32,7 @@ export function handOutResponse(exchange: Exchange): void {
     }
     return typeof rest[0] === "string" ? writeHead(asked, rest[0]) : writeHead(asked);
   }) as ServerResponse["writeHead"];
-  exchange.detachIfSealed();
+  exchange.share();
 }
 
 /** Node reports here what is written after the end, for example, and would end the process where nobody listens. */

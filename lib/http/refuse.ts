@@ -23,7 +23,7 @@ export function answerUnhandledError(
   log: Target,
   answer?: UnhandledErrorAnswer,
 ): void {
-  if (ctx.raw.headersSent) {
+  if (ctx.headIsSent) {
     tell(ctx, "response failed", thrown, log);
     discardBody(ctx.payload);
     ctx.raw.destroy();

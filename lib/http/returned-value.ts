@@ -44,17 +44,17 @@ export abstract class Deferred {
 
 /** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
 export function answerWith(ctx: Context, value: unknown): void {
-  if (ctx.sealed) {
+  if (!ctx.mayChange) {
     discardBody(value instanceof Reply || value instanceof Response ? value.body : value);
     return;
   }
   if (typeof value === "string") {
     ctx.answerBody(value);
   } else if (value === undefined || value === null) {
-    if (!ctx.isAnswered && ctx.respond !== false) ctx.answerStatus(204);
+    if (!ctx.isAnswered && !ctx.isWrittenByHand) ctx.answerStatus(204);
   } else if (typeof value === "object") {
     answerWithObject(ctx, value);
-  } else if (typeof value !== "boolean" || !ctx.raw.headersSent) {
+  } else if (typeof value !== "boolean" || !ctx.headIsSent) {
     // What `write` returns is no answer.
     answerJson(ctx, value);
   }
@@ -85,7 +85,7 @@ function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
 /** Puts a reply in place of what was there; headers of the same name are replaced, others stay. @internal */
 export function applyReply(ctx: Context, reply: Reply): void {
   const { raw } = ctx;
-  if (raw.headersSent) {
+  if (ctx.headIsSent) {
     ctx.answerBody(reply.body ?? "");
     return;
   }
@@ -102,7 +102,7 @@ const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfe
 const OF_THE_CODING = /^content-(?:encoding|length)$/;
 
 function answerFetchResponse(ctx: Context, response: Response): void {
-  if (ctx.raw.headersSent) {
+  if (ctx.headIsSent) {
     ctx.answerBody(response.body ?? "");
     return;
   }
@@ -131,7 +131,7 @@ export function settleBody(ctx: Context): void {
   } else if (payload instanceof Blob) {
     const { size } = payload;
     ctx.payload = streamOf(payload.stream());
-    if (!ctx.raw.headersSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
+    if (!ctx.headIsSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
   } else if (payload instanceof Response) {
     ctx.payload = undefined;
     answerFetchResponse(ctx, payload);
@@ -201,11 +201,11 @@ function errorWithStatus(thrown: unknown): FrameworkError | undefined {
  * malformed body, since Node then ends the connection. Each reader has an error of its own for that. What the language throws stays a
  * fault of the program.
  */
-function isCutOff({ gone, connection, incoming, raw }: Context, thrown: unknown): boolean {
-  if (!gone && !connection.socket.destroyed) return false;
+function isCutOff({ isClientGone, headIsSent, connection, incoming }: Context, thrown: unknown): boolean {
+  if (!isClientGone && !connection.socket.destroyed) return false;
   const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
   if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each);
-  return raw.headersSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+  return headIsSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];
@@ -248,6 +248,7 @@ const PATIENCE_MS = 100;
 /** The answer of a handler: what it returned, and of a stream the certainty that it begins. */
 export function answerReturned(ctx: Context, value: unknown): void | Promise<void> {
   answerWith(ctx, value);
+  if (typeof ctx.payload !== "object") return undefined;
   if (ctx.payload instanceof ReadableStream || isStream(ctx.payload)) settleBody(ctx);
   return isStream(ctx.payload) ? firstChunk(ctx, ctx.payload) : undefined;
 }
@@ -256,7 +257,7 @@ function firstChunk(ctx: Context, stream: Readable): void | Promise<void> {
   if (stream.readableEnded || ctx.incoming.method === "HEAD") return undefined;
   const failure = failureOf(stream);
   if (failure !== undefined) throw failure;
-  if (stream.readableLength > 0 || ctx.raw.headersSent || isEventStream(ctx)) return undefined;
+  if (stream.readableLength > 0 || ctx.headIsSent || isEventStream(ctx)) return undefined;
   // The handler has answered in time: while its stream is given a moment, no deadline counts.
   const { timeKeeper } = ctx;
   ctx.timeKeeper = stream;

@@ -19,16 +19,16 @@ const log = tracing.target("framework::http::send");
 
 export function send(ctx: Context): void {
   const { raw, payload } = ctx;
-  if (raw.writableEnded || ctx.respond === false) {
+  if (raw.writableEnded || ctx.isWrittenByHand) {
     releaseWhenClosed(ctx);
     return;
   }
-  if (ctx.gone || raw.destroyed) {
+  if (ctx.isClientGone || raw.destroyed) {
     discardBody(payload);
     ctx.finish();
     return;
   }
-  if (raw.headersSent) {
+  if (ctx.headIsSent) {
     if (payload !== undefined) sendBehindHead(ctx, payload);
     releaseWhenClosed(ctx);
     return;
@@ -49,7 +49,7 @@ function sendWhole(ctx: Context, payload: unknown, lingers: boolean): void {
   sendHead(ctx, length, lingers);
   if (lingers) lingerAfter(ctx);
   // What was handed out may have an `end` of somebody's own.
-  if (ctx.exposed) ctx.raw.end(body);
+  if (ctx.isShared) ctx.raw.end(body);
   else endAnswer(ctx.raw, body, length);
   letGo(ctx);
   ctx.finish();
@@ -135,7 +135,7 @@ function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
   keepFlow(ctx.raw);
   let told = false;
   const tell = (error: unknown): void => {
-    if (!told && !ctx.gone) log.error("response failed", { error, status: ctx.raw.statusCode });
+    if (!told && !ctx.isClientGone) log.error("response failed", { error, status: ctx.raw.statusCode });
     told = true;
   };
   // The pipeline tells it too, but on newer Nodes after it has closed the connection, when the client seems to have left.
@@ -168,7 +168,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const closes =
     lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
   if (closes) connection.isClosing = true;
-  if (ctx.exposed || raw.getHeaderNames().length > 0) {
+  if (ctx.isShared || raw.getHeaderNames().length > 0) {
     writeOnTop(ctx, length, closes);
     return;
   }
@@ -193,7 +193,7 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
   }
   if (closes) raw.setHeader("Connection", "close");
   // Where the response was handed out, its own writeHead completes the head.
-  if (!ctx.exposed) ctx.completeHead(new NodeHead(raw));
+  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
   raw.writeHead(raw.statusCode);
 }
 
@@ -218,8 +218,8 @@ function release(ctx: Context): void {
 }
 
 /** The answer is out, and of its request nobody will ask for more. */
-function letGo({ incoming, requestIsOut, exposed }: Context): void {
-  if (incoming instanceof OwnRequest && !requestIsOut && !exposed && !hasBody(incoming)) incoming.endUnheard();
+function letGo({ incoming, requestIsShared, isShared }: Context): void {
+  if (incoming instanceof OwnRequest && !requestIsShared && !isShared && !hasBody(incoming)) incoming.endUnheard();
 }
 
 /** In HTTP/2 the rest of a body holds up no other request. */

@@ -70,11 +70,11 @@ export function restIsSmall(incoming: IncomingMessage): boolean {
 }
 
 /** To be called when the answer is out: sees to it that the next request on the connection can be read, or that it ends. */
-export function keepAfter({ incoming, connection: { socket }, clock, sealed }: Exchange): void {
+export function keepAfter({ incoming, connection: { socket }, clock, mayChange }: Exchange): void {
   const isStanding = incoming.destroyed || incoming.readableFlowing === false;
   // Who reads on to the end may do so, and what nobody has touched Node throws away itself.
   if (isStanding) discardRest(incoming, socket);
-  if (incoming.complete || (!isStanding && !sealed && isListenedTo(incoming))) return;
+  if (incoming.complete || (!isStanding && mayChange && isListenedTo(incoming))) return;
   clock.setTimeout(() => void (incoming.complete || socket.destroy()), DISCARDED_MS, { background: true });
 }
 

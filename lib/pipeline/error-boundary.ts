@@ -21,7 +21,7 @@ export type Unresolved = (ctx: Context, deferred: Deferred) => void;
 export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
   return (ctx) => {
     // While a stage waited for something the client left: nothing of the application is to begin for it.
-    if (ctx.gone) return undefined;
+    if (ctx.isClientGone) return undefined;
     let result: void | Promise<void>;
     try {
       result = inner(ctx);
@@ -38,10 +38,10 @@ export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
 }
 
 function settle(ctx: Context, unresolved: Unresolved): void {
-  if (ctx.sealed) return;
+  if (!ctx.mayChange) return;
   try {
     if (ctx.lateError !== undefined) throw takeLateError(ctx);
-    if (ctx.exposed) checkByHand(ctx);
+    if (ctx.isShared) checkByHand(ctx);
     if (ctx.deferred instanceof Deferred) unresolved(ctx, ctx.deferred);
     else settleBody(ctx);
   } catch (thrown) {
@@ -50,8 +50,8 @@ function settle(ctx: Context, unresolved: Unresolved): void {
 }
 
 /** Whoever was handed Node's response may have written anything onto it; what cannot be sent is a panic while panics are caught. */
-function checkByHand({ raw, respond }: Context): void {
-  if (raw.headersSent || respond === false) return;
+function checkByHand({ raw, headIsSent, isWrittenByHand }: Context): void {
+  if (headIsSent || isWrittenByHand) return;
   checkFinalStatus(raw.statusCode);
   if (raw.statusMessage) checkStatusMessage(raw.statusMessage);
 }
@@ -65,11 +65,11 @@ function takeLateError(ctx: Context): unknown {
 
 function caught(ctx: Context, thrown: unknown): void {
   const error = asFrameworkError(ctx, thrown);
-  const { headersSent } = ctx.raw;
+  const { headIsSent } = ctx;
   // An answer that is sealed or begun cannot become another; after the client has left there is nothing to fail.
-  if (error === undefined || ctx.sealed || (headersSent && !(error instanceof ClientGoneError))) throw thrown;
+  if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
-  if (!headersSent) answerError(ctx, error, profile === "debug" || error.status < 500);
+  if (!headIsSent) answerError(ctx, error, profile === "debug" || error.status < 500);
 }
 
 function report(error: FrameworkError): void {
@@ -115,7 +115,7 @@ function finish(ctx: Context): void {
 function fail(ctx: Context, thrown: unknown): void {
   try {
     answerUnhandledError(ctx, thrown, undefined, logOfBackstop);
-    if (ctx.raw.headersSent) ctx.finish();
+    if (ctx.headIsSent) ctx.finish();
     else send(ctx);
   } catch (error) {
     // An error while an error is answered: a header that Node refuses, for example. Nothing is left but to end it.

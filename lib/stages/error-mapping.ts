@@ -62,7 +62,7 @@ export class ErrorMapping extends Layer {
 
   private map(ctx: Context): void {
     const { raw } = ctx;
-    if (raw.statusCode < 400 || raw.headersSent || ctx.respond === false) return;
+    if (raw.statusCode < 400 || ctx.headIsSent || ctx.isWrittenByHand) return;
     settleBody(ctx);
     if (this.mapper !== undefined && this.answerByMapper(ctx)) return;
     const type = typeOf(ctx);

@@ -154,10 +154,9 @@ class TimeKeeper {
 
   private answer(ctx: Context, head: HeadSnapshot): void {
     const reason = new DeadlineError();
-    ctx.respond = true;
-    ctx.seal(reason);
+    ctx.decide(reason);
     const { raw } = ctx;
-    if (!raw.headersSent) {
+    if (!ctx.headIsSent) {
       log.debug("request timed out", { status: 408, limit_ms: this.ms });
       ctx.answerNothing();
       ctx.restoreHead(head);

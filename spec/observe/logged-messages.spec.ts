@@ -145,7 +145,7 @@ describe("an HTTP message in a log call", () => {
 
     logged(ctx);
 
-    expect([ctx.requestIsOut, ctx.exposed]).to.deep.equal([false, false]);
+    expect([ctx.requestIsShared, ctx.isShared]).to.deep.equal([false, false]);
   });
 
   it("withholds what is named in alsoRedact", () => {

@@ -187,7 +187,7 @@ export class RateLimit extends Layer {
 
 /** While the store was asked the time ran out, or the client left: nothing further in is to begin for this request. */
 function isOver(ctx: Context): boolean {
-  return ctx.sealed || ctx.gone;
+  return ctx.isAbandoned;
 }
 
 function pass(ctx: Context, verdict: RateLimitVerdict, inner: Run): void | Promise<void> {

@@ -74,7 +74,7 @@ async function answer(ctx: Context, place: Place, chosen: Representation, read: 
   if (range === "unsatisfiable") return refuse(ctx, 416, "Content-Range", `bytes */${file.size}`);
   const body = await read(range ?? { first: 0, length: file.size });
   if (body === undefined) return false;
-  if (ctx.sealed || ctx.gone) discard(body);
+  if (ctx.isAbandoned) discard(body);
   else answerBody(ctx, place, chosen, body, range);
   return true;
 }

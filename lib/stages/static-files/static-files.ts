@@ -70,7 +70,7 @@ export class StaticFiles extends Layer {
     for (let tries = 0; tries < TRIES; tries++) {
       const chosen = await this.choose(ctx, place);
       if (chosen === undefined) return false;
-      if (ctx.sealed || ctx.gone || (await answerFile(ctx, place, chosen))) return true;
+      if (ctx.isAbandoned || (await answerFile(ctx, place, chosen))) return true;
       if (!(await place.library.canOpen(chosen.path))) return false;
     }
     return this.serveAsItIs(ctx, place);
@@ -79,7 +79,7 @@ export class StaticFiles extends Layer {
   private async serveAsItIs(ctx: Context, place: Place): Promise<boolean> {
     const chosen = await this.choose(ctx, place);
     if (chosen === undefined) return false;
-    if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, place, chosen))) return true;
+    if (ctx.isAbandoned || (await answerChangingFile(ctx, place, chosen))) return true;
     throw new Error("a static file was replaced each time it was about to be sent");
   }
 
