@@ -53,6 +53,9 @@ type Own =
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
 export interface Context<Names extends string = never> extends Omit<Koa.ExtendableContext, Own | keyof Exchange> {}
 
+/** Most targets are a path without a query; those need not be taken apart. */
+const PATH_ALONE = /^\/[^?#]*$/;
+
 const NO_PARAMS = Object.freeze(Object.create(null)) as Readonly<Record<string, never>>;
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
@@ -114,7 +117,7 @@ export class Context<Names extends string = never> extends Exchange {
     const { url } = this.incoming;
     if (url !== this.parsedUrl) {
       this.parsedUrl = url;
-      this.parsedPath = pathOf(url ?? "/");
+      this.parsedPath = url !== undefined && PATH_ALONE.test(url) ? url : pathOf(url ?? "/");
     }
     return this.parsedPath;
   }

@@ -6,12 +6,8 @@
 import zlib from "node:zlib";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
-import { HttpError } from "koa";
-import koaContext from "koa/lib/context.js";
-import { ClientGoneError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "./context.js";
 import { JSON_TYPE } from "./media-type.js";
-import { PROBLEM_CONTENT_TYPE, Problem } from "../errors/problem.js";
 import { Reply } from "./reply.js";
 import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-stream.js";
 import { checkFinalStatus } from "./head.js";
@@ -148,95 +144,6 @@ function streamOf(body: ReadableStream): Readable {
   const stream = Readable.fromWeb(body as NodeReadableStream);
   keepFailure(stream);
   return stream;
-}
-
-/** Headers that describe the body or its freshness, and mean nothing for the error that takes its place. A policy is no such header. */
-const OF_THE_BODY =
-  /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
-
-/** The answer to an error with a status; the caller has made sure that the head is not sent. @internal */
-export function answerError(ctx: Context, error: FrameworkError, withDetail: boolean): void {
-  const { raw } = ctx;
-  for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
-  const headers = error.headers ?? {};
-  for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
-  answerProblem(ctx, Problem.from(error, withDetail));
-}
-
-/** @internal */
-export function answerProblem(ctx: Context, problem: Problem): void {
-  ctx.deferred = undefined;
-  ctx.answerNothing();
-  ctx.answerStatus(problem.status);
-  ctx.raw.statusMessage = "";
-  ctx.answerBody(problem.text(), PROBLEM_CONTENT_TYPE);
-}
-
-/** The error with a status behind something thrown; `undefined` for a panic, and for a value that cannot be looked at. @internal */
-export function asFrameworkError(ctx: Context, thrown: unknown): FrameworkError | undefined {
-  try {
-    return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
-  } catch {
-    return undefined;
-  }
-}
-
-function errorWithStatus(thrown: unknown): FrameworkError | undefined {
-  if (thrown instanceof FrameworkError) return thrown;
-  // What Node's own functions throw that were given `ctx.signal`.
-  if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
-    return thrown.cause;
-  if (!isKoaHttpError(thrown)) return undefined;
-  const { status, expose, message, headers } = thrown;
-  return new FrameworkError(expose ? message : undefined, {
-    code: "E_HTTP",
-    status,
-    cause: thrown,
-    ...(headers !== undefined && { headers }),
-  });
-}
-
-/**
- * Whether a failure comes of a client that has left while its body was read, or while an answer was written by hand; also after a
- * malformed body, since Node then ends the connection. Each reader has an error of its own for that. What the language throws stays a
- * fault of the program.
- */
-function isCutOff({ isClientGone, headIsSent, connection, incoming }: Context, thrown: unknown): boolean {
-  if (!isClientGone && !connection.socket.destroyed) return false;
-  const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
-  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each);
-  return headIsSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
-}
-
-const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];
-
-interface KoaHttpError {
-  readonly status: number;
-  readonly expose: boolean;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/**
- * Koa widens `instanceof HttpError` to look-alikes; an upstream client's error with a status must stay a panic. Of the real ones
- * `expose` is on the prototype; an error of any class that went through `ctx.throw` has one of its own.
- */
-function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
-  if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
-  if (thrown instanceof HttpError && Object.hasOwn(thrown, "expose")) return true;
-  return thrown instanceof Error && ofAssert().isPrototypeOf(thrown);
-}
-
-let assertPrototype: object | undefined;
-
-/** What the errors of `ctx.assert` have in common: it brings another copy of their package than `ctx.throw`, which only they lead to. */
-function ofAssert(): object {
-  try {
-    if (assertPrototype === undefined) koaContext.assert(false, 400);
-  } catch (error) {
-    assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;
-  }
-  return assertPrototype ?? HttpError.prototype;
 }
 
 /**

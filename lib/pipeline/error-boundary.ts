@@ -3,13 +3,14 @@
  * what `ctx.body` holds becomes text, bytes or a stream. A panic passes. Always there, also in a bare application.
  */
 import { ClientGoneError, type FrameworkError } from "../errors/framework-error.js";
-import { answerError, asFrameworkError, Deferred, settleBody } from "../http/returned-value.js";
+import { Deferred, settleBody } from "../http/returned-value.js";
+import { asFrameworkError } from "../http/thrown-error.js";
 import type { Context } from "../http/context.js";
 import type { Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
-import { answerUnhandledError } from "../http/refuse.js";
+import { answerUnhandledError, refuseWithError } from "../http/refuse.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
 
@@ -69,7 +70,7 @@ function caught(ctx: Context, thrown: unknown): void {
   // An answer that is sealed or begun cannot become another; after the client has left there is nothing to fail.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
-  if (!headIsSent) answerError(ctx, error, profile === "debug" || error.status < 500);
+  if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500);
 }
 
 function report(error: FrameworkError): void {

@@ -6,7 +6,8 @@
  * builder.errorMapping(new ErrorMapping().redactErrors(true).using((status) =>
  *   status === 404 ? Reply.html("<h1>Nothing here</h1>") : undefined));
  */
-import { answerProblem, applyReply, settleBody } from "../http/returned-value.js";
+import { applyReply, settleBody } from "../http/returned-value.js";
+import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
@@ -67,9 +68,9 @@ export class ErrorMapping extends Layer {
     if (this.mapper !== undefined && this.answerByMapper(ctx)) return;
     const type = typeOf(ctx);
     if (ctx.payload === undefined) {
-      if (type === "") answerProblem(ctx, new Problem(raw.statusCode));
+      if (type === "") refuse(ctx, new Problem(raw.statusCode));
     } else if (this.redacts && raw.statusCode >= 500 && isTextOrJson(type)) {
-      answerProblem(ctx, new Problem(raw.statusCode));
+      refuse(ctx, new Problem(raw.statusCode));
     }
   }
 }

@@ -19,7 +19,8 @@ import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
 import type { HeadSnapshot } from "../http/answer.js";
 import { Layer, type Run } from "../http/middleware.js";
-import { describeThrown, isHandedOn } from "../http/refuse.js";
+import { describeThrown, refuse } from "../http/refuse.js";
+import { isHandedOn } from "../http/thrown-error.js";
 import { tracing } from "../tracing/tracing.js";
 
 // Deadlines that all lie the same time ahead: the order in which they were set is the order in which they fall due, so a list and one
@@ -158,9 +159,8 @@ class TimeKeeper {
     const { raw } = ctx;
     if (!ctx.headIsSent) {
       log.debug("request timed out", { status: 408, limit_ms: this.ms });
-      ctx.answerNothing();
       ctx.restoreHead(head);
-      ctx.answerStatus(408);
+      refuse(ctx, 408);
     } else if (!raw.writableEnded) {
       log.error("response failed", { error: reason });
       raw.destroy();

@@ -11,7 +11,7 @@
  * builder.rateLimit(RateLimit.perMinute(120).burst(20));
  * const logins = RateLimit.perHour(10).by((ctx) => ctx.get("x-api-key")).redis(cache, "login");
  */
-import { answerProblem } from "../../http/returned-value.js";
+import { refuse } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { Layer, type Run } from "../../http/middleware.js";
@@ -177,7 +177,7 @@ export class RateLimit extends Layer {
     if (isOver(ctx)) return undefined;
     if (onBackendError === "allow") return inner(ctx);
     log.debug("request refused", { status: 503 });
-    return answerProblem(ctx, UNAVAILABLE);
+    return refuse(ctx, UNAVAILABLE);
   }
 
   private with(change: Partial<Settings>): RateLimit {
@@ -194,7 +194,7 @@ function pass(ctx: Context, verdict: RateLimitVerdict, inner: Run): void | Promi
   ctx.completeHeadWith(verdict);
   if (verdict.isAdmitted) return inner(ctx);
   log.debug("request refused", REFUSED);
-  answerProblem(ctx, EXHAUSTED);
+  refuse(ctx, EXHAUSTED);
   ctx.raw.setHeader("Retry-After", String(verdict.retryAfterSeconds));
   return undefined;
 }
