@@ -12,7 +12,7 @@
  * if (match.kind === "found") match.value(match.params("/links/7")); // { id: "7" }
  */
 import type { PathSegment, Path } from "./path.js";
-import { decoded, canonicalPath, isPlain } from "./percent-encoding.js";
+import { decoded, canonicalPath } from "./percent-encoding.js";
 import type { Method } from "./handler.js";
 
 /**
@@ -65,6 +65,9 @@ export type NotFound =
   | { readonly kind: "options"; readonly allow: string };
 
 export type Match<T> = Found<T> | NotFound;
+
+/** A path that is its own canonical spelling: slashes and `pchar` without `%` (RFC 3986 section 3.3). */
+const PLAIN_PATH = /^[\w\-.~!$&'()*+,;=:@/]*$/;
 
 export const MALFORMED: NotFound = Object.freeze({ kind: "malformed" });
 export const NOT_FOUND: NotFound = Object.freeze({ kind: "not-found" });
@@ -239,7 +242,7 @@ export class RouteIndex<T> {
 
   /** What answers `method` on `path`, which is the request's path as it came, without its query. */
   match(method: string, path: string): Match<T> {
-    if (isPlain(path)) return this.search(method, path);
+    if (PLAIN_PATH.test(path)) return this.search(method, path);
     const canonical = canonicalPath(path);
     return canonical === undefined ? MALFORMED : this.search(method, canonical);
   }

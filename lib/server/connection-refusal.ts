@@ -23,11 +23,12 @@ export interface ConnectionRefusalOptions {
 }
 
 export class ConnectionRefusals {
-  private readonly leaving = new Set<Duplex>();
+  /** Refused connections that are still open. */
+  readonly leaving = new Set<Duplex>();
 
   /** Whether the connection was refused: requests that come out of what it had sent already are not served. */
   include(socket: Duplex): boolean {
-    return this.leaving.size > 0 && this.leaving.has(socket);
+    return this.leaving.has(socket);
   }
 
   /** Says `status`, or nothing at all, and closes; once a connection. */

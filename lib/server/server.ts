@@ -82,7 +82,7 @@ export function attach(server: http.Server, listener: RequestListener, requiresH
   const admits = (incoming: http.IncomingMessage, response: http.ServerResponse): boolean => {
     const fault = faultOf(incoming, { requiresHost, maxLines: headerLines(server) });
     if (fault !== undefined) farewells.say(incoming.socket, fault, { instead: response });
-    return !farewells.include(incoming.socket);
+    return farewells.leaving.size === 0 || !farewells.include(incoming.socket);
   };
   server.on("request", (incoming, response) => {
     if (admits(incoming, response)) listener.request(incoming, response);
