@@ -1,6 +1,6 @@
 /**
- * What a handler or a middleware gets: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts
- * when nobody waits for the answer any longer. Middleware written for Koa finds everything it knows.
+ * The argument of handlers and middleware: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts
+ * when the answer is no longer needed. Middleware written for Koa finds all of Koa's members. Work outside a request has no context.
  *
  * @example
  * async show({ params }: Context<"id">) { return this.store.find(params.id); }
@@ -60,7 +60,7 @@ const NO_PARAMS = Object.freeze(Object.create(null)) as Readonly<Record<string, 
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export class Context<Names extends string = never> extends Exchange {
-  /** The underlying Koa application; set once an application, on the prototype of its contexts. */
+  /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
   declare readonly app: Koa;
 
   /** The path's captures, percent-decoded. */
@@ -88,7 +88,7 @@ export class Context<Names extends string = never> extends Exchange {
     return this.abortSignal;
   }
 
-  /** Node's request; what its listeners log belongs to this request. */
+  /** Node's request. Its listeners log as part of this request. */
   get req(): IncomingMessage {
     spareConnection(this.incoming);
     if (!this.requestIsShared) keepFlow(this.incoming);
@@ -251,7 +251,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   // --- Koa's own objects, made when asked for ---
 
-  /** Koa's cookies; a `secure` cookie may be set on plain HTTP, which is what a proxy that ends TLS leaves to see. */
+  /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, since a proxy may have decrypted. */
   get cookies(): Cookies {
     return (this.cookieJar ??= new ContextCookies(this));
   }
@@ -272,13 +272,13 @@ export class Context<Names extends string = never> extends Exchange {
   get response(): Koa.Response {
     if (this.responseFace === undefined) {
       this.responseFace = new KoaResponseFace(this);
-      // It hands out Node's response as well.
+      // Koa's response gives access to Node's.
       handOutResponse(this);
     }
     return this.responseFace as unknown as Koa.Response;
   }
 
-  /** Koa's way for a callback to report an error. Here it fails the request where the answer is still open. */
+  /** Koa's way for a callback to report an error. The request fails with it while the answer is open. */
   onerror(error?: unknown): void {
     if (!this.mayChange) return;
     if (error !== undefined && error !== null) this.lateError ??= { error };
@@ -287,7 +287,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** @internal */
   bindParams(params: Readonly<Record<string, string>>): void {
-    // The router is the one writer; the names were checked against the path when the handler was compiled.
+    // Only the router writes it; the compiler checked the names of the handler's parameters against the path.
     (this as { params: Readonly<Record<string, string>> }).params = params;
   }
 }
@@ -295,7 +295,7 @@ export class Context<Names extends string = never> extends Exchange {
 // Everything else that Koa's context has, inherited from Koa itself.
 Object.setPrototypeOf(Answer.prototype, koaContext);
 
-/** Every line of a header; Node makes that table for all headers at once, so only those who sent it pay for it. */
+/** Every line of a header. Node makes that table for all headers at once, so it is read only for a request that has the header. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
   return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
 }

@@ -1,6 +1,6 @@
 /**
- * Handing out Node's response. From then on anyone may write the head by hand, so the stages' headers are added in the moment
- * Node writes it (the promise that they are on every answer holds for those too).
+ * Gives Node's response to the application. From then on the application may write the head by hand, so stages add their headers when Node
+ * writes it: they are on these answers too. After a stage has answered in the handler's place, see `detached-response`.
  */
 import type { ServerResponse } from "node:http";
 import type { Exchange } from "./exchange.js";
@@ -20,10 +20,10 @@ export function handOutResponse(exchange: Exchange): void {
   // The overloads of writeHead are passed through as they come.
   raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
     const [asked, ...rest] = args;
-    // As Node reads it.
+    // Node truncates it too.
     const status = Math.trunc(asked);
     const reason = typeof rest[0] === "string" ? rest[0] : raw.statusMessage;
-    // What Node refuses is no answer that anyone could be told of.
+    // Node refuses other statuses, so stages must not see them.
     if (!raw.headersSent && status >= 100 && status <= 999) {
       if (reason) checkStatusMessage(reason);
       setAll(raw, rest.at(-1));
@@ -35,17 +35,17 @@ export function handOutResponse(exchange: Exchange): void {
   exchange.share();
 }
 
-/** Node reports here what is written after the end, for example, and would end the process where nobody listens. */
+/** Node reports failures here, for example a write after the end. Without a listener they would end the process. */
 function listenForFailure(exchange: Exchange): void {
-  let isTold = false;
+  let isLogged = false;
   exchange.raw.on("error", (error) => {
     const { raw } = exchange;
     if (!raw.headersSent) {
       exchange.lateError ??= { error };
       return;
     }
-    if (!isTold) log.error("response failed", { error, status: raw.statusCode });
-    isTold = true;
+    if (!isLogged) log.error("response failed", { error, status: raw.statusCode });
+    isLogged = true;
     raw.destroy();
   });
 }

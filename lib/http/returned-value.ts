@@ -1,7 +1,6 @@
 /**
- * From what a handler or a middleware returned to an answer on the context; and from an error to one.
- * Text stays text and bytes stay bytes; everything else becomes JSON here, inside the pipeline, so that a `toJSON` that throws is
- * caught where errors are caught.
+ * Makes the value that a handler or a middleware returned the answer on the context. Text stays text, bytes stay bytes, and any other
+ * value becomes JSON. That happens inside the pipeline, so that the error boundary catches the errors of a `toJSON`.
  */
 import zlib from "node:zlib";
 import { Readable } from "node:stream";
@@ -13,8 +12,8 @@ import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-
 import { checkFinalStatus } from "./head.js";
 
 /**
- * Which content codings Node's `fetch` has undone before a handler sees the body. It takes all of them off or, where it does not know
- * one, none, and the headers stay what they were.
+ * The content codings that Node's `fetch` decodes before a handler sees the body. It decodes all codings of a body, or none if it does not
+ * know one of them. The headers stay as they were.
  */
 const UNDONE: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", ...(undoesZstd() ? ["zstd"] : [])]);
 
@@ -26,7 +25,7 @@ export function isUndoneByFetch(field: string): boolean {
     .every((coding) => UNDONE.has(coding.trim()));
 }
 
-/** undici does since 7.11, where Node's zlib can; Node 20 and 22 come with undici 6. */
+/** undici decodes it since 7.11, if Node's zlib can. Node 20 and 22 hold undici 6. */
 function undoesZstd(): boolean {
   const [major = 0, minor = 0] = (process.versions["undici"] ?? "").split(".").map(Number);
   return "createZstdDecompress" in zlib && (major > 7 || (major === 7 && minor >= 11));
@@ -34,7 +33,7 @@ function undoesZstd(): boolean {
 
 /** A returned value that an outer stage turns into the answer: a redirect, a page. */
 export abstract class Deferred {
-  /** What it is, for the message of a stage that is missing. */
+  /** Its name in the message about a missing stage. */
   abstract readonly kind: string;
 }
 
@@ -51,7 +50,7 @@ export function answerWith(ctx: Context, value: unknown): void {
   } else if (typeof value === "object") {
     answerWithObject(ctx, value);
   } else if (typeof value !== "boolean" || !ctx.headIsSent) {
-    // What `write` returns is no answer.
+    // The boolean that `res.write` returns is no answer.
     answerJson(ctx, value);
   }
 }
@@ -59,7 +58,7 @@ export function answerWith(ctx: Context, value: unknown): void {
 function answerWithObject(ctx: Context, value: object): void {
   if (value instanceof Reply) applyReply(ctx, value);
   else if (value instanceof Deferred) ctx.deferred = value;
-  // What `pipe` and `end` return: the answer is given by hand.
+  // `pipe` and `end` return the response: the application writes the answer.
   else if (value === ctx.raw) ctx.respond = false;
   else if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream || value instanceof Blob)
     ctx.answerBody(value);
@@ -93,7 +92,7 @@ export function applyReply(ctx: Context, reply: Reply): void {
   ctx.answerBody(reply.body, reply.type);
 }
 
-/** Headers of the connection that a response came over, and of a coding that `fetch` has undone already. */
+/** Headers about the connection of the other response, and about a coding that `fetch` has decoded. */
 const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 const OF_THE_CODING = /^content-(?:encoding|length)$/;
 
@@ -106,7 +105,7 @@ function answerFetchResponse(ctx: Context, response: Response): void {
   checkFinalStatus(response.status);
   ctx.answerStatus(response.status);
   const coding = response.headers.get("content-encoding");
-  // One that was made by hand has no URL, and its body is what its headers say.
+  // A response that the application made has no URL, and its body is in the coding of its headers.
   const isDecoded = response.url !== "" && coding !== null && isUndoneByFetch(coding);
   for (const [name, value] of response.headers) {
     if (OF_THE_CONNECTION.test(name) || (isDecoded && OF_THE_CODING.test(name))) continue;
@@ -147,12 +146,12 @@ function streamOf(body: ReadableStream): Readable {
 }
 
 /**
- * A body stream that fails before its first byte can still become a proper 500, so the answer waits for the first chunk, the end or
- * an error, but not long. Event streams, whose first event may be a long time coming, are not waited for.
+ * A stream that fails before its first byte can still become a 500, so the answer waits this long for the first chunk, the end or an
+ * error. It does not wait for event streams, whose first event may come much later.
  */
-const PATIENCE_MS = 100;
+const FIRST_CHUNK_MS = 100;
 
-/** The answer of a handler: what it returned, and of a stream the certainty that it begins. */
+/** Makes the returned value the answer. For a stream it waits a short time for the first chunk. */
 export function answerReturned(ctx: Context, value: unknown): void | Promise<void> {
   answerWith(ctx, value);
   if (typeof ctx.payload !== "object") return undefined;
@@ -165,7 +164,7 @@ function firstChunk(ctx: Context, stream: Readable): void | Promise<void> {
   const failure = failureOf(stream);
   if (failure !== undefined) throw failure;
   if (stream.readableLength > 0 || ctx.headIsSent || isEventStream(ctx)) return undefined;
-  // The handler has answered in time: while its stream is given a moment, no deadline counts.
+  // The handler has answered in time, so no deadline counts during the wait.
   const { timeKeeper } = ctx;
   ctx.timeKeeper = stream;
   return begin(ctx, stream).finally(() => (ctx.timeKeeper = timeKeeper));
@@ -175,7 +174,7 @@ function isEventStream({ raw, naturalType }: Context): boolean {
   return /^text\/event-stream(?:$|[ \t;])/i.test(String(raw.getHeader("Content-Type") ?? naturalType));
 }
 
-/** Resolves as soon as there is something to send, or nothing more to wait for. */
+/** Resolves with the first chunk, the end, or after the time. Rejects with the error of the stream. */
 function begin(ctx: Context, stream: Readable): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -185,7 +184,7 @@ function begin(ctx: Context, stream: Readable): Promise<void> {
     const arrived = (): void => {
       const failure = failureOf(stream);
       if (failure !== undefined) return failed(failure);
-      // Node says "readable" also to tell of an end or an error that is still on its way.
+      // Node emits "readable" also before an end or an error.
       if (stream.readableLength > 0 || stream.readableEnded) enough();
     };
     const failed = (error: unknown): void => {
@@ -196,7 +195,7 @@ function begin(ctx: Context, stream: Readable): Promise<void> {
       stop();
       resolve();
     };
-    const timer = ctx.clock.setTimeout(enough, PATIENCE_MS);
+    const timer = ctx.clock.setTimeout(enough, FIRST_CHUNK_MS);
     stream.on("readable", arrived).on("end", arrived).on("close", arrived).on("error", failed);
   });
 }

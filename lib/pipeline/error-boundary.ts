@@ -1,6 +1,8 @@
 /**
- * The boundary between the application's own layers and the framework's stages: an error with a status becomes an answer here, and
- * what `ctx.body` holds becomes text, bytes or a stream. A panic passes. Always there, also in a bare application.
+ * The two places that catch errors; every application has both. `errorBoundary` stands between the application's own layers and the
+ * framework's stages: an error with a status becomes an answer, an unhandled error passes. `lastResortHandler` stands outside every stage
+ * and takes the place of Koa's error handler, which would remove the headers that are set: what still comes as an exception is
+ * answered with a 500, and every answer is sent, once.
  */
 import { ClientGoneError, type FrameworkError } from "../errors/framework-error.js";
 import { Deferred, settleBody } from "../http/returned-value.js";
@@ -14,14 +16,15 @@ import { answerUnhandledError, refuseWithError } from "../http/refuse.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
 
-const log = tracing.target("framework::http::error");
+const errorLog = tracing.target("framework::http::error");
+const lastResortLog = tracing.target("framework::http::backstop");
 
-/** What becomes of a value that a stage further out would resolve: nothing here, where that stage is on. */
+/** Handles a value that a stage further out turns into the answer. It does nothing if that stage is on. */
 export type Unresolved = (ctx: Context, deferred: Deferred) => void;
 
 export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
   return (ctx) => {
-    // While a stage waited for something the client left: nothing of the application is to begin for it.
+    // The client left while a stage waited: the application must not begin to work for it.
     if (ctx.isClientGone) return undefined;
     let result: void | Promise<void>;
     try {
@@ -50,14 +53,14 @@ function settle(ctx: Context, unresolved: Unresolved): void {
   }
 }
 
-/** Whoever was handed Node's response may have written anything onto it; what cannot be sent is a panic while panics are caught. */
+/** The application may have put a status on Node's response that cannot be sent: that fails here, where the catchPanic stage sees it. */
 function checkByHand({ raw, headIsSent, isWrittenByHand }: Context): void {
   if (headIsSent || isWrittenByHand) return;
   checkFinalStatus(raw.statusCode);
   if (raw.statusMessage) checkStatusMessage(raw.statusMessage);
 }
 
-/** What a callback reported through Koa's `onerror` while the handler was at work. */
+/** The error that a callback reported through Koa's `onerror` while the handler worked. */
 function takeLateError(ctx: Context): unknown {
   const { lateError } = ctx;
   ctx.lateError = undefined;
@@ -67,7 +70,7 @@ function takeLateError(ctx: Context): unknown {
 function caught(ctx: Context, thrown: unknown): void {
   const error = asFrameworkError(ctx, thrown);
   const { headIsSent } = ctx;
-  // An answer that is sealed or begun cannot become another; after the client has left there is nothing to fail.
+  // An answer that is decided or begun cannot become another. After the client has left, no answer fails.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
   if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500);
@@ -75,17 +78,11 @@ function caught(ctx: Context, thrown: unknown): void {
 
 function report(error: FrameworkError): void {
   const { code, status } = error;
-  if (status >= 500) log.error(error.detail ?? "error", { code, status, error, stack: error.stack });
+  if (status >= 500) errorLog.error(error.detail ?? "error", { code, status, error, stack: error.stack });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
-    log.debug("request refused", { code, status, error: error.cause });
-  else log.debug("request refused", { code, status });
+    errorLog.debug("request refused", { code, status, error: error.cause });
+  else errorLog.debug("request refused", { code, status });
 }
-
-/**
- * The boundary outside every stage, in the place of Koa's own error handler, which would strip each header already set: whatever
- * still comes out of the chain as an exception is answered with a 500, and every answer is sent here, once.
- */
-const logOfBackstop = tracing.target("framework::http::backstop");
 
 /** The whole chain as one call that never throws and never rejects. */
 export function lastResortHandler(chain: Run): (ctx: Context) => void {
@@ -115,12 +112,12 @@ function finish(ctx: Context): void {
 
 function fail(ctx: Context, thrown: unknown): void {
   try {
-    answerUnhandledError(ctx, thrown, undefined, logOfBackstop);
+    answerUnhandledError(ctx, thrown, undefined, lastResortLog);
     if (ctx.headIsSent) ctx.finish();
     else send(ctx);
   } catch (error) {
-    // An error while an error is answered: a header that Node refuses, for example. Nothing is left but to end it.
-    logOfBackstop.error("response failed", { error });
+    // The answer to an error failed too, for example by a header that Node refuses.
+    lastResortLog.error("response failed", { error });
     ctx.raw.destroy();
     discardBody(ctx.payload);
     ctx.finish();

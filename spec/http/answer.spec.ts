@@ -17,6 +17,10 @@ async function contextAfter(handler: (ctx: Context) => unknown): Promise<Context
   return seen;
 }
 
+function writer({ isShared, isWrittenByHand }: Context): readonly boolean[] {
+  return [isShared, isWrittenByHand];
+}
+
 describe("the phase of an answer", () => {
   it("is open while the handler works, also after it has set status and body", async () => {
     const phases: string[] = [];
@@ -96,8 +100,6 @@ describe("the phase of an answer", () => {
 });
 
 describe("the writer of an answer", () => {
-  const writer = ({ isShared, isWrittenByHand }: Context): readonly boolean[] => [isShared, isWrittenByHand];
-
   it("is the framework alone until the application asks for Node's response", async () => {
     const seen: (readonly boolean[])[] = [];
 
