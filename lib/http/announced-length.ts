@@ -1,7 +1,7 @@
 /**
- * A body beside its `Content-Length`. Bytes that are missing make the client take the next answer for the rest of this one, and bytes
- * beyond it are read as the next answer, so both end the connection (RFC 9110 section 8.6). Only for streams, and for bodies behind
- * a head that the application wrote: the length of any other body is the framework's own count.
+ * Compares a body with its `Content-Length`. If bytes are missing, the client reads the next answer as the rest of this one; if there are
+ * too many, it reads them as the next answer. Both end the connection (RFC 9110 section 8.6). Only for streams, and for bodies behind a
+ * head that the application wrote: the framework counts any other body itself.
  */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
@@ -13,7 +13,7 @@ export interface LengthBounds {
   readonly most: number | undefined;
 }
 
-/** The `Content-Length` of a head that is written; `undefined` where there is none, or where Node sends the body in chunks. */
+/** The `Content-Length` of a written head; `undefined` if there is none, or if Node sends the body in chunks. */
 export function announcedLength(raw: ServerResponse): number | undefined {
   const length = raw.chunkedEncoding ? NaN : Number(raw.getHeader("Content-Length"));
   return Number.isNaN(length) ? undefined : length;
@@ -30,8 +30,8 @@ export function lengthError(length: number, { least = 0, most = Infinity }: Leng
 const CODE = { code: "E_BODY_LENGTH" } as const;
 
 /**
- * Calls `cut` before a byte too much is written, and before an end that comes too soon. To be called behind `pipeline`, whose
- * listeners have the stream flow and come after those of this check.
+ * Calls `cut` before a byte too many is written, and before an end that comes too early. To be called after `pipeline`: the listeners of
+ * this check are put before those of the pipeline.
  */
 export function checkLength(stream: Readable, { least, most }: LengthBounds, cut: (error: Error) => void): void {
   let sent = 0;

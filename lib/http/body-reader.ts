@@ -140,11 +140,11 @@ function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, r
     resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
   };
   const onError = (error: unknown): void => {
-    reject(ctx.gone ? ctx.signal.reason : error);
+    reject(ctx.isClientGone ? ctx.signal.reason : error);
   };
   const onClose = (): void => {
     if (!incoming.readableEnded)
-      reject(ctx.gone ? ctx.signal.reason : new BadRequestError("The request body ended early."));
+      reject(ctx.isClientGone ? ctx.signal.reason : new BadRequestError("The request body ended early."));
   };
   incoming.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
 }

@@ -1,6 +1,6 @@
 /**
- * Telling streams apart from everything else, by what they can do: also those of another copy of the stream package, and of the kind
- * that was before it. What such a stream says of itself may be missing.
+ * Streams as bodies: how to tell them from other values, how to keep their failures, and how to make each of them sendable. A stream is
+ * known by its methods, since it may come from another copy of the stream package or an old kind; its state may be missing then.
  */
 import { Readable, pipeline, Transform, type TransformCallback } from "node:stream";
 
@@ -15,7 +15,7 @@ export function isStream(value: unknown): value is Readable {
   );
 }
 
-/** Lets go of a body that nobody will read, so that what is behind it is closed. */
+/** Destroys a body that is not read, so that its source is closed. */
 export function discardBody(body: unknown): void {
   if (isStream(body)) {
     body.once("error", () => {});
@@ -26,8 +26,8 @@ export function discardBody(body: unknown): void {
 }
 
 /**
- * Between a stream's becoming the body and its being read, stages may wait for something. One that fails in that time has nobody
- * listening, which ends the process; whoever reads it afterwards learns of the failure all the same.
+ * Adds a listener for errors. Stages may wait between the moment a stream becomes the body and the moment it is read; an error in that
+ * time would end the process. The reader still sees the failure later.
  */
 export function keepFailure(stream: Readable): void {
   stream.on("error", ignore);
@@ -35,20 +35,18 @@ export function keepFailure(stream: Readable): void {
 
 function ignore(): void {}
 
-/** Why nothing more will come from a stream that has not ended. */
+/** The error of a stream that failed or was destroyed before its end. */
 export function failureOf(stream: Readable): Error | undefined {
   const { errored, destroyed, readableEnded }: Partial<Readable> = stream;
   if (errored !== undefined && errored !== null) return errored;
-  const isGone = destroyed && !readableEnded;
-  return isGone ? new Error("a handler returned a stream that was destroyed before it was read") : undefined;
+  const isBrokenOff = destroyed && !readableEnded;
+  return isBrokenOff ? new Error("a handler returned a stream that was destroyed before it was read") : undefined;
 }
 
-// A stream whose chunks may be anything, as one that text and bytes come out of: what cannot be sent is an error of the stream here,
-// where it would be an exception inside Node, which ends the process. Every body that is a stream passes by here before anything
-// reads it, be it the socket or an encoder.
-
 /**
- * `stream` where Node itself sees to its chunks, else a stream in front of it, which reads nothing before it is read.
+ * A stream of text and bytes. Node checks the chunks of its own byte streams; any other stream gets one in front that checks them,
+ * because a wrong chunk would be an exception inside Node, which ends the process. It reads nothing before it is read. Every body that is
+ * a stream passes here before the socket or an encoder reads it.
  * @throws TypeError for a stream that can only be written to
  */
 export function sendable(stream: Readable): Readable {
@@ -59,7 +57,7 @@ export function sendable(stream: Readable): Readable {
   return gate;
 }
 
-/** Node's writable streams have a `pipe`, too; streams older than `read` say that they are readable. */
+/** Node's writable streams have a `pipe` too. Streams of the old kind have no `read`, but `readable` is true. */
 function isOnlyWritable(stream: object): boolean {
   const { write, read, readable } = stream as { write?: unknown; read?: unknown; readable?: unknown };
   return typeof write === "function" && typeof read !== "function" && readable !== true;
@@ -78,7 +76,7 @@ class SendableStream extends Transform {
   override _read(size: number): void {
     if (!this.begun) {
       this.begun = true;
-      // Whoever reads this one sees the error; here is nothing to add.
+      // The reader of this stream sees the error.
       pipeline(this.source, this, () => {});
     }
     super._read(size);

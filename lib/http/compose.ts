@@ -77,7 +77,7 @@ class Step {
     this.isLeft = true;
     if (value !== undefined) answerWith(ctx, value);
     if (rest === undefined || this.isKnown(rest)) return undefined;
-    if (ctx.isAnswered || ctx.respond === false) return this.reportFailure();
+    if (ctx.isAnswered || ctx.isWrittenByHand) return this.reportFailure();
     this.isLeft = false;
     log.warn("next() was not awaited", { middleware: middlewareName(this.middleware) });
     return rest;

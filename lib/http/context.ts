@@ -1,6 +1,6 @@
 /**
- * What a handler or a middleware gets: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts
- * when nobody waits for the answer any longer. Middleware written for Koa finds everything it knows.
+ * The argument of handlers and middleware: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts
+ * when the answer is no longer needed. Middleware written for Koa finds all of Koa's members. Work outside a request has no context.
  *
  * @example
  * async show({ params }: Context<"id">) { return this.store.find(params.id); }
@@ -12,6 +12,7 @@ import koaContext from "koa/lib/context.js";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
+import { Answer } from "./answer.js";
 import { Exchange } from "./exchange.js";
 import { handOutResponse } from "./raw-response.js";
 import { spareConnection } from "./unread-body.js";
@@ -52,11 +53,14 @@ type Own =
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
 export interface Context<Names extends string = never> extends Omit<Koa.ExtendableContext, Own | keyof Exchange> {}
 
+/** Most targets are a path without a query; those need not be taken apart. */
+const PATH_ALONE = /^\/[^?#]*$/;
+
 const NO_PARAMS = Object.freeze(Object.create(null)) as Readonly<Record<string, never>>;
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export class Context<Names extends string = never> extends Exchange {
-  /** The underlying Koa application; set once an application, on the prototype of its contexts. */
+  /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
   declare readonly app: Koa;
 
   /** The path's captures, percent-decoded. */
@@ -64,9 +68,6 @@ export class Context<Names extends string = never> extends Exchange {
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
 
-  private responds: boolean | undefined = true;
-  /** Node's request was handed out. @internal */
-  requestIsOut = false;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
@@ -87,11 +88,11 @@ export class Context<Names extends string = never> extends Exchange {
     return this.abortSignal;
   }
 
-  /** Node's request; what its listeners log belongs to this request. */
+  /** Node's request. Its listeners log as part of this request. */
   get req(): IncomingMessage {
     spareConnection(this.incoming);
-    if (!this.requestIsOut) keepFlow(this.incoming);
-    this.requestIsOut = true;
+    if (!this.requestIsShared) keepFlow(this.incoming);
+    this.requestIsShared = true;
     return this.incoming;
   }
 
@@ -116,7 +117,7 @@ export class Context<Names extends string = never> extends Exchange {
     const { url } = this.incoming;
     if (url !== this.parsedUrl) {
       this.parsedUrl = url;
-      this.parsedPath = pathOf(url ?? "/");
+      this.parsedPath = url !== undefined && PATH_ALONE.test(url) ? url : pathOf(url ?? "/");
     }
     return this.parsedPath;
   }
@@ -189,7 +190,7 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   set status(code: number) {
-    if (this.sealed || this.raw.headersSent) return;
+    if (!this.headMayChange) return;
     checkFinalStatus(code);
     this.answerStatus(code);
     this.raw.statusMessage = "";
@@ -202,7 +203,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */
   set body(value: unknown) {
-    if (this.sealed) {
+    if (!this.mayChange) {
       discardBody(value);
       return;
     }
@@ -210,7 +211,7 @@ export class Context<Names extends string = never> extends Exchange {
       this.answerBody(value);
       return;
     }
-    if (this.raw.headersSent) {
+    if (this.headIsSent) {
       // Nothing more to send is the end of what was begun by hand.
       this.answerBody("");
       return;
@@ -221,7 +222,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** Sets response headers, as in Koa. */
   set(name: string | Readonly<Record<string, string | string[]>>, value?: string | number | readonly string[]): void {
-    if (this.sealed || this.raw.headersSent) return;
+    if (!this.headMayChange) return;
     if (typeof name !== "string") {
       for (const [each, text] of Object.entries(name)) this.raw.setHeader(each, text);
     } else if (name !== "" && value !== undefined) {
@@ -229,24 +230,28 @@ export class Context<Names extends string = never> extends Exchange {
     }
   }
 
-  /** Koa's switch: false leaves the answer to whoever set it. */
+  /** Koa's switch: after `false` the application writes the answer by hand. */
   get respond(): boolean | undefined {
-    return this.responds;
+    return !this.isWrittenByHand;
   }
 
   set respond(value: boolean | undefined) {
-    if (!this.sealed) this.responds = value;
+    if (!this.mayChange) return;
+    if (value === false) {
+      if (!this.isShared) handOutResponse(this);
+      this.leaveToApplication();
+    } else if (this.isWrittenByHand) this.share();
   }
 
-  /** Node's response. Whoever asks for it may write by hand; the head is completed all the same. */
+  /** Node's response. The application may write it by hand; stages still add their headers to its head. */
   get res(): ServerResponse {
-    if (!this.exposed) handOutResponse(this);
-    return this.deaf ?? this.raw;
+    if (!this.isShared) handOutResponse(this);
+    return this.detached ?? this.raw;
   }
 
   // --- Koa's own objects, made when asked for ---
 
-  /** Koa's cookies; a `secure` cookie may be set on plain HTTP, which is what a proxy that ends TLS leaves to see. */
+  /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, since a proxy may have decrypted. */
   get cookies(): Cookies {
     return (this.cookieJar ??= new ContextCookies(this));
   }
@@ -267,30 +272,30 @@ export class Context<Names extends string = never> extends Exchange {
   get response(): Koa.Response {
     if (this.responseFace === undefined) {
       this.responseFace = new KoaResponseFace(this);
-      // It hands out Node's response as well.
+      // Koa's response gives access to Node's.
       handOutResponse(this);
     }
     return this.responseFace as unknown as Koa.Response;
   }
 
-  /** Koa's way for a callback to report an error. Here it fails the request where the answer is still open. */
+  /** Koa's way for a callback to report an error. The request fails with it while the answer is open. */
   onerror(error?: unknown): void {
-    if (this.sealed) return;
+    if (!this.mayChange) return;
     if (error !== undefined && error !== null) this.lateError ??= { error };
-    if (this.lateError !== undefined && this.raw.headersSent) this.raw.destroy();
+    if (this.lateError !== undefined && this.headIsSent) this.raw.destroy();
   }
 
   /** @internal */
   bindParams(params: Readonly<Record<string, string>>): void {
-    // The router is the one writer; the names were checked against the path when the handler was compiled.
+    // Only the router writes it; the compiler checked the names of the handler's parameters against the path.
     (this as { params: Readonly<Record<string, string>> }).params = params;
   }
 }
 
 // Everything else that Koa's context has, inherited from Koa itself.
-Object.setPrototypeOf(Exchange.prototype, koaContext);
+Object.setPrototypeOf(Answer.prototype, koaContext);
 
-/** Every line of a header; Node makes that table for all headers at once, so only those who sent it pay for it. */
+/** Every line of a header. Node makes that table for all headers at once, so it is read only for a request that has the header. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
   return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
 }

@@ -1,7 +1,7 @@
 /**
- * Closing a connection on which the client may still send. A socket that is closed over bytes that nobody has read makes the kernel reset
- * the connection, and every answer that the client has not received is lost; so our side is closed first, and what comes is read and thrown
- * away until the client closes too, for 2 seconds and 1 MiB at most (RFC 9112 section 9.6).
+ * Closes a connection on which the client may still send. If a socket closes with bytes that were not read, the kernel resets the
+ * connection, and the client loses answers. So our side closes first, and bytes are read and discarded until the client closes too, for 2
+ * seconds and 1 MiB at most (RFC 9112 section 9.6).
  */
 import type { Duplex } from "node:stream";
 import type { Clock } from "../runtime/clock.js";
@@ -16,7 +16,7 @@ export function isHalfClosed(socket: Duplex): boolean {
   return halfClosed.has(socket);
 }
 
-/** To be called when the last answer is written; `text` goes out behind it. */
+/** To be called when the last answer is written; `text` is sent behind it. */
 export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
   if (socket.destroyed || halfClosed.has(socket)) return;
   halfClosed.add(socket);
@@ -31,10 +31,10 @@ export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
   socket.once("close", () => timer.cancel());
 }
 
-/** Takes the bytes away from Node's parser, which would go on with them. */
+/** Keeps the bytes from Node's parser, and discards them. */
 export function discardBytes(socket: Duplex & { _paused?: boolean }, taken?: (bytes: number) => void): void {
   socket.removeAllListeners("data").on("data", (chunk: Buffer) => taken?.(chunk.length));
-  // Node's note that the parser has come too far ahead of the answers; as long as it stands, Node does not let the socket read.
+  // Node sets this when the parser is too far ahead of the answers, and then does not let the socket read.
   socket._paused = false;
   socket.resume();
 }

@@ -1,6 +1,6 @@
 /**
- * The head of an answer at the moment it is sent. Stages that promise a header on every answer add it here, whoever answered:
- * handler, refusal, backstop, or a write by hand.
+ * The head of an answer at the moment it is sent: status line and fields. Stages that promise a header on every answer add it here, also
+ * to refusals, to the answer of the last-resort handler and to a head that is written by hand.
  */
 import { ServerResponse, type OutgoingHttpHeader, validateHeaderValue } from "node:http";
 import type { Exchange } from "./exchange.js";
@@ -12,15 +12,15 @@ export interface HeadCompleter {
 export interface ResponseHead {
   has(name: string): boolean;
   get(name: string): string | undefined;
-  /** Adds, or puts in place of what was there. The value is one that a header may hold, which need not be looked at again. */
+  /** Adds, or puts in place of what was there. The value must be one that a header may hold; it is not checked. */
   set(name: string, value: string): void;
   /** Adds all pairs `[name, value, name, value, …]` that are not there yet. */
   floor(pairs: readonly string[]): void;
 }
 
 /**
- * A head nobody has touched: what stages add to it, and nothing else. Names are constants, spelled alike by all who use them; values are
- * constants, numbers, or come from parsers that let nothing through which no header may hold. So it is text that nobody has to check.
+ * The head of an answer on which the application has set no header: it holds only what stages add. Names are constants with one spelling;
+ * values are constants, numbers, or checked by parsers. So its text needs no check.
  */
 export class TextHead implements ResponseHead {
   readonly pairs: string[] = [];
@@ -47,7 +47,7 @@ export class TextHead implements ResponseHead {
     }
   }
 
-  /** As they stand in an answer, each line with its end. */
+  /** The header lines, each with its line end. */
   lines(): string {
     const { pairs } = this;
     let lines = "";
@@ -62,7 +62,7 @@ export class TextHead implements ResponseHead {
   }
 }
 
-/** A head that lives on Node's response already. */
+/** The head on Node's response, where headers are set already. */
 export class NodeHead implements ResponseHead {
   constructor(private readonly raw: ServerResponse) {}
 
@@ -87,42 +87,40 @@ export class NodeHead implements ResponseHead {
   }
 }
 
-// A head that Node has composed and not yet sent is text, and more text can be put behind it. That is cheaper than what Node's own calls do.
+// Node holds a composed head as text until it sends it, and more text can be appended. That is cheaper than Node's own calls:
+// - Node checks each character of every header line; lines of checked pieces need no check.
+// - Node writes head and body as two pieces; a small body of ASCII text is appended to the head: one piece, one write.
 //
-// Header lines are looked at by Node character by character, name and value, every time; lines that were made of checked pieces need
-// not be. And a body that is given to `end` is kept apart from the head, and the socket handed a list of two pieces; text that is ASCII
-// goes out as the end of the head instead: one piece, one write.
-//
-// A response on which somebody has put methods of his own, or whose length Node is to check, is left to Node whole. Only methods that were
-// put on Node's own class before this file was loaded cannot be told apart: such an `end` does not see a small body.
+// A response with methods of another origin, or with a length that Node checks, is left to Node. Methods that were put on Node's own
+// class before this file was loaded are not recognized: such an `end` does not see a small body.
 
-/** Above this many bytes, joining the two pieces costs what it saves. */
+/** In bytes. Above this, joining the two pieces costs as much as it saves. */
 const SMALL = 8192;
 
-// To be compared with, never to be called.
+// For comparison only.
 const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map((name): unknown =>
   Reflect.get(ServerResponse.prototype, name),
 );
 
-/** Node's name for a composed head, `null` before; there is no public one. Where it is missing, Node is given everything. */
+/** Node's private name for a composed head, `null` before. Without it, everything goes through Node. */
 interface Composed {
   _header?: unknown;
 }
 
-/** Writes the head: `pairs` by way of Node, which has to look at some of them, and those of `head` behind them. */
+/** Writes the head: `pairs` through Node, which acts on some of them, and those of `head` behind them. */
 export function writeHead(raw: ServerResponse, pairs: OutgoingHttpHeader[], head: TextHead): void {
   if (!isNodes(raw) || raw._header !== null) {
     raw.writeHead(raw.statusCode, [...pairs, ...head.pairs]);
     return;
   }
   raw.writeHead(raw.statusCode, pairs);
-  // From here on it is text, which ends with the empty line; the compiler still takes it for `null`.
+  // Now it is text that ends with the empty line; for the compiler it is still `null`.
   const composed: unknown = raw._header;
   if (head.pairs.length === 0 || typeof composed !== "string") return;
   raw._header = `${composed.slice(0, -2)}${head.lines()}\r\n`;
 }
 
-/** Ends an answer whose head is written. `length` is the body's in bytes. */
+/** Ends an answer whose head is written. @param length of the body, in bytes */
 export function endAnswer(raw: ServerResponse, body: string | Uint8Array | undefined, length: number): void {
   if (typeof body === "string" && length === body.length && length <= SMALL && appendToHead(raw, body)) raw.end();
   else if (body === undefined) raw.end();
@@ -135,7 +133,7 @@ function appendToHead(raw: ServerResponse, body: string): boolean {
   return true;
 }
 
-/** A response of another class, or with other methods, does with head and body what only it knows. */
+/** Whether a response has the class and the methods of Node: others may treat head and body in another way. */
 function isNodes(raw: ServerResponse): raw is ServerResponse & Composed {
   return (
     Object.getPrototypeOf(raw) === ServerResponse.prototype &&
@@ -146,25 +144,25 @@ function isNodes(raw: ServerResponse): raw is ServerResponse & Composed {
   );
 }
 
-// What a status line can say, found out before anyone is told of an answer: Node refuses the rest only when the head is written.
+// The checks below run before stages see an answer: Node checks only when the head is written.
 
-/** Whether a status ends a request: those below 200 announce another head, and above 599 there are none (RFC 9110 section 15). */
+/** Whether a status ends a request: one below 200 announces another head, and there is none above 599 (RFC 9110 section 15). */
 export function isFinalStatus(code: number): boolean {
   return code >= 200 && code <= 599 && Number.isInteger(code);
 }
 
-/** @throws TypeError for a status that ends no request. */
+/** @throws TypeError for a status that does not end a request. */
 export function checkFinalStatus(code: number): void {
   if (!isFinalStatus(code))
     throw new TypeError(`invalid status code: ${String(code)}; give an integer from 200 to 599`);
 }
 
-/** @throws TypeError for a line break, or a character that no header can carry. */
+/** @throws TypeError for a line break, or a character that is not allowed in a header. */
 export function checkStatusMessage(text: string): void {
   validateHeaderValue("status message", text);
 }
 
-/** Answers that have no body, whatever somebody set (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+/** Answers that never have a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 export function isEmptyStatus(code: number): boolean {
   return code === 204 || code === 205 || code === 304;
 }

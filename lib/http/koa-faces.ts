@@ -1,6 +1,6 @@
 /**
- * `ctx.request` for middleware written for Koa: Koa's own accessors, over the same request that the context holds. Made only for those
- * who ask.
+ * `ctx.request`, `ctx.response` and `ctx.cookies` for middleware written for Koa: Koa's own accessors, over the request and the answer
+ * that the context holds. The context makes each of them when it is first asked for. Handlers of this framework do not need them.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -11,15 +11,16 @@ import Cookies from "cookies";
 import type { Context } from "./context.js";
 import { parseFields } from "./body-reader.js";
 import { queryOf } from "./request-target.js";
-import { lengthOf } from "./exchange.js";
+import { lengthOf } from "./answer.js";
 import { checkStatusMessage } from "./head.js";
 
 /** The fields by which Koa negotiates (RFC 9110 section 12.5). */
 const PREFERENCES = ["accept", "accept-charset", "accept-encoding", "accept-language"] as const;
 
-/** Characters. Koa's time to read such a field grows with the square of its length: 16 KiB take half a second. */
+/** In characters. Koa reads such a field in quadratic time: 16 KiB take half a second. */
 const LONGEST_PREFERENCE = 1024;
 
+/** `ctx.request`. */
 export class KoaRequestFace {
   readonly app: Koa;
   readonly req: IncomingMessage;
@@ -50,9 +51,7 @@ export class KoaRequestFace {
     this.ctx.path = value;
   }
 
-  /**
-   * Without the `?`. Koa's own getter throws for some targets in absolute form, and has Node print others in a deprecation warning.
-   */
+  /** Without the `?`. Koa's own getter throws for some targets in absolute form; for others Node prints a deprecation warning. */
   get querystring(): string {
     return queryOf(this.ctx.url).slice(1);
   }
@@ -63,7 +62,7 @@ export class KoaRequestFace {
   }
 
   /**
-   * As in Koa an object of its own, which may be written to and stays the same as long as the query does.
+   * As in Koa, an object that middleware may change. It stays the same object as long as the query does not change.
    *
    * @throws PayloadTooLargeError for more than a thousand fields, as `ctx.search` does
    */
@@ -80,7 +79,7 @@ export class KoaRequestFace {
     Reflect.set(koaRequest, "query", fields, this);
   }
 
-  /** Read by the `accepts` methods. A field that is too long counts as absent. */
+  /** The `accepts` methods read it. A field that is too long counts as absent. */
   get accept(): unknown {
     return (this.clientPreferences ??= Reflect.get(koaRequest, "accept", { req: withoutLongPreferences(this.req) }));
   }
@@ -114,13 +113,10 @@ function withoutLongPreferences(request: IncomingMessage): Pick<IncomingMessage,
   return { headers };
 }
 
-// Koa defines many of these as accessors on its prototype; the class above answers first.
+// Koa defines many of these as accessors on its prototype; the members of the class come first.
 Object.setPrototypeOf(KoaRequestFace.prototype, koaRequest);
 
-/**
- * `ctx.response` for middleware written for Koa: Koa's own accessors, over the same answer that the context holds. Made only for those
- * who ask.
- */
+/** `ctx.response`. */
 export class KoaResponseFace {
   readonly app: Koa;
   readonly req: IncomingMessage;
@@ -132,7 +128,7 @@ export class KoaResponseFace {
     this.raw = ctx.raw;
   }
 
-  /** Handed out like `ctx.res`: whoever writes by hand still gets a completed head. The accessors below do without. */
+  /** As `ctx.res`: stages still add their headers to a head that is written by hand. The accessors below need no shared response. */
   get res(): ServerResponse {
     return this.ctx.res;
   }
@@ -167,7 +163,7 @@ export class KoaResponseFace {
 
   set message(text: string) {
     checkStatusMessage(text);
-    if (!this.ctx.sealed) this.raw.statusMessage = text;
+    if (this.ctx.mayChange) this.raw.statusMessage = text;
   }
 
   get body(): unknown {
@@ -219,31 +215,31 @@ export class KoaResponseFace {
   }
 
   remove(name: string): void {
-    if (this.ctx.sealed || this.raw.headersSent) return;
+    if (!this.ctx.headMayChange) return;
     this.raw.removeHeader(name);
     if (name.toLowerCase() === "content-type") this.ctx.naturalType = undefined;
   }
 }
 
-// Koa defines many of these as accessors on its prototype; the class above answers first.
+// Koa defines many of these as accessors on its prototype; the members of the class come first.
 Object.setPrototypeOf(KoaResponseFace.prototype, koaResponse);
 
 /**
- * `ctx.cookies`: the cookies that Koa uses, which never throw because the connection to this process is not encrypted. Whether a
- * cookie is `Secure` follows the scheme the client used, unless the call says otherwise.
+ * `ctx.cookies`. A cookie is `Secure` if the client used HTTPS, unless the call says otherwise. Unlike Koa's, it never throws because the
+ * connection to this process is not encrypted: a proxy may decrypt.
  */
 export class ContextCookies extends Cookies {
   private readonly isSecure: boolean;
 
   constructor(private readonly ctx: Context) {
     const { keys } = ctx.app;
-    // Told that the connection is encrypted, the library refuses nothing; the default of each cookie is set below.
+    // With `secure` the library refuses no cookie; `set` gives each its default.
     super(ctx.incoming, ctx.raw, { secure: true, ...(keys !== undefined && { keys }) });
     this.isSecure = ctx.secure;
   }
 
   override set(name: string, value?: string | null, options?: Cookies.SetOption): this {
-    if (this.ctx.sealed) return this;
+    if (!this.ctx.mayChange) return this;
     return super.set(name, value, { secure: this.isSecure, ...options });
   }
 }

@@ -1,22 +1,53 @@
 /**
- * What becomes of a panic, whoever catches it: one ERROR event with the stack, and a 500 with nothing of the error in it, on the head
- * as it was when the request came to the stage that answers. After the head was sent only the connection can be ended, so that
- * the client sees a cut body.
+ * Every answer that takes the place of a handler's: a refusal by a stage, the answer to an error with a status, and the 500 to an
+ * unhandled error. All of them have the same head and body, whichever stage answers. Not for answers that a handler returns.
  */
-import { ClientGoneError } from "../errors/framework-error.js";
-import { answerProblem, asFrameworkError } from "./returned-value.js";
-import type { Context } from "./context.js";
-import type { HeadSnapshot } from "./exchange.js";
-import { Problem } from "../errors/problem.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { PROBLEM_CONTENT_TYPE, Problem } from "../errors/problem.js";
 import { describeThrown } from "../errors/thrown-value.js";
-import { discardBody } from "./body-stream.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import type { Target } from "../tracing/tracing.js";
+import type { HeadSnapshot } from "./answer.js";
+import { discardBody } from "./body-stream.js";
+import type { Context } from "./context.js";
+import { asFrameworkError, isHandedOn } from "./thrown-error.js";
+
+/**
+ * Answers with a status alone, to which the error mapping stage gives a body, or with a problem. Headers that are set stay. The caller
+ * has made sure that the head is not sent. @internal
+ */
+export function refuse(ctx: Context, refusal: number | Problem): void {
+  ctx.deferred = undefined;
+  ctx.answerNothing();
+  ctx.raw.statusMessage = "";
+  if (typeof refusal === "number") {
+    ctx.answerStatus(refusal);
+    return;
+  }
+  ctx.answerStatus(refusal.status);
+  ctx.answerBody(refusal.text(), PROBLEM_CONTENT_TYPE);
+}
+
+/** Headers that describe the body or its freshness, and are wrong for the error that takes its place. A policy describes no body. */
+const OF_THE_BODY =
+  /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
+
+/** Answers an error with its status, headers and problem. The caller has made sure that the head is not sent. @internal */
+export function refuseWithError(ctx: Context, error: FrameworkError, withDetail: boolean): void {
+  const { raw } = ctx;
+  for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
+  const headers = error.headers ?? {};
+  for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
+  refuse(ctx, Problem.from(error, withDetail));
+}
 
 /** Answers instead of the generic problem; returns whether it did. */
 export type UnhandledErrorAnswer = (ctx: Context) => boolean;
 
-/** @internal */
+/**
+ * Logs an unhandled error and answers 500 with nothing of the error in it, on `head`: the headers as they were when the request came to
+ * the stage that answers. Once the head is sent it can only end the connection, so that the client sees a body that is cut off. @internal
+ */
 export function answerUnhandledError(
   ctx: Context,
   thrown: unknown,
@@ -24,35 +55,26 @@ export function answerUnhandledError(
   log: Target,
   answer?: UnhandledErrorAnswer,
 ): void {
-  if (ctx.raw.headersSent) {
-    tell(ctx, "response failed", thrown, log);
+  if (ctx.headIsSent) {
+    report(ctx, "response failed", thrown, log);
     discardBody(ctx.payload);
     ctx.raw.destroy();
     return;
   }
-  tell(ctx, "panic", thrown, log);
-  ctx.deferred = undefined;
-  ctx.answerNothing();
+  report(ctx, "panic", thrown, log);
   ctx.restoreHead(head);
-  ctx.answerStatus(500);
-  if (answer?.(ctx) !== true) answerProblem(ctx, new Problem(500));
+  refuse(ctx, 500);
+  if (answer?.(ctx) !== true) refuse(ctx, new Problem(500));
 }
 
-/** A failure of work that the chain no longer waits for: the answer is decided. @internal */
+/** Logs a failure of work that the chain no longer waits for, since the answer is decided. @internal */
 export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
   if (isHandedOn(ctx, thrown)) return;
-  if (asFrameworkError(ctx, thrown) === undefined) tell(ctx, "late failure", thrown, log);
+  if (asFrameworkError(ctx, thrown) === undefined) report(ctx, "late failure", thrown, log);
   else log.warn("late failure", describeThrown(thrown));
 }
 
-/** Whether a failure says only what the framework knows: it ended the request itself, or the client did. @internal */
-export function isHandedOn(ctx: Context, thrown: unknown): boolean {
-  const error = asFrameworkError(ctx, thrown);
-  if (error === undefined) return false;
-  return error instanceof ClientGoneError || ctx.isAbortedWith(error) || error === ctx.incoming.errored;
-}
-
-function tell(ctx: Context, what: string, thrown: unknown, log: Target): void {
+function report(ctx: Context, what: string, thrown: unknown, log: Target): void {
   log.error(what, describeThrown(thrown));
   if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
 }

@@ -1,20 +1,13 @@
 /**
- * A request target taken apart (RFC 9112 section 3.2), whatever its form: the path, and the query that is never logged. A fragment is no
- * part of a target and is dropped; so is the authority of the absolute form.
- *
- * Not for the URLs an application makes: those are `URL`s.
+ * Takes a request target apart (RFC 9112 section 3.2), in each of its forms: the path, and the query, which is never logged. A fragment
+ * is no part of a target, so it is dropped; so is the authority of the absolute form. It also checks the targets that an application
+ * computes. Not for other URLs of an application: those are `URL`s.
  */
 import { hasControlCharacter } from "./field-value.js";
 
-/**
- * A request target taken apart (RFC 9112 section 3.2), whatever its form: the path, and the query that is never logged. A fragment is no
- * part of a target and is dropped; so is the authority of the absolute form.
- *
- * Not for the URLs an application makes: those are `URL`s.
- */
 const SLASH = 0x2f;
 
-/** The path, raw; `*` of the asterisk form. Never anything behind a `?` or a `#`. */
+/** The raw path, without query and fragment; `*` of the asterisk form. */
 export function pathOf(target: string): string {
   const end = endOfPath(target);
   if (target.charCodeAt(0) === SLASH) return target.slice(0, end);
@@ -40,15 +33,15 @@ function endOfPath(target: string): number {
   return fragment < 0 ? query : Math.min(query, fragment);
 }
 
-// Targets that an application computes, nearly always out of what a client sent: checked before anything is sent there. Both
-// functions return the target in ASCII, or `undefined` for one that would lead somewhere else than it says.
-
-/** A path and query of this server: no scheme, no authority, no fragment. */
+/**
+ * Checks a target on this server that the application computed, mostly from data of the client: no scheme, no authority, no fragment.
+ * Returns it in ASCII; `undefined` if it leads elsewhere.
+ */
 export function localTarget(url: string): string | undefined {
   return isPath(url) && !url.includes("#") ? inAscii(url) : undefined;
 }
 
-/** Where a redirect may lead: a path of this server, or an absolute http(s) URL. */
+/** Checks the target of a redirect: a path of this server, or an absolute http(s) URL. Returns it in ASCII, or `undefined`. */
 export function redirectTarget(location: string): string | undefined {
   if (isPath(location)) return location.includes("\\") ? undefined : inAscii(location);
   const isAbsolute = /^https?:\/\/[^/\\]/i.test(location) && !hasControlCharacter(location) && URL.canParse(location);

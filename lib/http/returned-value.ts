@@ -1,24 +1,19 @@
 /**
- * From what a handler or a middleware returned to an answer on the context; and from an error to one.
- * Text stays text and bytes stay bytes; everything else becomes JSON here, inside the pipeline, so that a `toJSON` that throws is
- * caught where errors are caught.
+ * Makes the value that a handler or a middleware returned the answer on the context. Text stays text, bytes stay bytes, and any other
+ * value becomes JSON. That happens inside the pipeline, so that the error boundary catches the errors of a `toJSON`.
  */
 import zlib from "node:zlib";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
-import { HttpError } from "koa";
-import koaContext from "koa/lib/context.js";
-import { ClientGoneError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "./context.js";
 import { JSON_TYPE } from "./media-type.js";
-import { PROBLEM_CONTENT_TYPE, Problem } from "../errors/problem.js";
 import { Reply } from "./reply.js";
 import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-stream.js";
 import { checkFinalStatus } from "./head.js";
 
 /**
- * Which content codings Node's `fetch` has undone before a handler sees the body. It takes all of them off or, where it does not know
- * one, none, and the headers stay what they were.
+ * The content codings that Node's `fetch` decodes before a handler sees the body. It decodes all codings of a body, or none if it does not
+ * know one of them. The headers stay as they were.
  */
 const UNDONE: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", ...(undoesZstd() ? ["zstd"] : [])]);
 
@@ -30,7 +25,7 @@ export function isUndoneByFetch(field: string): boolean {
     .every((coding) => UNDONE.has(coding.trim()));
 }
 
-/** undici does since 7.11, where Node's zlib can; Node 20 and 22 come with undici 6. */
+/** undici decodes it since 7.11, if Node's zlib can. Node 20 and 22 hold undici 6. */
 function undoesZstd(): boolean {
   const [major = 0, minor = 0] = (process.versions["undici"] ?? "").split(".").map(Number);
   return "createZstdDecompress" in zlib && (major > 7 || (major === 7 && minor >= 11));
@@ -38,24 +33,24 @@ function undoesZstd(): boolean {
 
 /** A returned value that an outer stage turns into the answer: a redirect, a page. */
 export abstract class Deferred {
-  /** What it is, for the message of a stage that is missing. */
+  /** Its name in the message about a missing stage. */
   abstract readonly kind: string;
 }
 
 /** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
 export function answerWith(ctx: Context, value: unknown): void {
-  if (ctx.sealed) {
+  if (!ctx.mayChange) {
     discardBody(value instanceof Reply || value instanceof Response ? value.body : value);
     return;
   }
   if (typeof value === "string") {
     ctx.answerBody(value);
   } else if (value === undefined || value === null) {
-    if (!ctx.isAnswered && ctx.respond !== false) ctx.answerStatus(204);
+    if (!ctx.isAnswered && !ctx.isWrittenByHand) ctx.answerStatus(204);
   } else if (typeof value === "object") {
     answerWithObject(ctx, value);
-  } else if (typeof value !== "boolean" || !ctx.raw.headersSent) {
-    // What `write` returns is no answer.
+  } else if (typeof value !== "boolean" || !ctx.headIsSent) {
+    // The boolean that `res.write` returns is no answer.
     answerJson(ctx, value);
   }
 }
@@ -63,7 +58,7 @@ export function answerWith(ctx: Context, value: unknown): void {
 function answerWithObject(ctx: Context, value: object): void {
   if (value instanceof Reply) applyReply(ctx, value);
   else if (value instanceof Deferred) ctx.deferred = value;
-  // What `pipe` and `end` return: the answer is given by hand.
+  // `pipe` and `end` return the response: the application writes the answer.
   else if (value === ctx.raw) ctx.respond = false;
   else if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream || value instanceof Blob)
     ctx.answerBody(value);
@@ -85,7 +80,7 @@ function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
 /** Puts a reply in place of what was there; headers of the same name are replaced, others stay. @internal */
 export function applyReply(ctx: Context, reply: Reply): void {
   const { raw } = ctx;
-  if (raw.headersSent) {
+  if (ctx.headIsSent) {
     ctx.answerBody(reply.body ?? "");
     return;
   }
@@ -97,12 +92,12 @@ export function applyReply(ctx: Context, reply: Reply): void {
   ctx.answerBody(reply.body, reply.type);
 }
 
-/** Headers of the connection that a response came over, and of a coding that `fetch` has undone already. */
+/** Headers about the connection of the other response, and about a coding that `fetch` has decoded. */
 const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 const OF_THE_CODING = /^content-(?:encoding|length)$/;
 
 function answerFetchResponse(ctx: Context, response: Response): void {
-  if (ctx.raw.headersSent) {
+  if (ctx.headIsSent) {
     ctx.answerBody(response.body ?? "");
     return;
   }
@@ -110,7 +105,7 @@ function answerFetchResponse(ctx: Context, response: Response): void {
   checkFinalStatus(response.status);
   ctx.answerStatus(response.status);
   const coding = response.headers.get("content-encoding");
-  // One that was made by hand has no URL, and its body is what its headers say.
+  // A response that the application made has no URL, and its body is in the coding of its headers.
   const isDecoded = response.url !== "" && coding !== null && isUndoneByFetch(coding);
   for (const [name, value] of response.headers) {
     if (OF_THE_CONNECTION.test(name) || (isDecoded && OF_THE_CODING.test(name))) continue;
@@ -131,7 +126,7 @@ export function settleBody(ctx: Context): void {
   } else if (payload instanceof Blob) {
     const { size } = payload;
     ctx.payload = streamOf(payload.stream());
-    if (!ctx.raw.headersSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
+    if (!ctx.headIsSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
   } else if (payload instanceof Response) {
     ctx.payload = undefined;
     answerFetchResponse(ctx, payload);
@@ -150,104 +145,16 @@ function streamOf(body: ReadableStream): Readable {
   return stream;
 }
 
-/** Headers that describe the body or its freshness, and mean nothing for the error that takes its place. A policy is no such header. */
-const OF_THE_BODY =
-  /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
-
-/** The answer to an error with a status; the caller has made sure that the head is not sent. @internal */
-export function answerError(ctx: Context, error: FrameworkError, withDetail: boolean): void {
-  const { raw } = ctx;
-  for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
-  const headers = error.headers ?? {};
-  for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
-  answerProblem(ctx, Problem.from(error, withDetail));
-}
-
-/** @internal */
-export function answerProblem(ctx: Context, problem: Problem): void {
-  ctx.deferred = undefined;
-  ctx.answerNothing();
-  ctx.answerStatus(problem.status);
-  ctx.raw.statusMessage = "";
-  ctx.answerBody(problem.text(), PROBLEM_CONTENT_TYPE);
-}
-
-/** The error with a status behind something thrown; `undefined` for a panic, and for a value that cannot be looked at. @internal */
-export function asFrameworkError(ctx: Context, thrown: unknown): FrameworkError | undefined {
-  try {
-    return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
-  } catch {
-    return undefined;
-  }
-}
-
-function errorWithStatus(thrown: unknown): FrameworkError | undefined {
-  if (thrown instanceof FrameworkError) return thrown;
-  // What Node's own functions throw that were given `ctx.signal`.
-  if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
-    return thrown.cause;
-  if (!isKoaHttpError(thrown)) return undefined;
-  const { status, expose, message, headers } = thrown;
-  return new FrameworkError(expose ? message : undefined, {
-    code: "E_HTTP",
-    status,
-    cause: thrown,
-    ...(headers !== undefined && { headers }),
-  });
-}
-
 /**
- * Whether a failure comes of a client that has left while its body was read, or while an answer was written by hand; also after a
- * malformed body, since Node then ends the connection. Each reader has an error of its own for that. What the language throws stays a
- * fault of the program.
+ * A stream that fails before its first byte can still become a 500, so the answer waits this long for the first chunk, the end or an
+ * error. It does not wait for event streams, whose first event may come much later.
  */
-function isCutOff({ gone, connection, incoming, raw }: Context, thrown: unknown): boolean {
-  if (!gone && !connection.socket.destroyed) return false;
-  const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
-  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each);
-  return raw.headersSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
-}
+const FIRST_CHUNK_MS = 100;
 
-const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];
-
-interface KoaHttpError {
-  readonly status: number;
-  readonly expose: boolean;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/**
- * Koa widens `instanceof HttpError` to look-alikes; an upstream client's error with a status must stay a panic. Of the real ones
- * `expose` is on the prototype; an error of any class that went through `ctx.throw` has one of its own.
- */
-function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
-  if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
-  if (thrown instanceof HttpError && Object.hasOwn(thrown, "expose")) return true;
-  return thrown instanceof Error && ofAssert().isPrototypeOf(thrown);
-}
-
-let assertPrototype: object | undefined;
-
-/** What the errors of `ctx.assert` have in common: it brings another copy of their package than `ctx.throw`, which only they lead to. */
-function ofAssert(): object {
-  try {
-    if (assertPrototype === undefined) koaContext.assert(false, 400);
-  } catch (error) {
-    assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;
-  }
-  return assertPrototype ?? HttpError.prototype;
-}
-
-/**
- * A body stream that fails before its first byte can still become a proper 500, so the answer waits for the first chunk, the end or
- * an error, but not long. Event streams, whose first event may be a long time coming, are not waited for.
- */
-const PATIENCE_MS = 100;
-
-/** The answer of a handler: what it returned, and of a stream the certainty that it begins. */
+/** Makes the returned value the answer. For a stream it waits a short time for the first chunk. */
 export function answerReturned(ctx: Context, value: unknown): void | Promise<void> {
   answerWith(ctx, value);
+  if (typeof ctx.payload !== "object") return undefined;
   if (ctx.payload instanceof ReadableStream || isStream(ctx.payload)) settleBody(ctx);
   return isStream(ctx.payload) ? firstChunk(ctx, ctx.payload) : undefined;
 }
@@ -256,8 +163,8 @@ function firstChunk(ctx: Context, stream: Readable): void | Promise<void> {
   if (stream.readableEnded || ctx.incoming.method === "HEAD") return undefined;
   const failure = failureOf(stream);
   if (failure !== undefined) throw failure;
-  if (stream.readableLength > 0 || ctx.raw.headersSent || isEventStream(ctx)) return undefined;
-  // The handler has answered in time: while its stream is given a moment, no deadline counts.
+  if (stream.readableLength > 0 || ctx.headIsSent || isEventStream(ctx)) return undefined;
+  // The handler has answered in time, so no deadline counts during the wait.
   const { timeKeeper } = ctx;
   ctx.timeKeeper = stream;
   return begin(ctx, stream).finally(() => (ctx.timeKeeper = timeKeeper));
@@ -267,7 +174,7 @@ function isEventStream({ raw, naturalType }: Context): boolean {
   return /^text\/event-stream(?:$|[ \t;])/i.test(String(raw.getHeader("Content-Type") ?? naturalType));
 }
 
-/** Resolves as soon as there is something to send, or nothing more to wait for. */
+/** Resolves with the first chunk, the end, or after the time. Rejects with the error of the stream. */
 function begin(ctx: Context, stream: Readable): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -277,7 +184,7 @@ function begin(ctx: Context, stream: Readable): Promise<void> {
     const arrived = (): void => {
       const failure = failureOf(stream);
       if (failure !== undefined) return failed(failure);
-      // Node says "readable" also to tell of an end or an error that is still on its way.
+      // Node emits "readable" also before an end or an error.
       if (stream.readableLength > 0 || stream.readableEnded) enough();
     };
     const failed = (error: unknown): void => {
@@ -288,7 +195,7 @@ function begin(ctx: Context, stream: Readable): Promise<void> {
       stop();
       resolve();
     };
-    const timer = ctx.clock.setTimeout(enough, PATIENCE_MS);
+    const timer = ctx.clock.setTimeout(enough, FIRST_CHUNK_MS);
     stream.on("readable", arrived).on("end", arrived).on("close", arrived).on("error", failed);
   });
 }

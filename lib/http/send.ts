@@ -1,7 +1,7 @@
 /**
- * The very end of the walk: the answer kept on the context becomes a head and bytes. Called once a request, by the backstop, after
- * every stage has had its say. It throws before the first byte only, for a head that Node refuses, and the backstop sees to that; what
- * fails later is logged and ends the connection, so that a client sees a cut body and never a clean end (RFC 9112 section 8).
+ * Sends the answer: turns what the context holds into a head and bytes. The last-resort handler calls it once for each request, after
+ * every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged and ends the connection, so
+ * that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
@@ -9,6 +9,7 @@ import { announcedLength, checkLength, lengthError, type LengthBounds } from "./
 import { endAnswer, writeHead, isEmptyStatus, TextHead, NodeHead } from "./head.js";
 import type { Context } from "./context.js";
 import { halfClose } from "./half-close.js";
+import { lengthOf } from "./answer.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./unread-body.js";
 import { OwnRequest } from "./connection.js";
 import { discardBody, failureOf, isStream } from "./body-stream.js";
@@ -19,84 +20,62 @@ const log = tracing.target("framework::http::send");
 
 export function send(ctx: Context): void {
   const { raw, payload } = ctx;
-  if (raw.writableEnded || ctx.respond === false) {
-    releaseWhenClosed(ctx);
-    return;
-  }
-  if (ctx.gone || raw.destroyed) {
+  if (raw.writableEnded || ctx.isWrittenByHand) {
+    finishWhenClosed(ctx);
+  } else if (ctx.isClientGone || raw.destroyed) {
     discardBody(payload);
     ctx.finish();
-    return;
-  }
-  if (raw.headersSent) {
+  } else if (ctx.headIsSent) {
     if (payload !== undefined) sendBehindHead(ctx, payload);
-    releaseWhenClosed(ctx);
-    return;
+    finishWhenClosed(ctx);
+  } else {
+    sendAnswer(ctx);
   }
-  const unread = hasUnreadBody(ctx);
-  const lingers = unread && !restIsSmall(ctx.incoming);
-  if (unread && !lingers) raw.once("finish", () => keepAfter(ctx));
-  if (isEmptyStatus(raw.statusCode)) sendEmpty(ctx, lingers);
-  else if (ctx.incoming.method === "HEAD") sendHeadOnly(ctx, lingers);
-  else if (isStream(payload)) sendStream(ctx, payload, lingers);
-  else sendWhole(ctx, payload, lingers);
 }
 
-function sendWhole(ctx: Context, payload: unknown, lingers: boolean): void {
-  // `settleBody` has left nothing but text and bytes.
-  const body = payload as string | Uint8Array | undefined;
-  const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
+/** Decides the framing and what happens to an unread request body, then writes. */
+function sendAnswer(ctx: Context): void {
+  const { raw, payload } = ctx;
+  const lingers = hasUnreadBody(ctx) && mustLinger(ctx);
+  const isEmpty = isEmptyStatus(raw.statusCode);
+  const carriesBody = !isEmpty && ctx.incoming.method !== "HEAD";
+  const length = isEmpty ? lengthOfEmpty(ctx) : payload === undefined ? 0 : lengthOf(payload);
+  if (!carriesBody) discardBody(payload);
   sendHead(ctx, length, lingers);
-  if (lingers) lingerAfter(ctx);
-  // What was handed out may have an `end` of somebody's own.
-  if (ctx.exposed) ctx.raw.end(body);
-  else endAnswer(ctx.raw, body, length);
-  letGo(ctx);
-  ctx.finish();
+  // `settleBody` has left text, bytes and streams; only a stream does not tell its length.
+  if (carriesBody && length === undefined) sendStream(ctx, payload as Readable, lingers);
+  else sendWhole(ctx, carriesBody ? (payload as string | Uint8Array | undefined) : undefined, length ?? 0, lingers);
 }
 
-function sendEmpty(ctx: Context, lingers: boolean): void {
-  const { payload, raw } = ctx;
-  discardBody(payload);
+/** Takes body headers off an answer without a body. Only a 205 says its length, which is 0 (RFC 9110 section 15.3.6). */
+function lengthOfEmpty(ctx: Context): number | undefined {
+  const { raw } = ctx;
   ctx.naturalType = undefined;
   raw.removeHeader("Content-Type");
   raw.removeHeader("Content-Length");
   raw.removeHeader("Transfer-Encoding");
-  sendHead(ctx, raw.statusCode === 205 ? 0 : undefined, lingers);
-  if (lingers) lingerAfter(ctx);
-  raw.end();
-  letGo(ctx);
-  ctx.finish();
+  return raw.statusCode === 205 ? 0 : undefined;
 }
 
-function sendHeadOnly(ctx: Context, lingers: boolean): void {
-  const { payload, raw } = ctx;
-  if (isStream(payload)) {
-    discardBody(payload);
-    sendHead(ctx, undefined, lingers);
-  } else {
-    // As above.
-    const body = payload as string | Uint8Array | undefined;
-    const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
-    sendHead(ctx, length, lingers);
-  }
+function sendWhole(ctx: Context, body: string | Uint8Array | undefined, length: number, lingers: boolean): void {
   if (lingers) lingerAfter(ctx);
-  raw.end();
-  letGo(ctx);
+  // The application may have put an `end` of its own on a response that it holds.
+  if (ctx.isShared && body !== undefined) ctx.raw.end(body);
+  else endAnswer(ctx.raw, body, length);
+  endRequest(ctx);
   ctx.finish();
 }
 
 function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
-  sendHead(ctx, undefined, lingers);
   if (lingers) lingerAfterStream(ctx, stream);
   const { raw } = ctx;
   const most = announcedLength(raw);
   raw.flushHeaders();
-  // What produces the body is the handler's work, whoever sends it.
+  // The handler's code produces the body, so what it logs belongs to the handler's flow.
   resumeFlow(ctx.flow, (body) => pump(ctx, body, { least: most, most }), stream);
 }
 
-/** The head went out by hand, or a part of the body too: what there is to send follows, as it does on Koa. */
+/** The application has sent the head, and perhaps a part of the body: the rest follows, as in Koa. */
 function sendBehindHead(ctx: Context, payload: unknown): void {
   const { raw } = ctx;
   if (ctx.incoming.method === "HEAD" || isEmptyStatus(raw.statusCode)) {
@@ -110,7 +89,7 @@ function sendBehindHead(ctx: Context, payload: unknown): void {
     raw.flushHeaders();
     resumeFlow(ctx.flow, (body) => pump(ctx, body, bounds), payload);
   } else {
-    // As above.
+    // `settleBody` has left text and bytes here.
     endBehindHead(ctx, payload as string | Uint8Array, bounds);
   }
 }
@@ -126,24 +105,24 @@ function endBehindHead(ctx: Context, body: string | Uint8Array, bounds: LengthBo
   raw.destroy();
 }
 
-/** Whether a head that was written by hand has nothing behind it yet, by Node's own note; there is no public one. */
+/** Whether no byte of the body is written behind the head. Node has no public name for it. */
 function isHeadAlone(raw: ServerResponse & { readonly _headerSent?: boolean }): boolean {
   return raw._headerSent === false;
 }
 
 function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
   keepFlow(ctx.raw);
-  let told = false;
-  const tell = (error: unknown): void => {
-    if (!told && !ctx.gone) log.error("response failed", { error, status: ctx.raw.statusCode });
-    told = true;
+  let isReported = false;
+  const report = (error: unknown): void => {
+    if (!isReported && !ctx.isClientGone) log.error("response failed", { error, status: ctx.raw.statusCode });
+    isReported = true;
   };
-  // The pipeline tells it too, but on newer Nodes after it has closed the connection, when the client seems to have left.
+  // The pipeline reports it too, but newer Nodes close the connection first, and the client seems to have left.
   const failure = failureOf(stream);
-  if (failure === undefined) stream.once("error", tell);
-  else tell(failure);
+  if (failure === undefined) stream.once("error", report);
+  else report(failure);
   const cut = (error: Error): void => {
-    tell(error);
+    report(error);
     ctx.raw.destroy();
   };
   const done = (error: Error | null | undefined): void => {
@@ -154,21 +133,21 @@ function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
   if (bounds.most !== undefined) checkLength(stream, bounds, cut);
 }
 
-/** The answer may be made of the body, also in ways that do not show yet; then there is no rest before it ends. */
+/** A stream may be made of the request body, even if nothing reads that yet. So the rest of it is known only when the stream ends. */
 function lingerAfterStream(ctx: Context, stream: Readable): void {
   if (ctx.incoming.destroyed) lingerAfter(ctx);
   else stream.once("end", () => void (ctx.incoming.complete || lingerAfter(ctx)));
 }
 
-/** `length` `undefined`: not known; Node then frames the body itself. */
+/** @param length `undefined`: unknown, and Node frames the body itself */
 function sendHead(ctx: Context, length: number | undefined, lingers: boolean): void {
   const { raw, connection } = ctx;
-  // Of pipelined requests only the last may say so: Node throws away every answer behind the one that does. In HTTP/2 no header closes
-  // the connection (RFC 9113 section 8.2.2).
+  // Node discards every answer behind one that closes the connection, so of pipelined requests only the last may close it. In HTTP/2 no
+  // header closes the connection (RFC 9113 section 8.2.2).
   const closes =
     lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
   if (closes) connection.isClosing = true;
-  if (ctx.exposed || raw.getHeaderNames().length > 0) {
+  if (ctx.isShared || raw.getHeaderNames().length > 0) {
     writeOnTop(ctx, length, closes);
     return;
   }
@@ -177,7 +156,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   if (length !== undefined) pairs.push("Content-Length", String(length));
   if (closes) pairs.push("Connection", "close");
   const head = new TextHead();
-  if (ctx.completers !== undefined) ctx.completeHead(head);
+  ctx.completeHead(head);
   writeHead(raw, pairs, head);
 }
 
@@ -192,22 +171,19 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
     raw.setHeader("Content-Length", length);
   }
   if (closes) raw.setHeader("Connection", "close");
-  // Where the response was handed out, its own writeHead completes the head.
-  if (!ctx.exposed) ctx.completeHead(new NodeHead(raw));
+  // The writeHead of a shared response completes the head itself.
+  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
   raw.writeHead(raw.statusCode);
 }
 
-/** Someone answers by hand: the request is in flight until Node says that the answer is over. */
-function releaseWhenClosed(ctx: Context): void {
-  if (ctx.raw.writableFinished || ctx.raw.destroyed) release(ctx);
-  else finished(ctx.raw, { readable: false }, () => release(ctx));
+/** The application writes the answer: the request is in flight until Node has closed the answer. */
+function finishWhenClosed(ctx: Context): void {
+  if (ctx.raw.writableFinished || ctx.raw.destroyed) finishClosed(ctx);
+  else finished(ctx.raw, { readable: false }, () => finishClosed(ctx));
 }
 
-/**
- * What was kept for an answer that is over will not be sent. Where reading the request's body was broken off, nobody would take in
- * its rest, and the next request behind it would wait.
- */
-function release(ctx: Context): void {
+/** A body that was set is not sent. If a reader stopped in the request body, the rest is discarded: the next request is behind it. */
+function finishClosed(ctx: Context): void {
   const { incoming, connection, payload } = ctx;
   discardBody(payload);
   if (incoming.destroyed && hasUnreadBody(ctx)) {
@@ -217,12 +193,19 @@ function release(ctx: Context): void {
   ctx.finish();
 }
 
-/** The answer is out, and of its request nobody will ask for more. */
-function letGo({ incoming, requestIsOut, exposed }: Context): void {
-  if (incoming instanceof OwnRequest && !requestIsOut && !exposed && !hasBody(incoming)) incoming.endUnheard();
+/** Ends a request without a body that the application does not hold: nothing can be read from it. */
+function endRequest({ incoming, requestIsShared, isShared }: Context): void {
+  if (incoming instanceof OwnRequest && !requestIsShared && !isShared && !hasBody(incoming)) incoming.endUnheard();
 }
 
-/** In HTTP/2 the rest of a body holds up no other request. */
+/** Whether the answer closes the connection because the rest of the body is large. A small rest is discarded, and the connection stays. */
+function mustLinger(ctx: Context): boolean {
+  if (!restIsSmall(ctx.incoming)) return true;
+  ctx.raw.once("finish", () => keepAfter(ctx));
+  return false;
+}
+
+/** Whether another request may wait behind the rest of a body. In HTTP/2 none does. */
 function hasUnreadBody({ incoming, connection }: Context): boolean {
   return connection.stream === undefined && hasBody(incoming) && !incoming.complete;
 }

@@ -1,7 +1,7 @@
 /**
- * Answering before the request's body was read. Closing at once would make the kernel reset the connection and take the answer
- * with it, so the rest is read and thrown away for a while first: at most 1 MiB, and until 2 seconds after the answer (RFC 9112
- * section 9.6). A small rest that was announced is thrown away as well, and the connection kept where it comes in that time.
+ * What happens to a request body that is not read to its end before the answer. If the connection closed at once, the kernel would reset
+ * it, and the client would lose the answer. So the rest is read and discarded first: at most 1 MiB, and until 2 seconds after the answer
+ * (RFC 9112 section 9.6). A small rest with a known length is discarded too, and the connection stays if it arrives in that time.
  */
 import { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -9,39 +9,37 @@ import { FrameworkError } from "../errors/framework-error.js";
 import type { Exchange } from "./exchange.js";
 import { DISCARDED_BYTES, DISCARDED_MS, halfClose } from "./half-close.js";
 
-/**
- * The request's body below its stream, where Node's parser feeds it. Node ends the connection together with the stream, and the
- * answer with both: a handler that stops reading in the middle, or whose pipeline fails, could not be answered any more. Here the
- * connection outlives the stream, and what is left of the body is thrown away where the answer is sent.
- */
 type Done = (error?: Error | null) => void;
 
-/** Has the connection outlive the body's stream; to be called before the stream is handed out. */
+/**
+ * Keeps the connection open when the stream of the body is destroyed. Node would close both, and a handler that stops reading in the
+ * middle could not be answered. To be called before the application gets the stream.
+ */
 export function spareConnection(incoming: IncomingMessage): void {
   incoming._destroy = destroyStreamOnly;
 }
 
-/** `this` is a request of Node's HTTP/2 too, which is no `IncomingMessage`. */
+/** `this` may be a request of Node's HTTP/2, which is no `IncomingMessage`. */
 function destroyStreamOnly(this: IncomingMessage, error: Error | null, done: Done): void {
   const { socket } = this as { readonly socket: Socket | null };
-  // Once the client has left, Node's own way tells everyone about it.
+  // After the client has left, Node's own method reports that to all listeners.
   const isOver = this instanceof IncomingMessage && (socket === null || socket.destroyed);
   if (isOver) IncomingMessage.prototype._destroy.call(this, error, done);
   else process.nextTick(reportDestroyed, this, error, done);
 }
 
-/** As in Node, an error that nobody listens for is no reason to end the process. */
+/** As in Node, an error without a listener does not end the process. */
 function reportDestroyed(incoming: IncomingMessage, error: Error | null, done: Done): void {
   done(incoming.listenerCount("error") > 0 ? error : null);
 }
 
-/** What to do with the bytes that are thrown away, and at their end. */
+/** Observes the rest of a body while it is discarded. */
 export interface Rest {
   taken(bytes: number): void;
   ended(): void;
 }
 
-/** Throws away what is left of the body. Whoever still reads it gets an error: an end would look like the whole. */
+/** Discards the rest of the body. A reader gets an error, because an end would look like the whole body. */
 export function discardRest(incoming: IncomingMessage, socket: Socket, rest?: Rest): void {
   const push = incoming.push.bind(incoming);
   incoming.push = (chunk: Buffer | null) => {
@@ -61,7 +59,7 @@ function brokenOff(): FrameworkError {
   });
 }
 
-/** A rest up to this many announced bytes is worth keeping the connection for. */
+/** Bytes. The connection stays for a body of up to this length. */
 export const SMALL_REST = 65_536;
 
 export function restIsSmall(incoming: IncomingMessage): boolean {
@@ -69,12 +67,12 @@ export function restIsSmall(incoming: IncomingMessage): boolean {
   return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= SMALL_REST;
 }
 
-/** To be called when the answer is out: sees to it that the next request on the connection can be read, or that it ends. */
-export function keepAfter({ incoming, connection: { socket }, clock, sealed }: Exchange): void {
-  const isStanding = incoming.destroyed || incoming.readableFlowing === false;
-  // Who reads on to the end may do so, and what nobody has touched Node throws away itself.
-  if (isStanding) discardRest(incoming, socket);
-  if (incoming.complete || (!isStanding && !sealed && isListenedTo(incoming))) return;
+/** To be called after the answer is sent: discards the rest of the body for the next request, or closes the connection in time. */
+export function keepAfter({ incoming, connection: { socket }, clock, mayChange }: Exchange): void {
+  const isStopped = incoming.destroyed || incoming.readableFlowing === false;
+  // A reader may read to the end. Node itself discards a body that was never read.
+  if (isStopped) discardRest(incoming, socket);
+  if (incoming.complete || (!isStopped && mayChange && isListenedTo(incoming))) return;
   clock.setTimeout(() => void (incoming.complete || socket.destroy()), DISCARDED_MS, { background: true });
 }
 
@@ -82,13 +80,13 @@ function isListenedTo(incoming: IncomingMessage): boolean {
   return incoming.listenerCount("data") > 0 || incoming.listenerCount("readable") > 0;
 }
 
-/** To be called before the answer is ended; the answer must carry `Connection: close`. */
+/** To be called before the answer ends; it must carry `Connection: close`. Closes the connection after the rest of the body. */
 export function lingerAfter({ incoming, clock, connection: { socket } }: Exchange): void {
   if (socket.destroyed) return;
   const destroySoon = socket.destroySoon.bind(socket);
   const destroy = (): void => void socket.destroy();
   let discarded = 0;
-  // Node ends the socket with this as soon as the answer is written; here it only says that nothing more will come.
+  // Node calls this as soon as the answer is written. Here it closes only our side.
   socket.destroySoon = () => {
     if (incoming.complete) return destroySoon();
     const timer = clock.setTimeout(destroy, DISCARDED_MS, { background: true });
@@ -101,7 +99,7 @@ export function lingerAfter({ incoming, clock, connection: { socket } }: Exchang
       if (discarded > DISCARDED_BYTES) destroy();
     },
     ended: () => {
-      // Other requests may stand behind the body.
+      // Other requests may follow the body.
       if (socket.writableEnded) halfClose(socket, clock);
     },
   });

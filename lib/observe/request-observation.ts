@@ -60,14 +60,14 @@ export abstract class Observation implements HeadCompleter {
 
   private done(): void {
     const { ctx } = this;
-    if (ctx.respond === false && !ctx.raw.headersSent) ctx.completeHeadWith(this);
+    if (ctx.isWrittenByHand && !ctx.headIsSent) ctx.completeHeadWith(this);
     else this.end(ctx.raw.statusCode);
   }
 
   private end(status: number, failure?: Failure): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { gone, raw } = this.ctx;
-    this.record(gone && !raw.headersSent ? CLIENT_GONE : status, failure);
+    const { isClientGone, headIsSent } = this.ctx;
+    this.record(isClientGone && !headIsSent ? CLIENT_GONE : status, failure);
   }
 }

@@ -1,27 +1,31 @@
 /**
- * The boundary between the application's own layers and the framework's stages: an error with a status becomes an answer here, and
- * what `ctx.body` holds becomes text, bytes or a stream. A panic passes. Always there, also in a bare application.
+ * The two places that catch errors; every application has both. `errorBoundary` stands between the application's own layers and the
+ * framework's stages: an error with a status becomes an answer, an unhandled error passes. `lastResortHandler` stands outside every stage
+ * and takes the place of Koa's error handler, which would remove the headers that are set: what still comes as an exception is
+ * answered with a 500, and every answer is sent, once.
  */
 import { ClientGoneError, type FrameworkError } from "../errors/framework-error.js";
-import { answerError, asFrameworkError, Deferred, settleBody } from "../http/returned-value.js";
+import { Deferred, settleBody } from "../http/returned-value.js";
+import { asFrameworkError } from "../http/thrown-error.js";
 import type { Context } from "../http/context.js";
 import type { Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
-import { answerUnhandledError } from "../http/refuse.js";
+import { answerUnhandledError, refuseWithError } from "../http/refuse.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
 
-const log = tracing.target("framework::http::error");
+const errorLog = tracing.target("framework::http::error");
+const lastResortLog = tracing.target("framework::http::backstop");
 
-/** What becomes of a value that a stage further out would resolve: nothing here, where that stage is on. */
+/** Handles a value that a stage further out turns into the answer. It does nothing if that stage is on. */
 export type Unresolved = (ctx: Context, deferred: Deferred) => void;
 
 export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
   return (ctx) => {
-    // While a stage waited for something the client left: nothing of the application is to begin for it.
-    if (ctx.gone) return undefined;
+    // The client left while a stage waited: the application must not begin to work for it.
+    if (ctx.isClientGone) return undefined;
     let result: void | Promise<void>;
     try {
       result = inner(ctx);
@@ -38,10 +42,10 @@ export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
 }
 
 function settle(ctx: Context, unresolved: Unresolved): void {
-  if (ctx.sealed) return;
+  if (!ctx.mayChange) return;
   try {
     if (ctx.lateError !== undefined) throw takeLateError(ctx);
-    if (ctx.exposed) checkByHand(ctx);
+    if (ctx.isShared) checkByHand(ctx);
     if (ctx.deferred instanceof Deferred) unresolved(ctx, ctx.deferred);
     else settleBody(ctx);
   } catch (thrown) {
@@ -49,14 +53,14 @@ function settle(ctx: Context, unresolved: Unresolved): void {
   }
 }
 
-/** Whoever was handed Node's response may have written anything onto it; what cannot be sent is a panic while panics are caught. */
-function checkByHand({ raw, respond }: Context): void {
-  if (raw.headersSent || respond === false) return;
+/** The application may have put a status on Node's response that cannot be sent: that fails here, where the catchPanic stage sees it. */
+function checkByHand({ raw, headIsSent, isWrittenByHand }: Context): void {
+  if (headIsSent || isWrittenByHand) return;
   checkFinalStatus(raw.statusCode);
   if (raw.statusMessage) checkStatusMessage(raw.statusMessage);
 }
 
-/** What a callback reported through Koa's `onerror` while the handler was at work. */
+/** The error that a callback reported through Koa's `onerror` while the handler worked. */
 function takeLateError(ctx: Context): unknown {
   const { lateError } = ctx;
   ctx.lateError = undefined;
@@ -65,26 +69,20 @@ function takeLateError(ctx: Context): unknown {
 
 function caught(ctx: Context, thrown: unknown): void {
   const error = asFrameworkError(ctx, thrown);
-  const { headersSent } = ctx.raw;
-  // An answer that is sealed or begun cannot become another; after the client has left there is nothing to fail.
-  if (error === undefined || ctx.sealed || (headersSent && !(error instanceof ClientGoneError))) throw thrown;
+  const { headIsSent } = ctx;
+  // An answer that is decided or begun cannot become another. After the client has left, no answer fails.
+  if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
-  if (!headersSent) answerError(ctx, error, profile === "debug" || error.status < 500);
+  if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500);
 }
 
 function report(error: FrameworkError): void {
   const { code, status } = error;
-  if (status >= 500) log.error(error.detail ?? "error", { code, status, error, stack: error.stack });
+  if (status >= 500) errorLog.error(error.detail ?? "error", { code, status, error, stack: error.stack });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
-    log.debug("request refused", { code, status, error: error.cause });
-  else log.debug("request refused", { code, status });
+    errorLog.debug("request refused", { code, status, error: error.cause });
+  else errorLog.debug("request refused", { code, status });
 }
-
-/**
- * The boundary outside every stage, in the place of Koa's own error handler, which would strip each header already set: whatever
- * still comes out of the chain as an exception is answered with a 500, and every answer is sent here, once.
- */
-const logOfBackstop = tracing.target("framework::http::backstop");
 
 /** The whole chain as one call that never throws and never rejects. */
 export function lastResortHandler(chain: Run): (ctx: Context) => void {
@@ -114,12 +112,12 @@ function finish(ctx: Context): void {
 
 function fail(ctx: Context, thrown: unknown): void {
   try {
-    answerUnhandledError(ctx, thrown, undefined, logOfBackstop);
-    if (ctx.raw.headersSent) ctx.finish();
+    answerUnhandledError(ctx, thrown, undefined, lastResortLog);
+    if (ctx.headIsSent) ctx.finish();
     else send(ctx);
   } catch (error) {
-    // An error while an error is answered: a header that Node refuses, for example. Nothing is left but to end it.
-    logOfBackstop.error("response failed", { error });
+    // The answer to an error failed too, for example by a header that Node refuses.
+    lastResortLog.error("response failed", { error });
     ctx.raw.destroy();
     discardBody(ctx.payload);
     ctx.finish();

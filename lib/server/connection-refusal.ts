@@ -26,11 +26,12 @@ export interface RefusalOptions {
 
 /** The refused connections of one server. */
 export class ConnectionRefusals {
-  private readonly refused = new Set<Duplex>();
+  /** Refused connections that are still open. */
+  readonly refused = new Set<Duplex>();
 
   /** True if the connection was refused. The parser may still report requests that came with the refused one; they are not served. */
   has(socket: Duplex): boolean {
-    return this.refused.size > 0 && this.refused.has(socket);
+    return this.refused.has(socket);
   }
 
   /** Sends `status`, for example `400 Bad Request`, and closes. Without a status it only closes. A second call does nothing. */

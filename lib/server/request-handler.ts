@@ -1,6 +1,6 @@
 /**
- * Where Node's request becomes a context and walks in. One an application; the contexts it makes are of a class of the
- * application's own, whose prototype is `koa.context`, so that what a Koa middleware adds there is found, and only here.
+ * Makes a context of each request of Node and gives it to the chain. An application has one handler, and a context class of its own
+ * whose prototype is `koa.context`: what a Koa middleware adds there is found, and in this application only.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
@@ -14,7 +14,7 @@ import type { UnhandledErrorReport } from "../http/exchange.js";
 import { spareConnection } from "../http/unread-body.js";
 import type { RequestListener } from "./server.js";
 
-/** What every context of one application shares. */
+/** The values that all contexts of one application share. */
 export interface Shared {
   readonly app: Koa;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface Shared {
   readonly readLimit: number;
 }
 
-/** A chain from the backstop: never throws, never rejects. */
+/** The chain inside the last-resort handler: it never throws and never rejects. */
 export type RequestChain = (ctx: Context) => void;
 
 export class RequestHandler implements RequestListener {
@@ -37,12 +37,12 @@ export class RequestHandler implements RequestListener {
     this.clock = shared.clock;
   }
 
-  /** Has requests from now on walk through another chain. */
+  /** From now on requests go to another chain. */
   setHandler(entry: RequestChain): void {
     this.entry = entry;
   }
 
-  /** Has panics told to `unheard` where nobody listens to events. */
+  /** Reports unhandled errors to `unheard` while there is no log subscriber. */
   reportUnhandledTo(unheard: UnhandledErrorReport): void {
     Object.assign(this.ContextClass.prototype, { unheard });
   }
@@ -76,7 +76,7 @@ export class RequestHandler implements RequestListener {
   }
 }
 
-/** Node's own note of whether it has sent the `100`; there is no public one in HTTP/1. Where it is missing, nothing is owed. */
+/** Node's private name in HTTP/1 for whether it has sent the `100`. Without it, the handler sends none. */
 interface Noted {
   _sent100?: boolean;
   /** Of HTTP/2. */
@@ -88,10 +88,10 @@ function hasSent100({ _sent100, stream }: Noted): boolean | undefined {
 }
 
 function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, stream: ServerHttp2Stream): void {
-  // HTTP/2 has no reason phrase (RFC 9113 section 8.3.2). Node warns where one is set, an empty one too.
+  // HTTP/2 has no reason phrase (RFC 9113 section 8.3.2). Node warns when one is set, even an empty one.
   Object.defineProperty(response, "statusMessage", { value: "", writable: true });
   if (stream.endAfterHeaders) return;
-  // Node ends the body of a stream that was cancelled as if it were whole.
+  // Node ends the body of a cancelled stream as if it were whole.
   spareConnection(incoming);
   const push = incoming.push.bind(incoming);
   incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
@@ -103,8 +103,8 @@ function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, strea
 }
 
 /**
- * The answer is whole: the client need not send the rest of its body (RFC 9113 section 8.1). Node sees to a body that nobody has read of.
- * One that was read in part keeps its stream until it is read to the end.
+ * The answer is whole: the client need not send the rest of its body (RFC 9113 section 8.1). Node closes the stream of a body that was
+ * not read. A body that was read in part would keep its stream open until it is read to the end.
  */
 function letGoOfBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void {
   if (incoming.readableFlowing === null) return;
@@ -114,13 +114,13 @@ function letGoOfBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** Until an entry is there nothing is served. */
+/** The answer before a handler is set. */
 function refuseAll(ctx: Context): void {
   ctx.raw.writeHead(503, { "Retry-After": "1", "Content-Length": "0" }).end();
   ctx.finish();
 }
 
-/** The first read of the body asks for the `100`; a refusal before that is the only answer (RFC 9110 section 10.1.1). */
+/** The first read of the body sends the `100`. A refusal before it is the only answer (RFC 9110 section 10.1.1). */
 function owe100Continue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
   const read = incoming._read.bind(incoming);
   incoming._read = (size) => {
@@ -131,9 +131,9 @@ function owe100Continue(incoming: IncomingMessage, response: ServerResponse & No
   };
 }
 
-/** Other answers are still owed. Node would keep the 100 for later, and write the head of a body of bytes before it. */
+/** Other answers come first. Node would keep the 100 back, and write the head before it if the body is bytes. */
 function writeContinueInTurn(response: ServerResponse & Noted): void {
-  // Otherwise Node closes the connection behind an answer whose body came without the 100.
+  // Without this Node closes the connection behind an answer whose request body came without the 100.
   response._sent100 = true;
   response.once("socket", () => writeContinue(response));
 }
@@ -146,7 +146,7 @@ function contextClassOf(shared: Shared): typeof Context {
   class ApplicationContext<Names extends string = never> extends Context<Names> {}
   const { app } = shared;
   Object.assign(ApplicationContext.prototype, shared);
-  // Additions that were made to koa.context before are kept.
+  // Members that were added to koa.context before stay.
   Object.defineProperties(ApplicationContext.prototype, Object.getOwnPropertyDescriptors(app.context));
   app.context = ApplicationContext.prototype as unknown as Koa["context"];
   return ApplicationContext;

@@ -45,7 +45,8 @@ export function attach(server: http.Server, listener: RequestListener, requiresH
   const accepts = (incoming: http.IncomingMessage, response: http.ServerResponse): boolean => {
     const fault = faultOf(incoming, { requiresHost, maxLines: headerLines(server) });
     if (fault !== undefined) refusals.refuse(incoming.socket, fault, { instead: response });
-    return !refusals.has(incoming.socket);
+    // Nearly always the set is empty, and no function is called.
+    return refusals.refused.size === 0 || !refusals.has(incoming.socket);
   };
   server.on("request", (incoming, response) => {
     if (accepts(incoming, response)) listener.request(incoming, response);

@@ -14,6 +14,7 @@ import type { IncomingMessage } from "node:http";
 import { PayloadTooLargeError, FrameworkError } from "../errors/framework-error.js";
 import { Extension } from "../http/extension.js";
 import { spareConnection } from "../http/unread-body.js";
+import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { tracing } from "../tracing/tracing.js";
@@ -50,7 +51,7 @@ export class BodyLimitLayer extends Layer {
   override wrap(inner: Run): Run {
     return (ctx) => {
       if (this.admits(ctx)) return inner(ctx);
-      refuse(ctx);
+      refuseRequest(ctx);
       return undefined;
     };
   }
@@ -86,10 +87,9 @@ function count(ctx: Context, limit: number, announced: number | undefined): bool
   return true;
 }
 
-function refuse(ctx: Context): void {
+function refuseRequest(ctx: Context): void {
   log.debug("request refused", REFUSED);
-  ctx.answerNothing();
-  ctx.answerStatus(413);
+  refuse(ctx, 413);
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Stage layer: a panic becomes a 500 that every stage further out sees as an answer, with its headers and its line in the log.
- * Errors with a status (`FrameworkError`, Koa's `HttpError`) never get here; they became answers further in.
- * Without it a panic still gets a 500 from the backstop, but log and metrics learn of it only as an exception passing by.
+ * Stage layer: an unhandled error becomes a 500 that every stage further out sees as an answer, with its headers and its line in the
+ * log. Errors with a status (`FrameworkError`, Koa's `HttpError`) became answers further in. Without this stage the last-resort handler
+ * answers 500, and log and metrics see only the exception.
  */
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
@@ -11,7 +11,7 @@ import { tracing } from "../tracing/tracing.js";
 const log = tracing.target("framework::http::catch_panic");
 
 export class CatchPanicLayer extends Layer {
-  /** @param answer asked first, with status 500 already set; for error pages of the application's own. */
+  /** @param answer called first, with status 500 already set; for error pages of the application. */
   constructor(private readonly answer?: UnhandledErrorAnswer) {
     super();
   }

@@ -15,7 +15,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { type Coding, pickCoding, readAcceptEncoding } from "../http/accept-encoding.js";
 import { settleBody } from "../http/returned-value.js";
 import type { Context } from "../http/context.js";
-import { lengthOf } from "../http/exchange.js";
+import { lengthOf } from "../http/answer.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { isStream } from "../http/body-stream.js";
 import { BoundedMemo } from "../http/bounded-memo.js";
@@ -67,7 +67,7 @@ export class CompressionLayer extends Layer {
 
   private encode(ctx: Context): void | Promise<void> {
     const { raw, incoming } = ctx;
-    if (raw.headersSent || ctx.respond === false) return undefined;
+    if (ctx.headIsSent || ctx.isWrittenByHand) return undefined;
     settleBody(ctx);
     if (!this.isCompressible(ctx) || isSettled(raw)) return undefined;
     ctx.completeHeadWith(this.varies);
@@ -75,7 +75,7 @@ export class CompressionLayer extends Layer {
     if (coding === undefined || isWithoutContent(raw.statusCode)) return undefined;
     if (raw.statusCode === 304) return weakenTag(raw);
     const length = plainLength(ctx);
-    if (length < this.settings.threshold || ctx.gone) return undefined;
+    if (length < this.settings.threshold || ctx.isClientGone) return undefined;
     if (incoming.method === "HEAD") return leaveOpen(ctx);
     return ctx.payload === undefined ? undefined : this.replace(ctx, coding, length);
   }

@@ -1,12 +1,13 @@
 /**
- * Stage layer: gives error answers that have no body an RFC 9457 problem, redacts 5xx texts where told to, and lets the application
- * put its own page in place of any of them. Looks at 4xx and 5xx only; headers of the answer survive.
+ * Stage layer for answers with 4xx and 5xx: gives those without a body an RFC 9457 problem, replaces the body of 5xx if it is told to,
+ * and lets the application answer with a page of its own. Headers of the answer stay.
  *
  * @example
  * builder.errorMapping(new ErrorMapping().redactErrors(true).using((status) =>
  *   status === 404 ? Reply.html("<h1>Nothing here</h1>") : undefined));
  */
-import { answerProblem, applyReply, settleBody } from "../http/returned-value.js";
+import { applyReply, settleBody } from "../http/returned-value.js";
+import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
@@ -16,8 +17,8 @@ import { tracing } from "../tracing/tracing.js";
 const log = tracing.target("framework::http::error_mapping");
 
 /**
- * Decides by status and the request's headers, of which it tells caches (`ctx.vary("Accept")`); `undefined` leaves the answer to the
- * other rules. The status stays what it is, unless the reply has another one of 400 or more.
+ * Makes the answer from the status and the request; `undefined` leaves it to the other rules. If it reads a request header, it calls
+ * `ctx.vary` for caches. The status stays, unless the reply has another of 400 or more.
  */
 export type ErrorMapper = (status: number, ctx: Context) => Reply | undefined;
 
@@ -45,13 +46,13 @@ export class ErrorMapping extends Layer {
     };
   }
 
-  /** Asks the application's mapper; whether it answered. */
+  /** Calls the application's mapper. Returns whether it answered. */
   answerByMapper(ctx: Context): boolean {
     const status = ctx.raw.statusCode;
     try {
       const reply = this.mapper?.(status, ctx);
       if (reply === undefined) return false;
-      // A page for an error is no success: `Reply.html(page)` alone would say 200.
+      // `Reply.html(page)` has status 200, which is wrong for an error.
       applyReply(ctx, reply.statusCode < 400 ? reply.status(status) : reply);
       return true;
     } catch (error) {
@@ -62,14 +63,14 @@ export class ErrorMapping extends Layer {
 
   private map(ctx: Context): void {
     const { raw } = ctx;
-    if (raw.statusCode < 400 || raw.headersSent || ctx.respond === false) return;
+    if (raw.statusCode < 400 || ctx.headIsSent || ctx.isWrittenByHand) return;
     settleBody(ctx);
     if (this.mapper !== undefined && this.answerByMapper(ctx)) return;
     const type = typeOf(ctx);
     if (ctx.payload === undefined) {
-      if (type === "") answerProblem(ctx, new Problem(raw.statusCode));
+      if (type === "") refuse(ctx, new Problem(raw.statusCode));
     } else if (this.redacts && raw.statusCode >= 500 && isTextOrJson(type)) {
-      answerProblem(ctx, new Problem(raw.statusCode));
+      refuse(ctx, new Problem(raw.statusCode));
     }
   }
 }
@@ -79,7 +80,7 @@ function typeOf(ctx: Context): string {
   return String(type).split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The framework's own problems are safe already; what is meant are bodies that an application wrote. */
+/** The types of bodies that an application wrote. The framework's own problems hold nothing to redact. */
 function isTextOrJson(type: string): boolean {
   return type === "text/plain" || type === "application/json" || type.endsWith("+json");
 }

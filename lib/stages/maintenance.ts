@@ -12,7 +12,7 @@
  * maintenance.engage();
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { answerProblem } from "../http/returned-value.js";
+import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
@@ -108,15 +108,15 @@ export class MaintenanceLayer extends Layer {
     const { maintenance } = this;
     return (ctx) => {
       if (!maintenance.isEngaged || maintenance.allows(ctx.path)) return inner(ctx);
-      refuse(ctx, maintenance);
+      refuseRequest(ctx, maintenance);
       return undefined;
     };
   }
 }
 
-function refuse(ctx: Context, maintenance: Maintenance): void {
+function refuseRequest(ctx: Context, maintenance: Maintenance): void {
   log.debug("refused for maintenance", { status: 503 });
-  answerProblem(ctx, CLOSED);
+  refuse(ctx, CLOSED);
   ctx.raw.setHeader("Retry-After", maintenance.retryAfterHeader);
 }
 
@@ -127,7 +127,7 @@ function refuse(ctx: Context, maintenance: Maintenance): void {
 export class BootingLayer extends Layer {
   override wrap(_inner: Run): Run {
     return (ctx) => {
-      answerProblem(ctx, new Problem(503, { detail: "The application is starting. Please try again shortly." }));
+      refuse(ctx, new Problem(503, { detail: "The application is starting. Please try again shortly." }));
       ctx.raw.setHeader("Retry-After", "1");
     };
   }

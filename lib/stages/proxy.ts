@@ -6,7 +6,8 @@
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { answerProblem, applyReply } from "../http/returned-value.js";
+import { applyReply } from "../http/returned-value.js";
+import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
@@ -88,7 +89,7 @@ class RedirectAction extends ProxyAction {
 
   override apply(ctx: Context): boolean {
     const target = redirectTarget(this.location);
-    if (target === undefined) return refuse(ctx, "The redirect leads to no path and no http(s) URL.");
+    if (target === undefined) return refuseTarget(ctx, "The redirect leads to no path and no http(s) URL.");
     const mayChangeMethod = ctx.method === "GET" || ctx.method === "HEAD";
     const [temporary, permanent] = mayChangeMethod ? [302, 301] : [307, 308];
     return answer(ctx, Reply.empty(this.isPermanent ? permanent : temporary).header("Location", target));
@@ -102,7 +103,7 @@ class RewriteAction extends ProxyAction {
 
   override apply(ctx: Context): boolean {
     const target = localTarget(this.url);
-    if (target === undefined) return refuse(ctx, "The rewritten target is no path of this server.");
+    if (target === undefined) return refuseTarget(ctx, "The rewritten target is no path of this server.");
     ctx.url = target;
     return true;
   }
@@ -125,9 +126,9 @@ function answer(ctx: Context, reply: Reply): false {
   return false;
 }
 
-function refuse(ctx: Context, detail: string): false {
+function refuseTarget(ctx: Context, detail: string): false {
   ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
-  answerProblem(ctx, Problem.of(400, detail));
+  refuse(ctx, Problem.of(400, detail));
   return false;
 }
 

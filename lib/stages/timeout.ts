@@ -1,14 +1,12 @@
 /**
- * Stage layer, and middleware for a route or a group: a handler that takes too long is answered for, with 408. Its `ctx.signal` aborts
- * with `E_TIMEOUT`, the head is put back to what it was when the request came here, and whatever the handler does afterwards is
- * without effect on the answer: a late result is dropped, a late error is one WARN event.
+ * Stage layer, and middleware for a route or a group: answers 408 for a handler that takes too long. Its `ctx.signal` aborts with
+ * `E_TIMEOUT`, and the head becomes what it was when the request came here. What the handler does afterwards does not change the answer:
+ * a late result is discarded, a late error is one WARN event.
  *
- * The time runs until the answer is decided, reading the request's body included; a body that streams after that is not limited. A
- * stream that was returned in time has decided it, also where its first chunk comes too late.
- * On a route it takes the place of the stage's time, be it shorter or longer.
+ * The time runs until the handler has answered, and includes reading the request body. A body that streams afterwards is not limited,
+ * even if its first chunk comes late. On a route this time replaces that of the stage, whether it is shorter or longer.
  *
- * Not for work that keeps the processor busy: while that runs, nothing else does, this included. Work goes on unless it listens to
- * `ctx.signal`.
+ * Not for work that keeps the processor busy: no timer runs meanwhile. The work of a handler goes on unless it listens to `ctx.signal`.
  *
  * @example
  * builder.timeout(30_000);
@@ -17,16 +15,14 @@
 import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
-import type { HeadSnapshot } from "../http/exchange.js";
+import type { HeadSnapshot } from "../http/answer.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
-import { isHandedOn } from "../http/refuse.js";
+import { refuse } from "../http/refuse.js";
+import { isHandedOn } from "../http/thrown-error.js";
 import { tracing } from "../tracing/tracing.js";
 
-// Deadlines that all lie the same time ahead: the order in which they were set is the order in which they fall due, so a list and one
-// timer at a time are enough, and a deadline that is met (nearly all are) costs no timer. While there is none, no timer is set.
-
-/** One deadline, as a link of the list. */
+/** One deadline: an element of a linked list. */
 export class Deadline {
   due = 0;
   previous: Deadline | undefined = undefined;
@@ -35,6 +31,10 @@ export class Deadline {
   constructor(readonly missed: () => void) {}
 }
 
+/**
+ * Deadlines that all lie the same time ahead. They fall due in the order in which they were set, so one list and one timer are enough.
+ * Nearly all deadlines are met, and those cost no timer. Without a deadline no timer is set.
+ */
 export class Deadlines {
   private first: Deadline | undefined = undefined;
   private last: Deadline | undefined = undefined;
@@ -53,7 +53,7 @@ export class Deadlines {
     this.last = deadline;
     if (last !== undefined) last.next = deadline;
     else this.first = deadline;
-    // A timer that is still out will find this one; while it rings, it sees to the next itself.
+    // A timer that is set finds this deadline; `ring` sets the next timer itself.
     if (last === undefined && this.timer === undefined) this.arm(this.ms);
   }
 
@@ -120,7 +120,7 @@ class TimeKeeper {
     } finally {
       if (result === undefined) ctx.timeKeeper = outer;
     }
-    // What is done at once needs no deadline.
+    // A synchronous answer needs no deadline.
     return result === undefined ? undefined : this.wait(ctx, result, head, outer);
   }
 
@@ -128,7 +128,7 @@ class TimeKeeper {
     const race = new Promise<boolean>((resolve, reject) => {
       let isMissed = false;
       const deadline = new Deadline(() => {
-        // Further in someone else keeps the time of this request; this one only looks in again.
+        // A timeout further in limits this request now: look again later.
         if (ctx.timeKeeper !== this) return this.deadlines.add(deadline);
         isMissed = true;
         ctx.timeKeeper = outer;
@@ -149,20 +149,18 @@ class TimeKeeper {
         },
       );
     });
-    // Not where the timer rings: here the request's own span and storage are current.
+    // Here, and not in the timer, the request's own span and storage are current.
     return race.then((isMissed) => (isMissed ? this.answer(ctx, head) : undefined));
   }
 
   private answer(ctx: Context, head: HeadSnapshot): void {
     const reason = new DeadlineError();
-    ctx.respond = true;
-    ctx.seal(reason);
+    ctx.decide(reason);
     const { raw } = ctx;
-    if (!raw.headersSent) {
+    if (!ctx.headIsSent) {
       log.debug("request timed out", { status: 408, limit_ms: this.ms });
-      ctx.answerNothing();
       ctx.restoreHead(head);
-      ctx.answerStatus(408);
+      refuse(ctx, 408);
     } else if (!raw.writableEnded) {
       log.error("response failed", { error: reason });
       raw.destroy();

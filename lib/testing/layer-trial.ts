@@ -101,9 +101,9 @@ export class LayerObservation {
 }
 
 /** An answer that stands, rather than a default for what comes: a body, a refusing status, a head that is on its way. */
-function isRefused({ raw, payload, deferred, statusIsExplicit }: Context): boolean {
-  if (raw.headersSent || payload !== undefined || deferred !== undefined) return true;
-  return statusIsExplicit && raw.statusCode >= 300;
+function isRefused({ raw, payload, deferred, givenStatus, headIsSent }: Context): boolean {
+  if (headIsSent || payload !== undefined || deferred !== undefined) return true;
+  return givenStatus !== undefined && raw.statusCode >= 300;
 }
 
 /** What can be tried. */

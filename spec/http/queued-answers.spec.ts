@@ -83,7 +83,7 @@ describe("an answer that waits behind another on its connection", () => {
     client.say(GET("/slow") + GET("/late"));
     await until(() => late !== undefined);
     client.socket.resetAndDestroy();
-    await until(() => late?.finished === true);
+    await until(() => late?.phase === "over");
 
     expect(late?.raw.destroyed).to.equal(true);
     expect((await stack.ask("/next")).text).to.equal("still there");

@@ -83,7 +83,7 @@ describe("ProxyLayer", () => {
       await until(() => seen !== undefined);
 
       client.socket.destroy();
-      await until(() => seen?.gone === true);
+      await until(() => seen?.isClientGone === true);
       decided.open();
       await until(() => witness.events.length > 0);
 

@@ -12,7 +12,7 @@
  * builder.rateLimit(RateLimit.perMinute(120).burst(20));
  * const logins = RateLimit.perHour(10).by((ctx) => ctx.get("x-api-key")).redis(cache, "login");
  */
-import { answerProblem } from "../../http/returned-value.js";
+import { refuse } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { Layer, type Run } from "../../http/middleware.js";
@@ -181,7 +181,7 @@ export class RateLimit extends Layer {
     if (isOver(ctx)) return undefined;
     if (onBackendError === "allow") return inner(ctx);
     log.debug("request refused", { status: 503 });
-    return answerProblem(ctx, UNAVAILABLE);
+    return refuse(ctx, UNAVAILABLE);
   }
 
   private with(change: Partial<Settings>): RateLimit {
@@ -191,14 +191,14 @@ export class RateLimit extends Layer {
 
 /** While the store was asked, the timeout answered or the client left. The inner stages must not start for such a request. */
 function isOver(ctx: Context): boolean {
-  return ctx.sealed || ctx.gone;
+  return ctx.isAbandoned;
 }
 
 function pass(ctx: Context, decision: RateLimitDecision, inner: Run): void | Promise<void> {
   ctx.completeHeadWith(decision);
   if (decision.isAdmitted) return inner(ctx);
   log.debug("request refused", REFUSED);
-  answerProblem(ctx, EXHAUSTED);
+  refuse(ctx, EXHAUSTED);
   ctx.raw.setHeader("Retry-After", String(decision.retryAfterSeconds));
   return undefined;
 }

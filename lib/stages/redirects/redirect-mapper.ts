@@ -5,7 +5,7 @@
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { PathParameter } from "../../routing/path.js";
 import { Redirect, safeReferer } from "./redirect.js";
-import { answerError } from "../../http/returned-value.js";
+import { refuseWithError } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { Layer, type Run } from "../../http/middleware.js";
 import { profile } from "../../runtime/profile.js";
@@ -89,7 +89,7 @@ export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origi
   } catch (error) {
     if (!(error instanceof FrameworkError)) throw error;
     log.error("redirect failed", { code: error.code, status: error.status, error });
-    answerError(ctx, error, profile === "debug");
+    refuseWithError(ctx, error, profile === "debug");
   }
 }
 

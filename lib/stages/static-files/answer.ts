@@ -55,7 +55,7 @@ async function answer(ctx: Context, location: FileLocation, chosen: Representati
   if (range === "unsatisfiable") return refuse(ctx, 416, "Content-Range", `bytes */${file.size}`);
   const body = await read(range ?? { first: 0, length: file.size });
   if (body === undefined) return false;
-  if (ctx.sealed || ctx.gone) discard(body);
+  if (ctx.isAbandoned) discard(body);
   else answerBody(ctx, location, chosen, body, range);
   return true;
 }

@@ -73,7 +73,7 @@ export class StaticFiles extends Layer {
     for (let tries = 0; tries < TRIES; tries++) {
       const chosen = await this.choose(ctx, location);
       if (chosen === undefined) return false;
-      if (ctx.sealed || ctx.gone || (await answerFile(ctx, location, chosen))) return true;
+      if (ctx.isAbandoned || (await answerFile(ctx, location, chosen))) return true;
       if (!(await location.store.canOpen(chosen.path))) return false;
     }
     return this.serveChangingFile(ctx, location);
@@ -82,7 +82,7 @@ export class StaticFiles extends Layer {
   private async serveChangingFile(ctx: Context, location: FileLocation): Promise<boolean> {
     const chosen = await this.choose(ctx, location);
     if (chosen === undefined) return false;
-    if (ctx.sealed || ctx.gone || (await answerChangingFile(ctx, location, chosen))) return true;
+    if (ctx.isAbandoned || (await answerChangingFile(ctx, location, chosen))) return true;
     throw new Error("a static file was replaced each time it was about to be sent");
   }
 

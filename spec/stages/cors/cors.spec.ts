@@ -404,7 +404,7 @@ describe("CorsLayer", () => {
     await until(() => seen !== undefined);
 
     client.socket.destroy();
-    await until(() => seen?.gone === true);
+    await until(() => seen?.isClientGone === true);
     decided.open(true);
     await until(() => witness.events.length > 0);
 

@@ -306,7 +306,7 @@ describe("RateLimit", () => {
         socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
         await rig.asked.passed;
         socket.destroy();
-        await until(() => rig.ctx?.gone === true);
+        await until(() => rig.ctx?.isClientGone === true);
         await rig.release();
 
         expect(rig.calls).to.equal(0);

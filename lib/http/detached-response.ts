@@ -1,0 +1,86 @@
+/**
+ * Node's response after a stage has answered in the handler's place. The handler may hold the response still, and so may work that it
+ * started. From now on the response ignores them, and appears closed to them, so that a stream that is piped into it stops. The framework
+ * writes the answer through a proxy of its own.
+ */
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+
+const WRITES = [
+  "addTrailers",
+  "appendHeader",
+  "cork",
+  "destroy",
+  "end",
+  "flushHeaders",
+  "removeHeader",
+  "setHeader",
+  "setHeaders",
+  "uncork",
+  "write",
+  "writeContinue",
+  "writeEarlyHints",
+  "writeHead",
+  "writeProcessing",
+] as const;
+
+/** Has `raw` ignore all writes but those through the returned response. Callbacks of ignored writes get `reason`. */
+export function detachResponse(raw: ServerResponse, reason: Error): ServerResponse {
+  const writer = new DetachedWriter(reason);
+  for (const name of WRITES) ignoreMethod(raw, name, writer);
+  for (const name of ["statusCode", "statusMessage"]) ignoreProperty(raw, name, writer);
+  raw.on("pipe", (source: Readable) => void (writer.isAtWork || source.destroy()));
+  // Later, since a listener may throw.
+  if (!raw.headersSent) queueMicrotask(() => raw.emit("close"));
+  return new Proxy(raw, writer);
+}
+
+/** Writes that start here reach the response, also those that Node's own or patched methods make on the way. */
+class DetachedWriter implements ProxyHandler<ServerResponse> {
+  isAtWork = false;
+
+  constructor(readonly reason: Error) {}
+
+  get(raw: ServerResponse, name: string | symbol): unknown {
+    const value: unknown = Reflect.get(raw, name);
+    if (typeof value !== "function") return value;
+    return (...args: unknown[]): unknown => this.work(() => Reflect.apply(value, raw, args) as unknown);
+  }
+
+  set(raw: ServerResponse, name: string | symbol, value: unknown): boolean {
+    return this.work(() => Reflect.set(raw, name, value));
+  }
+
+  private work<T>(act: () => T): T {
+    const before = this.isAtWork;
+    this.isAtWork = true;
+    try {
+      return act();
+    } finally {
+      this.isAtWork = before;
+    }
+  }
+}
+
+function ignoreMethod(raw: ServerResponse, name: string, writer: DetachedWriter): void {
+  const method: unknown = Reflect.get(raw, name);
+  if (typeof method !== "function") return;
+  const ignoring = (...args: unknown[]): unknown => {
+    if (writer.isAtWork) return Reflect.apply(method, raw, args) as unknown;
+    const done = args.at(-1);
+    if (typeof done === "function") process.nextTick(done, writer.reason);
+    return name === "write" ? false : raw;
+  };
+  Object.defineProperty(raw, name, { value: ignoring, configurable: true, writable: true });
+}
+
+function ignoreProperty(raw: ServerResponse, name: string, writer: DetachedWriter): void {
+  let value: unknown = Reflect.get(raw, name);
+  Object.defineProperty(raw, name, {
+    configurable: true,
+    get: () => value,
+    set: (other: unknown) => {
+      if (writer.isAtWork) value = other;
+    },
+  });
+}

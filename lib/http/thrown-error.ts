@@ -1,0 +1,82 @@
+/**
+ * Tells errors with a status (`FrameworkError`, Koa's `HttpError`, the reasons of `ctx.signal`) from unhandled errors. The first kind
+ * is answered with its status, the second with a 500. Not for start-up errors.
+ */
+import { HttpError } from "koa";
+import koaContext from "koa/lib/context.js";
+import { ClientGoneError, FrameworkError } from "../errors/framework-error.js";
+import type { Context } from "./context.js";
+
+/** The error with a status; `undefined` for an unhandled error, and for a value that throws when it is looked at. @internal */
+export function asFrameworkError(ctx: Context, thrown: unknown): FrameworkError | undefined {
+  try {
+    return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorWithStatus(thrown: unknown): FrameworkError | undefined {
+  if (thrown instanceof FrameworkError) return thrown;
+  // Node's own functions throw this when `ctx.signal` aborts.
+  if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
+    return thrown.cause;
+  if (!isKoaHttpError(thrown)) return undefined;
+  const { status, expose, message, headers } = thrown;
+  return new FrameworkError(expose ? message : undefined, {
+    code: "E_HTTP",
+    status,
+    cause: thrown,
+    ...(headers !== undefined && { headers }),
+  });
+}
+
+/**
+ * Whether a failure follows from a client that left while its body was read, or while the application wrote the answer. A malformed body
+ * counts too, since Node then ends the connection. Each way of reading reports this by an error of its own. Errors of the language stay
+ * faults of the program.
+ */
+function isCutOff({ isClientGone, headIsSent, connection, incoming }: Context, thrown: unknown): boolean {
+  if (!isClientGone && !connection.socket.destroyed) return false;
+  const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
+  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each);
+  return headIsSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];
+
+interface KoaHttpError {
+  readonly status: number;
+  readonly expose: boolean;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Koa's `instanceof HttpError` is true for similar errors too, but the error of an HTTP client must stay an unhandled error. Koa's own
+ * errors have `expose` on the prototype; an error of another class that went through `ctx.throw` has a member `expose`.
+ */
+function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
+  if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
+  if (thrown instanceof HttpError && Object.hasOwn(thrown, "expose")) return true;
+  return thrown instanceof Error && ofAssert().isPrototypeOf(thrown);
+}
+
+let assertPrototype: object | undefined;
+
+/** The prototype of the errors of `ctx.assert`. They come from another copy of the package than those of `ctx.throw`; nothing exports it. */
+function ofAssert(): object {
+  try {
+    if (assertPrototype === undefined) koaContext.assert(false, 400);
+  } catch (error) {
+    assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;
+  }
+  return assertPrototype ?? HttpError.prototype;
+}
+
+/** Whether a failure repeats what the framework knows: it ended the request itself, or the client did. @internal */
+export function isHandedOn(ctx: Context, thrown: unknown): boolean {
+  const error = asFrameworkError(ctx, thrown);
+  if (error === undefined) return false;
+  return error instanceof ClientGoneError || ctx.isAbortedWith(error) || error === ctx.incoming.errored;
+}

@@ -1,0 +1,63 @@
+/**
+ * The files of the library whose functions run for one warm `GET` of a bare application, counted by V8, against the list in
+ * docs/how-a-request-travels.md. Fewer files make a request easier to follow, so their number has a limit.
+ */
+import { expect } from "chai";
+import { runProgram } from "../support/program.js";
+import { textOf } from "../support/sources.js";
+
+const PAGE = "docs/how-a-request-travels.md";
+const MOST_FILES = 15;
+
+/** Answers some requests on one connection, and counts the functions that run for one more. */
+const PROGRAM = `
+import { once } from "node:events";
+import { Session } from "node:inspector/promises";
+import { connect, createServer } from "node:net";
+const { Application, Route, Routes } = await load("entries/main.js");
+const listener = createServer().listen(0, "127.0.0.1");
+await once(listener, "listening");
+await Application.create().routes(new Routes([Route.get("/", () => "hello")])).build().serve(listener);
+const socket = connect(listener.address().port, "127.0.0.1").setEncoding("latin1");
+const ask = async () => {
+  socket.write("GET / HTTP/1.1\\r\\nHost: shop\\r\\n\\r\\n");
+  const [answer] = await once(socket, "data");
+  if (!/^HTTP\\/1.1 200 [^]*hello$/.test(answer)) throw new Error(answer);
+  await new Promise(setImmediate);
+};
+for (let warm = 0; warm < 5; warm++) await ask();
+const session = new Session();
+session.connect();
+await session.post("Profiler.enable");
+await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+await ask();
+const { result } = await session.post("Profiler.takePreciseCoverage");
+const ran = result.filter(({ functions }) => functions.some(({ ranges: [{ count }] }) => count > 0));
+const files = ran.flatMap(({ url }) => /\\/dist\\/(lib\\/.*)\\.js$/.exec(url)?.[1] ?? []);
+console.log(JSON.stringify(files.map((file) => file + ".ts")));
+process.exit();
+`;
+
+/** The file names in the table of the page, row by row. */
+function filesOfPage(): readonly string[] {
+  return [...(textOf(PAGE) ?? "").matchAll(/^\| `(lib\/[^`]+)` /gm)].map(([, file = ""]) => file);
+}
+
+describe("one warm request of a bare application", () => {
+  let files: readonly string[] = [];
+
+  before(async () => {
+    const { stdout, stderr } = await runProgram(PROGRAM);
+    expect(stderr.split("\n").filter((line) => line.includes("Error"))).to.deep.equal([]);
+    // The program prints a list of names.
+    files = JSON.parse(stdout) as string[];
+  });
+
+  it(`runs functions of at most ${MOST_FILES} files`, () => {
+    expect(files, files.join("\n")).to.have.property("length").within(1, MOST_FILES);
+  });
+
+  it(`runs the files that ${PAGE} names, and no other`, () => {
+    expect(filesOfPage().toSorted()).to.deep.equal(files.toSorted());
+  });
+});
