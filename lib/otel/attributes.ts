@@ -11,25 +11,25 @@ import type { Fields } from "../tracing/tracing.js";
 // Anything as the text that the JSON log shows for it, but strings without quotation marks, and not without end.
 
 /** UTF-16 code units. */
-export const MAX_TEXT = 4096;
+export const MAX_TEXT_LENGTH = 4096;
 
 const NOTHING_IS_SENSITIVE = () => false;
 const writer = new FieldWriter(NOTHING_IS_SENSITIVE);
 const redactingWriter = new FieldWriter(isSensitive);
 
 /** What to do with a text before it is kept. */
-export type Keep = (text: string) => string;
+export type Truncate = (text: string) => string;
 
 /** `text`, cut where it is longer than `MAX_TEXT`, and never within a character. */
-export function bounded(text: string): string {
-  if (text.length <= MAX_TEXT) return text;
-  const last = text.charCodeAt(MAX_TEXT - 1);
-  return copy(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT));
+export function truncated(text: string): string {
+  if (text.length <= MAX_TEXT_LENGTH) return text;
+  const last = text.charCodeAt(MAX_TEXT_LENGTH - 1);
+  return copy(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT_LENGTH - 1 : MAX_TEXT_LENGTH));
 }
 
 /** The same, with characters of its own: the engine keeps a string alive as a whole for as long as there is a slice of it. */
-export function boundedCopy(text: string): string {
-  return text.length <= MAX_TEXT ? copy(text) : bounded(text);
+export function truncatedCopy(text: string): string {
+  return text.length <= MAX_TEXT_LENGTH ? copy(text) : truncated(text);
 }
 
 // To have a slice of a sum, the engine writes the sum out; to write out a slice alone there is no way but through bytes.
@@ -38,7 +38,7 @@ function copy(text: string): string {
 }
 
 /** With nothing withheld; `undefined` for what the log leaves out. */
-export function shownText(value: unknown): string | undefined {
+export function logText(value: unknown): string | undefined {
   return textBy(writer, value);
 }
 
@@ -48,10 +48,10 @@ export function failureText(error: unknown): string {
 }
 
 function textBy(by: FieldWriter, value: unknown): string | undefined {
-  if (typeof value === "string") return bounded(value);
+  if (typeof value === "string") return truncated(value);
   const json = by.value(value);
   if (json === undefined) return undefined;
-  return bounded(json.startsWith('"') ? String(JSON.parse(json)) : json);
+  return truncated(json.startsWith('"') ? String(JSON.parse(json)) : json);
 }
 
 /** A span takes so many; the SDK counts what is beyond in `dropped_attributes_count`. */
@@ -60,15 +60,15 @@ const MAX_ELEMENTS = 128;
 const UNREADABLE = "[unreadable]";
 
 /** @param keep what becomes of texts; a slice of something large must not keep it alive until it is sent, so they are copied */
-export function setAttributes(span: Span, fields: Fields, keep: Keep = boundedCopy): void {
+export function setAttributes(span: Span, fields: Fields, keep: Truncate = truncatedCopy): void {
   for (const name of Object.keys(fields)) {
     const value = attributeOf(fields[name], keep);
-    if (value !== undefined) span.setAttribute(bounded(name), value);
+    if (value !== undefined) span.setAttribute(truncated(name), value);
   }
 }
 
 /** `undefined` for what the log leaves out, too. */
-export function attributeOf(value: unknown, keep: Keep = boundedCopy): AttributeValue | undefined {
+export function attributeOf(value: unknown, keep: Truncate = truncatedCopy): AttributeValue | undefined {
   switch (typeof value) {
     case "string":
       return keep(value);
@@ -77,7 +77,7 @@ export function attributeOf(value: unknown, keep: Keep = boundedCopy): Attribute
     case "number":
       return Number.isFinite(value) ? value : "null";
     case "bigint":
-      return Number.isSafeInteger(Number(value)) ? Number(value) : bounded(`${value}`);
+      return Number.isSafeInteger(Number(value)) ? Number(value) : truncated(`${value}`);
     case "object":
       return ofObject(value);
     default:
@@ -87,7 +87,7 @@ export function attributeOf(value: unknown, keep: Keep = boundedCopy): Attribute
 
 function ofObject(value: object | null): AttributeValue | undefined {
   try {
-    return listOf(value) ?? shownText(value);
+    return listOf(value) ?? logText(value);
   } catch {
     return UNREADABLE;
   }
@@ -104,7 +104,7 @@ function listOf(value: unknown): AttributeValue | undefined {
 
 /** As text where it is long: one attribute is never longer than another. */
 function listOfTexts(list: readonly string[]): AttributeValue | undefined {
-  return lengthOf(list) <= MAX_TEXT ? list.map(boundedCopy) : undefined;
+  return lengthOf(list) <= MAX_TEXT_LENGTH ? list.map(truncatedCopy) : undefined;
 }
 
 function lengthOf(texts: readonly string[]): number {

@@ -10,7 +10,7 @@ const SUCCESS = 0;
 const log = tracing.target("framework::otel");
 
 /** What did not arrive since something last did. */
-export interface Loss {
+export interface UndeliveredSpans {
   readonly spans: number;
   readonly cause: unknown;
 }
@@ -20,14 +20,14 @@ export class Delivery {
   readonly #dropped: DroppedSpans;
   readonly #underWay = new Map<Promise<void>, number>();
   #isAbandoned = false;
-  #loss: Loss | undefined;
+  #loss: UndeliveredSpans | undefined;
 
   constructor(exporter: SpanExporter, dropped: DroppedSpans) {
     this.#exporter = exporter;
     this.#dropped = dropped;
   }
 
-  get loss(): Loss | undefined {
+  get loss(): UndeliveredSpans | undefined {
     return this.#loss;
   }
 

@@ -2,7 +2,7 @@
 import type { TracerConfig, IdGenerator, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { TracerProvider } from "@opentelemetry/api";
 import { FrameworkError } from "../errors/framework-error.js";
-import { MAX_ATTRIBUTES, MAX_TEXT } from "./attributes.js";
+import { MAX_ATTRIBUTES, MAX_TEXT_LENGTH } from "./attributes.js";
 import { otlp, sdk } from "./peers.js";
 import type { TelemetrySettings } from "./settings.js";
 
@@ -60,6 +60,6 @@ export function newProvider(serviceName: string, idGenerator: IdGenerator, proce
     resource: new ServiceResource(serviceName),
     spanProcessors: [processor],
     // Values are cut, by us, at a character; the SDK would look for a limit in the environment.
-    spanLimits: { attributeCountLimit: MAX_ATTRIBUTES, attributeValueLengthLimit: MAX_TEXT },
+    spanLimits: { attributeCountLimit: MAX_ATTRIBUTES, attributeValueLengthLimit: MAX_TEXT_LENGTH },
   });
 }

@@ -6,7 +6,7 @@ import type { TraceState, Context, HrTime, Span, SpanKind, Tracer, TracerProvide
 import { api } from "./peers.js";
 import type { Fields, TracingLayer, SpanOutcome, RemoteParent, SpanData } from "../tracing/tracing.js";
 import { REQUEST } from "../observe/request-span.js";
-import { setAttributes, bounded, failureText } from "./attributes.js";
+import { setAttributes, truncated, failureText } from "./attributes.js";
 import { newSpanId, newTraceId } from "../observe/trace-context.js";
 import type { Clock } from "../runtime/clock.js";
 
@@ -79,7 +79,7 @@ export class SpanExportLayer implements TracingLayer<Exported | undefined> {
     const anchor = parent === undefined ? this.#time.anchor() : parent.anchor;
     const started = this.#start(span, parent?.span, this.#time.at(anchor));
     // What the framework records of a request was cut from nothing larger than its head, and is not worth a copy.
-    setAttributes(started, span.fields, span.name === REQUEST ? bounded : undefined);
+    setAttributes(started, span.fields, span.name === REQUEST ? truncated : undefined);
     if (span.target === CLIENT_TARGET) this.#clients.set(span, started);
     return { span: started, anchor };
   }
@@ -102,7 +102,7 @@ export class SpanExportLayer implements TracingLayer<Exported | undefined> {
     const options = { kind: kindOf(span), startTime };
     const context = parentContext(span.remoteParent, parent);
     const ids = context === api.ROOT_CONTEXT ? idsOfRoot(span) : undefined;
-    const name = bounded(span.name);
+    const name = truncated(span.name);
     if (ids === undefined) return tracer.startSpan(name, options, context);
     return this.#ids.using(ids, () => tracer.startSpan(name, options, context));
   }
@@ -113,7 +113,7 @@ export class SpanExportLayer implements TracingLayer<Exported | undefined> {
 
   #newTracer(target: string): Tracer {
     if (this.#tracers.size >= MAX_SCOPES) return this.#provider.getTracer(SHARED_SCOPE);
-    const tracer = this.#provider.getTracer(bounded(target));
+    const tracer = this.#provider.getTracer(truncated(target));
     this.#tracers.set(target, tracer);
     return tracer;
   }

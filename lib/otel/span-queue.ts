@@ -15,11 +15,11 @@ import type { Delivery, DroppedSpans } from "./delivery.js";
 // collector that takes nothing costs so much memory and no more. Text is counted in UTF-16 code units.
 
 /** Some 2 KiB each, beside their text. */
-export const MAX_WAITING = 16_384;
+export const MAX_WAITING_SPANS = 16_384;
 export const MAX_WAITING_TEXT = 32 * 2 ** 20;
-export const BATCH = 512;
+export const MAX_BATCH_SPANS = 512;
 /** A collector takes 4 MiB at once unless told otherwise; these are 3 MiB at most, and no span has more attributes than go into it. */
-export const BATCH_TEXT = 2 ** 20;
+export const MAX_BATCH_TEXT = 2 ** 20;
 /** What a value takes on the wire, and in memory, beside its text. */
 const VALUE = 8;
 
@@ -33,13 +33,13 @@ export class WaitingSpans {
 
   /** Whether there is a batch. */
   get isFull(): boolean {
-    return this.#spans.length >= BATCH || this.#text >= BATCH_TEXT;
+    return this.#spans.length >= MAX_BATCH_SPANS || this.#text >= MAX_BATCH_TEXT;
   }
 
   /** `false` where there is no room for it. */
   add(span: ReadableSpan): boolean {
     const text = textOf(span);
-    if (this.#spans.length >= MAX_WAITING || this.#text + text > MAX_WAITING_TEXT) return false;
+    if (this.#spans.length >= MAX_WAITING_SPANS || this.#text + text > MAX_WAITING_TEXT) return false;
     this.#spans.push(span);
     this.#text += text;
     return true;
@@ -47,12 +47,12 @@ export class WaitingSpans {
 
   /** The oldest, at least one where any waits. */
   take(): ReadableSpan[] {
-    if (this.#spans.length <= BATCH && this.#text <= BATCH_TEXT) return this.#takeAll();
+    if (this.#spans.length <= MAX_BATCH_SPANS && this.#text <= MAX_BATCH_TEXT) return this.#takeAll();
     let text = 0;
     let count = 0;
     for (const span of this.#spans) {
       const more = textOf(span);
-      if (count === BATCH || (count > 0 && text + more > BATCH_TEXT)) break;
+      if (count === MAX_BATCH_SPANS || (count > 0 && text + more > MAX_BATCH_TEXT)) break;
       text += more;
       count++;
     }
@@ -81,7 +81,7 @@ function lengthOf(value: AttributeValue | undefined): number {
 }
 
 /** Milliseconds. */
-export const BATCH_DELAY = 1000;
+export const BATCH_DELAY_MS = 1000;
 
 export class SpanQueue implements SpanProcessor {
   readonly #delivery: Delivery;
@@ -108,7 +108,7 @@ export class SpanQueue implements SpanProcessor {
     if (!this.#waiting.add(span)) return this.#dropped.add(1);
     if (this.#sending || wasFull) return;
     if (this.#waiting.isFull) this.#outside.runInAsyncScope(() => this.#arm(0));
-    else if (this.#waiting.count === 1) this.#outside.runInAsyncScope(() => this.#arm(BATCH_DELAY));
+    else if (this.#waiting.count === 1) this.#outside.runInAsyncScope(() => this.#arm(BATCH_DELAY_MS));
   }
 
   async forceFlush(): Promise<void> {
@@ -135,6 +135,6 @@ export class SpanQueue implements SpanProcessor {
     this.#sending = true;
     await this.#delivery.send(this.#waiting.take());
     this.#sending = false;
-    if (this.#waiting.count > 0) this.#arm(this.#waiting.isFull ? 0 : BATCH_DELAY);
+    if (this.#waiting.count > 0) this.#arm(this.#waiting.isFull ? 0 : BATCH_DELAY_MS);
   }
 }

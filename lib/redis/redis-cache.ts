@@ -18,7 +18,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { missingPeer, expectPeer } from "../errors/optional-package.js";
 import { expectTtl, readCacheValue, writeCacheValue, Cache, type CacheScript } from "../lifecycle/cache.js";
-import { RedisScript, RedisWatch } from "./redis-client.js";
+import { RedisScript, RedisConnectionMonitor } from "./redis-client.js";
 
 // How a `RedisCache` reaches its server, and the settings of the client that the limits on waiting rest on.
 
@@ -100,7 +100,7 @@ export class RedisCache extends Cache {
   override readonly name: string;
   readonly namespace: string;
   private readonly client: Client;
-  private readonly watch: RedisWatch;
+  private readonly watch: RedisConnectionMonitor;
 
   /** Opens nothing. @throws FrameworkError `E_CACHE_NAMESPACE`, `E_CACHE_URL`, `E_CACHE_TIMEOUT` */
   constructor(options: RedisCacheOptions = {}) {
@@ -110,7 +110,7 @@ export class RedisCache extends Cache {
     const url = readUrl(options);
     const settings = clientSettings(options);
     this.client = url === undefined ? new Redis(settings) : new Redis(url, settings);
-    this.watch = new RedisWatch(this.client);
+    this.watch = new RedisConnectionMonitor(this.client);
   }
 
   /** Connects. @throws CacheUnavailableError where there is no server, or one that does not let us in */

@@ -10,7 +10,7 @@ export class RedisScript implements CacheScript {
 
   constructor(
     private readonly client: Redis,
-    private readonly watch: RedisWatch,
+    private readonly watch: RedisConnectionMonitor,
     private readonly prefix: string,
     private readonly source: string,
   ) {
@@ -43,7 +43,7 @@ export class RedisScript implements CacheScript {
 /** Follows a client's connection: remembers why it failed last, and says once when it is lost and once when it is back. */
 const log = tracing.target("framework::cache::redis");
 
-export class RedisWatch {
+export class RedisConnectionMonitor {
   private lastError: unknown = undefined;
   private state: "new" | "ready" | "lost" = "new";
   private isStopping = false;

@@ -33,7 +33,7 @@ export function* canaryRequests(canary: string, routes: readonly RouteDescriptor
   for (const { method, path } of [...places, { method: "GET", path: NOWHERE }, { method: "POST", path: NOWHERE }]) {
     const target = `${path}?${queryOf(canary)}`;
     yield { method, path: target, options: { headers: headersOf(canary) } };
-    yield { method, path: target, options: { headers: { Authorization: `Basic ${encoded(canary)}` } } };
+    yield { method, path: target, options: { headers: { Authorization: `Basic ${basicCredentials(canary)}` } } };
     yield { method: "TRACE", path: target, options: { headers: headersOf(canary) } };
     if (WITHOUT_BODY.has(method)) continue;
     for (const body of bodiesOf(canary)) yield { method, path: target, options: withHeaders(canary, body) };
@@ -47,7 +47,7 @@ export function* canaryRequests(canary: string, routes: readonly RouteDescriptor
 }
 
 /** What Node's parser refuses by itself. */
-export function canaryBytes(canary: string): readonly string[] {
+export function canaryRawRequests(canary: string): readonly string[] {
   return [
     `GET /?${queryOf(canary)} HTTP/1.1\r\nHost: x\r\nX-Canary: ${canary.repeat(20_000 / canary.length)}\r\n\r\n`,
     `GET /?${queryOf(canary)} HTTP/1.1\r\nHost: x\r\nX Canary: ${canary}\r\n\r\n`,
@@ -57,7 +57,7 @@ export function canaryBytes(canary: string): readonly string[] {
 }
 
 /** As it stands in a header of the `Basic` scheme. */
-export function encoded(canary: string): string {
+export function basicCredentials(canary: string): string {
   return Buffer.from(`canary:${canary}`).toString("base64");
 }
 
@@ -138,7 +138,7 @@ export async function expectNoLeak(app: TestApp, canary: string): Promise<void> 
   }
   if (answers.length === 0)
     throw failure("no request was answered, so there was nothing to look at; was the application stopped?");
-  for (const bytes of canaryBytes(canary))
+  for (const bytes of canaryRawRequests(canary))
     answers.push(["an answer of the parser", String(await app.raw(bytes, { quietMs: 20 }))]);
   if (app.logs.lines().length === 0) throw failure("not one line was logged, so the log could not be looked at");
 
@@ -180,7 +180,7 @@ function tracesIn(app: TestApp): readonly Evidence[] {
 /** Where the canary stands, -1 where it does not; a host name in any case, and as `Basic` writes it. */
 function indexIn(text: string, canary: string): number {
   const at = text.toLowerCase().indexOf(canary.toLowerCase());
-  return at < 0 ? text.indexOf(encoded(canary)) : at;
+  return at < 0 ? text.indexOf(basicCredentials(canary)) : at;
 }
 
 function around(text: string, canary: string): string {

@@ -107,7 +107,7 @@ function settle(): Promise<void> {
  */
 const STEP_MS = 20;
 
-export async function timePasses<T>(clock: Clock, during: () => Promise<T>): Promise<T> {
+export async function advancingInRealTime<T>(clock: Clock, during: () => Promise<T>): Promise<T> {
   if (!(clock instanceof FakeClock)) return during();
   const timer = setInterval(() => clock.advance(STEP_MS), STEP_MS);
   try {

@@ -107,18 +107,18 @@ function isRefused({ raw, payload, deferred, statusIsExplicit }: Context): boole
 }
 
 /** What can be tried. */
-export type TriedLayer = Middleware | KoaMiddleware;
+export type LayerUnderTest = Middleware | KoaMiddleware;
 
 export interface TrialOptions {
   /** Layers that stand around it, as they would in the application. */
-  readonly within?: readonly TriedLayer[];
+  readonly within?: readonly LayerUnderTest[];
   /** For middleware that was made for one; `builder.koa`, for example. */
   readonly koa?: Koa;
   readonly clock?: Clock;
 }
 
 /** What came of one request. */
-export interface Outcome {
+export interface TrialResult {
   readonly observation: LayerObservation;
   /** `undefined` where no answer came: the connection was cut, or the time was up. */
   readonly response: Response | undefined;
@@ -140,8 +140,8 @@ export class LayerTrial implements AsyncDisposable {
     this.transport = new Transport((server.address() as AddressInfo).port);
   }
 
-  static async of(
-    layer: TriedLayer,
+  static async start(
+    layer: LayerUnderTest,
     { within = [], koa = new Koa(), clock = new SystemClock() }: TrialOptions,
   ): Promise<LayerTrial> {
     const entrance = new RequestHandler({
@@ -163,7 +163,7 @@ export class LayerTrial implements AsyncDisposable {
   }
 
   /** One request, with `inner` behind the layer. */
-  async ask(inner: Run, { method = "GET", path = "/", ...options }: TrialRequest): Promise<Outcome> {
+  async ask(inner: Run, { method = "GET", path = "/", ...options }: TrialRequest): Promise<TrialResult> {
     const observation = new LayerObservation(inner);
     this.current = observation;
     const response = await this.transport.send(method, path, options).catch(() => undefined);
@@ -178,7 +178,7 @@ export class LayerTrial implements AsyncDisposable {
   }
 
   /** The layer, composed once as in an application; each request finds its observation. */
-  private watched(layer: TriedLayer): Run {
+  private watched(layer: LayerUnderTest): Run {
     const observations = new WeakMap<Context, LayerObservation>();
     const next: Run = (ctx) => observations.get(ctx)?.next(ctx);
     const layered = layer instanceof Layer ? layer.wrap(next) : compose([attempting(layer, next)], next);
@@ -190,7 +190,7 @@ export class LayerTrial implements AsyncDisposable {
 }
 
 /** A middleware whose every call of next is seen: the framework's own guard would stop the second one. */
-function attempting(layer: Exclude<TriedLayer, Layer>, next: Run): KoaMiddleware {
+function attempting(layer: Exclude<LayerUnderTest, Layer>, next: Run): KoaMiddleware {
   const handle = typeof layer === "function" ? layer : layer.handle.bind(layer);
   return (ctx: Context) =>
     handle(ctx, () => {

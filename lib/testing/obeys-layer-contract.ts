@@ -12,7 +12,13 @@ import type { Context } from "../http/context.js";
 import { UnavailableError } from "../errors/framework-error.js";
 import type { Run } from "../http/middleware.js";
 import { shown, failure } from "./failure.js";
-import { LayerTrial, type Outcome, type TrialRequest, type TrialOptions, type TriedLayer } from "./layer-trial.js";
+import {
+  LayerTrial,
+  type TrialResult,
+  type TrialRequest,
+  type TrialOptions,
+  type LayerUnderTest,
+} from "./layer-trial.js";
 import { tracing } from "../tracing/tracing.js";
 
 /**
@@ -47,7 +53,7 @@ export class FailingStream extends Readable {
  * The rules that a layer must keep, each as something that is tried on it. A rule returns what it found wrong, as sentences about
  * the layer; nothing found is an empty list.
  */
-export interface Tried {
+export interface RuleInput {
   readonly trial: LayerTrial;
   /** A request that the layer is expected to let through. */
   readonly request: TrialRequest;
@@ -56,7 +62,7 @@ export interface Tried {
 }
 
 /** What was tried, and what was seen of it. */
-export type Rule = (tried: Tried) => Promise<readonly string[]>;
+export type LayerRule = (tried: RuleInput) => Promise<readonly string[]>;
 
 const TEXT = "an answer from further in";
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -66,7 +72,7 @@ const answerLater: Run = async (ctx) => {
   answerWith(ctx, TEXT);
 };
 
-function answersNormally(inner: Run): Rule {
+function answersNormally(inner: Run): LayerRule {
   return async ({ trial, request }) => {
     const { observation, response } = await trial.ask(inner, request);
     if (response === undefined) return [...observation.faults, "gave no answer"];
@@ -83,7 +89,7 @@ const writtenByHand = answersNormally(async ({ res }) => {
   res.end();
 });
 
-function passesException(value: unknown, inner: (value: unknown) => Run): Rule {
+function passesException(value: unknown, inner: (value: unknown) => Run): LayerRule {
   return async ({ trial, request, answersErrors }) => {
     const { observation, response } = await trial.ask(inner(value), request);
     if (observation.calls === 0) return observation.faults;
@@ -112,7 +118,7 @@ const rejecting =
   };
 
 /** The same head as for GET, and no body (RFC 9110 section 9.3.2). */
-const answersHead: Rule = async ({ trial, request }) => {
+const answersHead: LayerRule = async ({ trial, request }) => {
   const [get, head] = [await trial.ask(answer, request), await trial.ask(answer, { ...request, method: "HEAD" })];
   await get.response?.arrayBuffer();
   const faults = [...head.observation.faults];
@@ -122,14 +128,14 @@ const answersHead: Rule = async ({ trial, request }) => {
   return faults;
 };
 
-function headOf({ response }: Outcome): string {
+function headOf({ response }: TrialResult): string {
   return response === undefined
     ? "no answer"
     : `${response.status} ${response.headers.get("content-type") ?? "without a type"}`;
 }
 
 /** A body that breaks must look broken: an error in its place, or a connection that is cut, never a clean end. */
-function showsFailure(chunks: number): Rule {
+function showsFailure(chunks: number): LayerRule {
   return async ({ trial, request }) => {
     const body = new FailingStream(chunks, new Error("the stream failed"));
     const { observation, response } = await trial.ask((ctx) => answerWith(ctx, body), request);
@@ -149,7 +155,7 @@ async function endedWell(response: Response | undefined): Promise<boolean> {
 }
 
 /** A stream nobody will read holds a file or a connection until it is destroyed. */
-function releasesStream(ask: (tried: Tried, inner: Run) => Promise<Outcome>, when: string): Rule {
+function releasesStream(ask: (tried: RuleInput, inner: Run) => Promise<TrialResult>, when: string): LayerRule {
   return async (tried) => {
     const body = new FailingStream(1, undefined);
     const { observation } = await ask(tried, (ctx: Context) => answerWith(ctx, body));
@@ -179,7 +185,7 @@ function timeIsUp(signal: AbortSignal | undefined): Promise<false> {
 }
 
 /** In the order in which they are tried; the name completes "when …". */
-export const RULES: readonly (readonly [string, Rule])[] = [
+export const RULES: readonly (readonly [string, LayerRule])[] = [
   ["the next one answers", answersNormally(answer)],
   ["the next one answers later", answersNormally(answerLater)],
   ["the next one does not answer", answersNormally(() => {})],
@@ -210,16 +216,16 @@ export interface LayerContractOptions extends TrialOptions {
  * @throws AssertionError listing everything that was seen to break the contract, or saying that the layer let nothing through, so that
  * most of the contract could not be tried.
  */
-export function obeysLayerContract(layer: TriedLayer, options: LayerContractOptions = {}): Promise<void> {
+export function obeysLayerContract(layer: LayerUnderTest, options: LayerContractOptions = {}): Promise<void> {
   // What the trials provoke is nobody's log.
   return tracing.withSubscriber(tracing.registry(), () => tryAll(layer, options));
 }
 
-async function tryAll(layer: TriedLayer, options: LayerContractOptions): Promise<void> {
+async function tryAll(layer: LayerUnderTest, options: LayerContractOptions): Promise<void> {
   const { request = {}, refused, answersErrors = false, limitMs = 2000 } = options;
-  await using trial = await LayerTrial.of(layer, options);
+  await using trial = await LayerTrial.start(layer, options);
   const faults: string[] = [];
-  const attempt = async (when: string, asked: TrialRequest, rule: Rule): Promise<void> => {
+  const attempt = async (when: string, asked: TrialRequest, rule: LayerRule): Promise<void> => {
     const signal = AbortSignal.timeout(limitMs);
     const found = [...(await rule({ trial, request: { ...asked, signal }, answersErrors }))];
     if (signal.aborted) found.push(`did not come to an end within ${limitMs} ms`);
@@ -236,13 +242,13 @@ async function tryAll(layer: TriedLayer, options: LayerContractOptions): Promise
   if (faults.length > 0) throw broken(layer, faults);
 }
 
-const refuses: Rule = async ({ trial, request }) => {
+const refuses: LayerRule = async ({ trial, request }) => {
   const { observation, response } = await trial.ask(() => {}, request);
   if (observation.calls > 0) return ["called next"];
   return response === undefined ? [...observation.faults, "gave no answer"] : observation.faults;
 };
 
-function broken(layer: TriedLayer, faults: readonly string[]): Error {
+function broken(layer: LayerUnderTest, faults: readonly string[]): Error {
   const name = typeof layer === "function" ? layer.name : layer.constructor.name;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
   return failure(`${name === "" ? "the layer" : name} does not obey the layer contract:${list}`, {

@@ -23,7 +23,7 @@ import { JsonLog } from "../observe/logging/json-log.js";
 import { failure } from "./failure.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
 import { TestClient } from "./test-client.js";
-import { timePasses } from "./fake-clock.js";
+import { advancingInRealTime } from "./fake-clock.js";
 import { Transport } from "./transport.js";
 
 /**
@@ -33,7 +33,7 @@ import { Transport } from "./transport.js";
 const fieldWriter = new FieldWriter(() => false);
 const failureWriter = new FieldWriter(isSensitive);
 
-export class ObservedSpans implements TracingLayer {
+export class CapturedSpans implements TracingLayer {
   readonly #texts: string[] = [];
 
   onNewSpan(span: SpanData): void {
@@ -74,7 +74,7 @@ const STOP_DEADLINE_MS = 2000;
  * @throws StartupError where the application does not build, or a subsystem does not start.
  */
 export async function testApp(root: Class | ApplicationBuilder, ...doubles: readonly Binding[]): Promise<TestApp> {
-  const watch = new Watch();
+  const watch = new CapturedTracing();
   return watch.run(async () => {
     const builder = root instanceof ApplicationBuilder ? root : Application.create(root);
     const application = builder
@@ -97,7 +97,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
     readonly application: Application,
     private readonly started: Started,
     /** @internal */
-    readonly watch: Watch,
+    readonly watch: CapturedTracing,
   ) {
     super(new Transport(portOf(started)), application.resolve(Clock));
     this.url = started.url;
@@ -132,16 +132,16 @@ export class TestApp extends TestClient implements AsyncDisposable {
   private async end(): Promise<void> {
     this.transport.leaveUnread();
     const { forced, cut } = await this.watch.run(() =>
-      timePasses(this.clock, () => this.started.stopWithin(STOP_DEADLINE_MS)),
+      advancingInRealTime(this.clock, () => this.started.stopWithin(STOP_DEADLINE_MS)),
     );
     if (forced > 0) throw unanswered(forced, cut);
   }
 }
 
 /** Who listens to one application under test. */
-export class Watch {
+export class CapturedTracing {
   readonly sink = new CaptureSink();
-  readonly spans = new ObservedSpans();
+  readonly spans = new CapturedSpans();
   private readonly subscriber = tracing.registry().with(new JsonLog(this.sink)).with(this.spans);
 
   /** A class that asks for the log gets the one that the test looks at. */

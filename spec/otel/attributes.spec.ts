@@ -3,7 +3,7 @@ import { anything, assert, constantFrom, property } from "fast-check";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { JsonLog } from "../../lib/observe/logging/json-log.js";
 import { CaptureSink } from "../../lib/observe/logging/sink.js";
-import { attributeOf, MAX_TEXT } from "../../lib/otel/attributes.js";
+import { attributeOf, MAX_TEXT_LENGTH } from "../../lib/otel/attributes.js";
 
 describe("attributeOf", () => {
   const cycle: { self?: unknown } = {};
@@ -68,17 +68,17 @@ describe("attributeOf", () => {
   }
 
   it("cuts long text, and never within a character", () => {
-    expect(attributeOf("x".repeat(MAX_TEXT))).to.have.length(MAX_TEXT);
-    expect(attributeOf("x".repeat(MAX_TEXT + 1))).to.have.length(MAX_TEXT);
-    expect(attributeOf(`${"x".repeat(MAX_TEXT - 1)}😀`)).to.equal("x".repeat(MAX_TEXT - 1));
-    expect(attributeOf({ text: "x".repeat(MAX_TEXT) })).to.have.length(MAX_TEXT);
+    expect(attributeOf("x".repeat(MAX_TEXT_LENGTH))).to.have.length(MAX_TEXT_LENGTH);
+    expect(attributeOf("x".repeat(MAX_TEXT_LENGTH + 1))).to.have.length(MAX_TEXT_LENGTH);
+    expect(attributeOf(`${"x".repeat(MAX_TEXT_LENGTH - 1)}😀`)).to.equal("x".repeat(MAX_TEXT_LENGTH - 1));
+    expect(attributeOf({ text: "x".repeat(MAX_TEXT_LENGTH) })).to.have.length(MAX_TEXT_LENGTH);
   });
 
   it("takes a list of texts for one text where it is longer than a text may be", () => {
-    const half = "x".repeat(MAX_TEXT / 2);
+    const half = "x".repeat(MAX_TEXT_LENGTH / 2);
 
     expect(attributeOf([half, half])).to.deep.equal([half, half]);
-    expect(attributeOf([half, half, "x"])).to.equal(JSON.stringify([half, half]).slice(0, MAX_TEXT));
+    expect(attributeOf([half, half, "x"])).to.equal(JSON.stringify([half, half]).slice(0, MAX_TEXT_LENGTH));
   });
 
   it("shows whatever it is as the JSON log does", () => {
@@ -98,7 +98,7 @@ describe("attributeOf", () => {
         const logged = loggedAs(value);
 
         if (typeof attribute !== "string") expect(JSON.stringify(attribute)).to.equal(logged);
-        else if (attribute.length < MAX_TEXT - 1) expect([logged, textIn(logged)]).to.include(attribute);
+        else if (attribute.length < MAX_TEXT_LENGTH - 1) expect([logged, textIn(logged)]).to.include(attribute);
       }),
     );
   });

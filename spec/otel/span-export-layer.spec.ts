@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { tracing, type RemoteParent } from "../../lib/tracing/tracing.js";
 import { enterRequest } from "../../lib/tracing/flow.js";
 import { closeSpan, openSpan } from "../../lib/tracing/span.js";
-import { MAX_TEXT } from "../../lib/otel/attributes.js";
+import { MAX_TEXT_LENGTH } from "../../lib/otel/attributes.js";
 import { MAX_SCOPES } from "../../lib/otel/span-export-layer.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";
@@ -74,8 +74,8 @@ describe("SpanExportLayer", () => {
     });
 
     it("is cut where it is long: its name, its target, the names of its fields", async () => {
-      const long = "x".repeat(MAX_TEXT + 1);
-      const cut = "x".repeat(MAX_TEXT);
+      const long = "x".repeat(MAX_TEXT_LENGTH + 1);
+      const cut = "x".repeat(MAX_TEXT_LENGTH);
 
       const collector = await exported(() =>
         tracing
@@ -337,7 +337,7 @@ describe("SpanExportLayer", () => {
   });
 
   it("exports spans full of text to a collector that takes 4 MiB at once", async () => {
-    const text = "€".repeat(MAX_TEXT);
+    const text = "€".repeat(MAX_TEXT_LENGTH);
     const fields = Object.fromEntries(Array.from({ length: 128 }, (_, i) => [`${i} ${text}`, text]));
 
     const collector = await exported(() => {
@@ -345,7 +345,7 @@ describe("SpanExportLayer", () => {
     });
 
     expect(collector.spans).to.have.length(10);
-    expect(attributesOf(collector.spans[0] ?? {})).to.have.property(`0 ${text}`.slice(0, MAX_TEXT), text);
+    expect(attributesOf(collector.spans[0] ?? {})).to.have.property(`0 ${text}`.slice(0, MAX_TEXT_LENGTH), text);
   });
 
   it("exports ten thousand spans that were open at the same time", async () => {

@@ -4,7 +4,7 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
 import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
 import { Delivery, DroppedSpans } from "../../lib/otel/delivery.js";
-import { BATCH_DELAY, SpanQueue, BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
+import { BATCH_DELAY_MS, SpanQueue, MAX_BATCH_SPANS, MAX_WAITING_SPANS } from "../../lib/otel/span-queue.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { ARRIVED, ScriptedExporter } from "./scripted-exporter.js";
 
@@ -28,7 +28,7 @@ describe("SpanQueue", () => {
 
   it("sends what has come a second after the first", async () => {
     end(1);
-    clock.advance(BATCH_DELAY - 1);
+    clock.advance(BATCH_DELAY_MS - 1);
     end(2);
     const early = exporter.batches.length;
     clock.advance(1);
@@ -38,45 +38,45 @@ describe("SpanQueue", () => {
   });
 
   it("sends a full batch at once, but not within the call that fills it", () => {
-    end(BATCH);
+    end(MAX_BATCH_SPANS);
     const within = exporter.batches.length;
     clock.advance(0);
 
     expect(within).to.equal(0);
-    expect(exporter.batches).to.deep.equal([BATCH]);
+    expect(exporter.batches).to.deep.equal([MAX_BATCH_SPANS]);
   });
 
   it("has one batch under way at a time", async () => {
-    end(3 * BATCH + 1);
-    await clock.advanceAsync(10 * BATCH_DELAY);
+    end(3 * MAX_BATCH_SPANS + 1);
+    await clock.advanceAsync(10 * BATCH_DELAY_MS);
     const first = [...exporter.batches];
     exporter.settle();
     await clock.advanceAsync(0);
     exporter.settle();
     await clock.advanceAsync(0);
     exporter.settle();
-    await clock.advanceAsync(BATCH_DELAY - 1);
+    await clock.advanceAsync(BATCH_DELAY_MS - 1);
     const full = [...exporter.batches];
     await clock.advanceAsync(1);
 
-    expect(first).to.deep.equal([BATCH]);
-    expect(full).to.deep.equal([BATCH, BATCH, BATCH]);
-    expect(exporter.batches).to.deep.equal([BATCH, BATCH, BATCH, 1]);
+    expect(first).to.deep.equal([MAX_BATCH_SPANS]);
+    expect(full).to.deep.equal([MAX_BATCH_SPANS, MAX_BATCH_SPANS, MAX_BATCH_SPANS]);
+    expect(exporter.batches).to.deep.equal([MAX_BATCH_SPANS, MAX_BATCH_SPANS, MAX_BATCH_SPANS, 1]);
   });
 
   it("keeps so many and no more, and counts the others", () => {
-    end(MAX_WAITING + 7);
+    end(MAX_WAITING_SPANS + 7);
 
     expect(dropped).to.equal(7);
   });
 
   it("counts what was sent and did not arrive, and goes on", async () => {
     end(2);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
     exporter.settle(new Error("gone"));
     await clock.advanceAsync(0);
     end(1);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
 
     expect(dropped).to.equal(2);
     expect(exporter.batches).to.deep.equal([2, 1]);
@@ -88,13 +88,13 @@ describe("SpanQueue", () => {
     };
 
     end(3);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
 
     expect(dropped).to.equal(3);
   });
 
   it("sends everything at shutdown, waits for it, and takes nothing after", async () => {
-    end(2 * BATCH + 1);
+    end(2 * MAX_BATCH_SPANS + 1);
     let isOver = false;
     const over = queue.shutdown().then(() => (isOver = true));
     end(5);
@@ -109,13 +109,13 @@ describe("SpanQueue", () => {
     expect(underWay).to.equal(3);
     expect(beforeTheLast).to.equal(false);
     expect(dropped).to.equal(1);
-    expect(exporter.batches).to.deep.equal([BATCH, BATCH, 1]);
+    expect(exporter.batches).to.deep.equal([MAX_BATCH_SPANS, MAX_BATCH_SPANS, 1]);
     expect(clock.pending).to.equal(0);
   });
 
   it("waits at shutdown for what is under way already", async () => {
     end(1);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
     let isOver = false;
     const over = queue.shutdown().then(() => (isOver = true));
     await turn();
@@ -136,8 +136,8 @@ describe("SpanQueue", () => {
     };
 
     requests.run("one", end, 1);
-    await clock.advanceAsync(BATCH_DELAY);
-    requests.run("two", end, BATCH);
+    await clock.advanceAsync(BATCH_DELAY_MS);
+    requests.run("two", end, MAX_BATCH_SPANS);
     await clock.advanceAsync(0);
     requests.run("three", end, 1);
     await requests.run("four", () => queue.shutdown());
@@ -156,7 +156,7 @@ describe("SpanQueue", () => {
 
     for (const outcome of [gone, gone, undefined, gone]) {
       end(2);
-      await clock.advanceAsync(BATCH_DELAY);
+      await clock.advanceAsync(BATCH_DELAY_MS);
       exporter.settle(outcome);
       await clock.advanceAsync(0);
     }
@@ -169,16 +169,16 @@ describe("SpanQueue", () => {
 
   it("keeps memory flat while nothing arrives", async () => {
     for (let i = 0; i < 20; i++) {
-      end(MAX_WAITING);
+      end(MAX_WAITING_SPANS);
       await clock.advanceAsync(0);
       while (exporter.underWay > 0) exporter.settle(new Error("gone"));
     }
     for (let i = 0; i < 40; i++) {
-      await clock.advanceAsync(BATCH_DELAY);
+      await clock.advanceAsync(BATCH_DELAY_MS);
       while (exporter.underWay > 0) exporter.settle(new Error("gone"));
     }
 
-    expect(dropped).to.equal(20 * MAX_WAITING);
+    expect(dropped).to.equal(20 * MAX_WAITING_SPANS);
   });
 });
 

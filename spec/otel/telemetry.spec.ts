@@ -4,7 +4,7 @@ import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { ShutdownLast } from "../../lib/lifecycle/subsystem.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/entries/otel.js";
-import { BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
+import { MAX_BATCH_SPANS, MAX_WAITING_SPANS } from "../../lib/otel/span-queue.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
@@ -205,14 +205,14 @@ describe("Telemetry", () => {
       const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).metrics(metrics).build();
 
       await under(telemetry, () => {
-        for (let i = 0; i < MAX_WAITING + 7; i++) log.span(`import ${i}`).run(() => {});
+        for (let i = 0; i < MAX_WAITING_SPANS + 7; i++) log.span(`import ${i}`).run(() => {});
       });
       await telemetry.shutdown();
 
       const names = new Set(collector.spans.map(({ name }) => name));
-      expect([names.size, collector.spans.length]).to.deep.equal([MAX_WAITING, MAX_WAITING]);
-      expect(names.has(`import ${MAX_WAITING - 1}`)).to.equal(true);
-      expect(collector.requests).to.have.length(MAX_WAITING / BATCH);
+      expect([names.size, collector.spans.length]).to.deep.equal([MAX_WAITING_SPANS, MAX_WAITING_SPANS]);
+      expect(names.has(`import ${MAX_WAITING_SPANS - 1}`)).to.equal(true);
+      expect(collector.requests).to.have.length(MAX_WAITING_SPANS / MAX_BATCH_SPANS);
       expect(metrics.counterValue(SPANS_DROPPED_TOTAL)).to.equal(7);
     });
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { freePort } from "./free-port.js";
 
 /** Where a program serves, and the folder it works in: a free port, and this process's own, unless given. */
-export interface Place {
+export interface ChildOptions {
   readonly port?: number;
   readonly cwd?: string;
 }
@@ -27,7 +27,11 @@ export class Child implements AsyncDisposable {
   }
 
   /** @param file the compiled program, relative to the folder of this file */
-  static async start(file: string, environment: NodeJS.ProcessEnv = {}, { port, cwd }: Place = {}): Promise<Child> {
+  static async start(
+    file: string,
+    environment: NodeJS.ProcessEnv = {},
+    { port, cwd }: ChildOptions = {},
+  ): Promise<Child> {
     const chosen = port ?? (await freePort());
     const { NODE_ENV: _mode, ...inherited } = process.env;
     const env = { ...inherited, PORT: String(chosen), ...environment };

@@ -25,7 +25,7 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Asking {
+export interface AskOptions {
   readonly method?: string;
   readonly headers?: http.OutgoingHttpHeaders;
   readonly body?: string;
@@ -59,7 +59,7 @@ export class Stack implements AsyncDisposable {
   }
 
   /** The path goes out as it is written, unlike with `fetch`. */
-  async ask(path = "/", { method = "GET", headers = {}, body = "" }: Asking = {}): Promise<Answer> {
+  async ask(path = "/", { method = "GET", headers = {}, body = "" }: AskOptions = {}): Promise<Answer> {
     const request = http.request({ host: "127.0.0.1", port: this.port, path, method, headers, agent: false });
     request.end(body);
     // The event's one argument, by Node's documentation.

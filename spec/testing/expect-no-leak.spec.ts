@@ -16,7 +16,7 @@ import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { expectNoLeak } from "../../lib/testing/expect-no-leak.js";
 import { testApp } from "../../lib/testing/test-app.js";
 import { rejectionOf } from "../support/rejection-of.js";
-import { watched } from "../support/watched.js";
+import { withObservability } from "../support/with-observability.js";
 
 const CANARY = "canary4711secret";
 const log = tracing.target("shop::leaks");
@@ -34,7 +34,7 @@ const reads = [
 ];
 
 const everything = (...routes: readonly Route[]): ApplicationBuilder =>
-  watched(Application.create())
+  withObservability(Application.create())
     .routes(new Routes([...reads, ...routes]))
     .compression()
     .securityHeaders(new SecurityHeaders())

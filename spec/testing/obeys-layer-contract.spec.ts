@@ -17,7 +17,7 @@ import {
   type Run,
 } from "../../lib/entries/main.js";
 import { obeysLayerContract, type LayerContractOptions } from "../../lib/testing/obeys-layer-contract.js";
-import type { TriedLayer } from "../../lib/testing/layer-trial.js";
+import type { LayerUnderTest } from "../../lib/testing/layer-trial.js";
 import { runProgram } from "../support/program.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
@@ -55,7 +55,7 @@ function collecting(read: (body: Readable, keep: (chunk: Buffer) => void) => Pro
 }
 
 describe("obeysLayerContract", () => {
-  const good: readonly (readonly [string, TriedLayer, LayerContractOptions?])[] = [
+  const good: readonly (readonly [string, LayerUnderTest, LayerContractOptions?])[] = [
     ["a layer that does nothing", new Wrapping((inner) => inner)],
     ["a Koa function that does nothing", koa((_ctx, next) => next())],
     ["a middleware that sets a header on the way out", new Marking()],
@@ -108,7 +108,7 @@ describe("obeysLayerContract", () => {
     it(`is kept by ${name}`, () => obeysLayerContract(layer, options));
   }
 
-  const bad: readonly (readonly [string, TriedLayer, RegExp, LayerContractOptions?])[] = [
+  const bad: readonly (readonly [string, LayerUnderTest, RegExp, LayerContractOptions?])[] = [
     [
       "a Koa function that calls next twice",
       koa(async (_ctx, next) => {

@@ -17,7 +17,7 @@ import type { AnyRequestOptions } from "../../lib/testing/test-client.js";
 import { EveryStage, GreetingModule } from "./every-stage.js";
 
 /** What stages have left on a request so far. */
-export interface WayIn {
+export interface RequestState {
   readonly nonce: boolean;
   readonly requestId: boolean;
   readonly trace: boolean;
@@ -26,57 +26,57 @@ export interface WayIn {
 }
 
 /** What has become of the answer so far, and what was told of it. */
-export interface WayOut {
+export interface AnswerState {
   /** `undefined` where an exception comes by. */
   readonly status: number | undefined;
   readonly type: unknown;
   readonly encoding: unknown;
   readonly location: unknown;
-  readonly counted: number;
-  readonly told: number;
+  readonly countedRequests: number;
+  readonly loggedLines: number;
 }
 
-export interface Seen {
+export interface ProbedRequest {
   readonly response: Response;
   readonly text: string;
   /** The gaps that the request came to, outermost first. */
-  readonly reached: readonly Slot[];
-  readonly wayIn: (gap: Slot) => WayIn;
-  readonly wayOut: (gap: Slot) => WayOut;
+  readonly gapsReached: readonly Slot[];
+  readonly requestAt: (gap: Slot) => RequestState;
+  readonly answerAt: (gap: Slot) => AnswerState;
 }
 
 /** The router's own gap is the handler. */
 const GAPS = STAGES.filter(({ kind }) => kind !== "router" && kind !== "fallback").map(({ slot }) => slot);
 
-export class Lookouts implements AsyncDisposable {
-  private ins = new Map<Slot, WayIn>();
-  private outs = new Map<Slot, WayOut>();
+export class StageProbes implements AsyncDisposable {
+  private ins = new Map<Slot, RequestState>();
+  private outs = new Map<Slot, AnswerState>();
 
   private constructor(
     readonly stages: EveryStage,
     private readonly app: TestApp,
   ) {}
 
-  static async posted(): Promise<Lookouts> {
+  static async start(): Promise<StageProbes> {
     const stages = new EveryStage();
-    let lookouts: Lookouts | undefined;
+    let lookouts: StageProbes | undefined;
     const look = (gap: Slot) => (ctx: Context, next: Next) => lookouts?.watch(gap, ctx, next) ?? next();
     const builder = new ApplicationBuilder(GreetingModule, (assembly) => watched(assembly, look));
-    lookouts = new Lookouts(stages, await testApp(stages.applyTo(builder)));
+    lookouts = new StageProbes(stages, await testApp(stages.applyTo(builder)));
     return lookouts;
   }
 
   /** Sends a request and tells what was seen of it. */
-  async request(path: string, options?: AnyRequestOptions): Promise<Seen> {
+  async request(path: string, options?: AnyRequestOptions): Promise<ProbedRequest> {
     const ins = (this.ins = new Map());
     const outs = (this.outs = new Map());
     const response = await this.app.request(path, options);
     return {
       response,
       text: await response.text(),
-      reached: [...ins.keys()],
-      wayIn: (gap) => of(ins, gap),
-      wayOut: (gap) => of(outs, gap),
+      gapsReached: [...ins.keys()],
+      requestAt: (gap) => of(ins, gap),
+      answerAt: (gap) => of(outs, gap),
     };
   }
 
@@ -106,14 +106,14 @@ export class Lookouts implements AsyncDisposable {
     }
   }
 
-  private wayOut({ raw, naturalType }: Context, status: number | undefined): WayOut {
+  private wayOut({ raw, naturalType }: Context, status: number | undefined): AnswerState {
     return {
       status,
       type: naturalType,
       encoding: raw.getHeader("Content-Encoding"),
       location: raw.getHeader("Location"),
-      counted: this.counted,
-      told: this.lines.length,
+      countedRequests: this.counted,
+      loggedLines: this.lines.length,
     };
   }
 

@@ -12,7 +12,7 @@ import {
   type SpanData,
 } from "../../lib/tracing/tracing.js";
 
-export interface SeenEvent {
+export interface RecordedEvent {
   readonly level: Level;
   readonly target: string;
   readonly message: string | undefined;
@@ -24,7 +24,7 @@ export interface SeenEvent {
   readonly inherited: Fields;
 }
 
-export interface SeenSpan {
+export interface RecordedSpan {
   readonly target: string;
   readonly name: string;
   readonly fields: Fields;
@@ -34,9 +34,9 @@ export interface SeenSpan {
   outcome: SpanOutcome | undefined;
 }
 
-export class Witness implements TracingLayer<SeenSpan> {
-  readonly events: SeenEvent[] = [];
-  readonly spans: SeenSpan[] = [];
+export class TracingRecorder implements TracingLayer<RecordedSpan> {
+  readonly events: RecordedEvent[] = [];
+  readonly spans: RecordedSpan[] = [];
   private readonly subscriber = tracing.registry().with(this);
 
   /** A server that is made in `fn` tells what it does here. */
@@ -45,17 +45,17 @@ export class Witness implements TracingLayer<SeenSpan> {
   }
 
   /** The events of one target, in order. */
-  from(target: string): readonly SeenEvent[] {
+  from(target: string): readonly RecordedEvent[] {
     return this.events.filter((event) => event.target === target);
   }
 
-  onNewSpan({ target, name, fields, parent, remoteParent }: SpanData): SeenSpan {
+  onNewSpan({ target, name, fields, parent, remoteParent }: SpanData): RecordedSpan {
     const seen = { target, name, fields, parent: parent?.name, remoteParent, outcome: undefined };
     this.spans.push(seen);
     return seen;
   }
 
-  onClose(_span: SpanData, outcome: SpanOutcome, seen: SeenSpan | undefined): void {
+  onClose(_span: SpanData, outcome: SpanOutcome, seen: RecordedSpan | undefined): void {
     if (seen !== undefined) seen.outcome = outcome;
   }
 
