@@ -19,7 +19,7 @@ describe("Delivery", () => {
     exporter.settle();
     await sent;
 
-    expect(delivery.loss).to.equal(undefined);
+    expect(delivery.undelivered).to.equal(undefined);
   });
 
   it("adds up what is lost until something arrives", async () => {
@@ -28,13 +28,13 @@ describe("Delivery", () => {
       exporter.settle(gone);
       await sent;
     }
-    const lost = delivery.loss;
+    const lost = delivery.undelivered;
     const sent = delivery.send(batch(1));
     exporter.settle();
     await sent;
 
     expect(lost).to.deep.equal({ spans: 5, cause: gone });
-    expect(delivery.loss).to.equal(undefined);
+    expect(delivery.undelivered).to.equal(undefined);
   });
 
   it("counts what is abandoned at once, and once only, whatever becomes of it", async () => {
@@ -62,7 +62,7 @@ describe("Delivery", () => {
       for (const outcome of outcomes) exporter.settle(outcome);
       await Promise.all(sent);
 
-      expect(delivery.loss).to.deep.include({ cause: gone });
+      expect(delivery.undelivered).to.deep.include({ cause: gone });
     });
   }
 });
