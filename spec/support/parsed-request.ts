@@ -1,4 +1,4 @@
-/** What Node's own parser makes of header lines that were sent: the request as a stage would see it. */
+/** Sends header lines and returns the request as Node's parser reads it. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { connect } from "node:net";

@@ -1,5 +1,4 @@
-/** Loaded by mocha before the specs (`require` in .mocharc.cjs): prepares the machine, and counts for whoever asks. */
-
+/** Mocha loads this file before the specs. It prepares the machine, and writes the counts of the run to a file. */
 import { appendFileSync } from "node:fs";
 import { prepareMachine } from "./machine.js";
 
@@ -7,10 +6,10 @@ export function mochaGlobalSetup(): void {
   prepareMachine();
 }
 
-/** One line a run, `<passed> <failed> <pending>`, in the file that `MOCHA_COUNTS` names; `.ci/run` adds them up. */
+/** Appends a line `<passed> <failed> <pending>` to the file in `MOCHA_COUNTS`; `.ci/run` adds the lines up. */
 export function mochaGlobalTeardown(this: Mocha.Runner): void {
   const file = process.env["MOCHA_COUNTS"];
-  // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha hands its runner over so
+  // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
   const { passes = 0, failures = 0, pending = 0 } = this.stats ?? {};
   if (file !== undefined) appendFileSync(file, `${passes} ${failures} ${pending}\n`);
 }

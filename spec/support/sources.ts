@@ -1,29 +1,28 @@
-/** The sources as text, for the specs of the house: what a file imports, what it says, how long it is. */
-
+/** The sources of the repository as text, with the imports of each file, for the specs of the house rules. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The repository, seen from the compiled specs. */
+/** The root folder of the repository, found from the compiled specs. */
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface Import {
-  /** As written: a package, or a path. */
+  /** The specifier in the source: a package or a path. */
   readonly from: string;
-  /** What a path leads to, from the repository; `undefined` for a package. */
+  /** The imported file, relative to the repository; `undefined` for a package. */
   readonly file: string | undefined;
-  /** Gone when compiled: `import type` and `export type`, and only they under `verbatimModuleSyntax`. */
+  /** The compiler removes it: `import type` and `export type`, with `verbatimModuleSyntax`. */
   readonly erased: boolean;
 }
 
 export interface Source {
-  /** From the repository, for example `lib/routing/path.ts`. */
+  /** Relative to the repository, for example `lib/routing/path.ts`. */
   readonly path: string;
   readonly text: string;
   readonly imports: readonly Import[];
 }
 
-/** Every file below the folder that ends like that; none where there is no such folder. */
+/** The files below a folder whose names end with `ending`; empty if the folder does not exist. */
 export function filesBelow(folder: string, ending: string): readonly string[] {
   if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -33,7 +32,7 @@ export function filesBelow(folder: string, ending: string): readonly string[] {
     .toSorted();
 }
 
-/** The text of a file of the repository; `undefined` while there is none. */
+/** The text of a file of the repository; `undefined` if it does not exist. */
 export function textOf(path: string): string | undefined {
   return existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : undefined;
 }
@@ -49,7 +48,7 @@ const STATEMENT = /^(?:import|export)\s+(type\s+)?(?:[\w$*\s,]*|[\w$\s,]*\{[^}]*
 const BARE = /^import\s+"([^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
 
-/** What a file's text imports; exported for its own spec. */
+/** The imports in the text of a file. Exported for its own spec. */
 export function importsOf(path: string, text: string): readonly Import[] {
   const code = withoutComments(text);
   const found = [...code.matchAll(STATEMENT)].map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
@@ -57,7 +56,7 @@ export function importsOf(path: string, text: string): readonly Import[] {
   return [...found, ...plain].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
 }
 
-/** Line by line, as prettier lays comments out; a string that holds `//` survives. */
+/** Removes comments that fill whole lines, so that a string with `//` stays. */
 export function withoutComments(text: string): string {
   return text.replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, "").replaceAll(/^\s*\/\/.*$/gm, "");
 }
@@ -84,8 +83,8 @@ export interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The package's own package.json. */
+/** The package.json of the repository. */
 export function manifest(): Manifest {
-  // A file of ours, whose shape npm has checked.
+  // npm has checked the form of this file.
   return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Manifest;
 }

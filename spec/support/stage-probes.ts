@@ -1,6 +1,6 @@
 /**
- * Somebody in each gap between two stages of a whole application, who writes down how a request looks on its way in and its answer on
- * the way out. A gap is called after the stage outside it.
+ * A probe in each gap between two stages of an application with every stage on. It records the state of the request before the inner
+ * stages and the state of the answer after them. A gap has the name of the stage outside it.
  */
 import type { ApplicationParts } from "../../lib/app/build.js";
 import { Application } from "../../lib/app/application.js";
@@ -16,7 +16,7 @@ import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import type { AnyRequestOptions } from "../../lib/testing/test-client.js";
 import { EveryStage, GreetingModule } from "./every-stage.js";
 
-/** What stages have left on a request so far. */
+/** The marks of earlier stages on a request. */
 export interface RequestState {
   readonly nonce: boolean;
   readonly requestId: boolean;
@@ -25,9 +25,9 @@ export interface RequestState {
   readonly timed: boolean;
 }
 
-/** What has become of the answer so far, and what was told of it. */
+/** The answer in a gap, and the records of it so far. */
 export interface AnswerState {
-  /** `undefined` where an exception comes by. */
+  /** `undefined` if an exception passes. */
   readonly status: number | undefined;
   readonly type: unknown;
   readonly encoding: unknown;
@@ -39,18 +39,18 @@ export interface AnswerState {
 export interface ProbedRequest {
   readonly response: Response;
   readonly text: string;
-  /** The gaps that the request came to, outermost first. */
+  /** The gaps that the request reached, the outermost first. */
   readonly gapsReached: readonly Slot[];
   readonly requestAt: (gap: Slot) => RequestState;
   readonly answerAt: (gap: Slot) => AnswerState;
 }
 
-/** The router's own gap is the handler. */
+/** Inside the router there is no gap but the handler. */
 const GAPS = STAGES.filter(({ kind }) => kind !== "router" && kind !== "fallback").map(({ slot }) => slot);
 
 export class StageProbes implements AsyncDisposable {
-  private ins = new Map<Slot, RequestState>();
-  private outs = new Map<Slot, AnswerState>();
+  private requestStates = new Map<Slot, RequestState>();
+  private answerStates = new Map<Slot, AnswerState>();
 
   private constructor(
     readonly stages: EveryStage,
@@ -59,24 +59,24 @@ export class StageProbes implements AsyncDisposable {
 
   static async start(): Promise<StageProbes> {
     const stages = new EveryStage();
-    let lookouts: StageProbes | undefined;
-    const look = (gap: Slot) => (ctx: Context, next: Next) => lookouts?.watch(gap, ctx, next) ?? next();
-    const builder = new ApplicationBuilder(GreetingModule, (assembly) => watched(assembly, look));
-    lookouts = new StageProbes(stages, await testApp(stages.applyTo(builder)));
-    return lookouts;
+    let probes: StageProbes | undefined;
+    const probe = (gap: Slot) => (ctx: Context, next: Next) => probes?.record(gap, ctx, next) ?? next();
+    const builder = new ApplicationBuilder(GreetingModule, (parts) => withProbes(parts, probe));
+    probes = new StageProbes(stages, await testApp(stages.applyTo(builder)));
+    return probes;
   }
 
-  /** Sends a request and tells what was seen of it. */
+  /** Sends a request and returns the records of its probes. */
   async request(path: string, options?: AnyRequestOptions): Promise<ProbedRequest> {
-    const ins = (this.ins = new Map());
-    const outs = (this.outs = new Map());
+    const ins = (this.requestStates = new Map());
+    const outs = (this.answerStates = new Map());
     const response = await this.app.request(path, options);
     return {
       response,
       text: await response.text(),
       gapsReached: [...ins.keys()],
-      requestAt: (gap) => of(ins, gap),
-      answerAt: (gap) => of(outs, gap),
+      requestAt: (gap) => recordAt(ins, gap),
+      answerAt: (gap) => recordAt(outs, gap),
     };
   }
 
@@ -89,8 +89,8 @@ export class StageProbes implements AsyncDisposable {
     return this.app.stop();
   }
 
-  private async watch(gap: Slot, ctx: Context, next: Next): Promise<void> {
-    this.ins.set(gap, {
+  private async record(gap: Slot, ctx: Context, next: Next): Promise<void> {
+    this.requestStates.set(gap, {
       nonce: CspNonce.find(ctx) !== undefined,
       requestId: RequestId.of(ctx) !== undefined,
       trace: TraceContext.of(ctx) !== undefined,
@@ -99,39 +99,40 @@ export class StageProbes implements AsyncDisposable {
     });
     try {
       await next();
-      this.outs.set(gap, this.wayOut(ctx, ctx.status));
+      this.answerStates.set(gap, this.answerState(ctx, ctx.status));
     } catch (error) {
-      this.outs.set(gap, this.wayOut(ctx, undefined));
+      this.answerStates.set(gap, this.answerState(ctx, undefined));
       throw error;
     }
   }
 
-  private wayOut({ raw, naturalType }: Context, status: number | undefined): AnswerState {
+  private answerState({ raw, naturalType }: Context, status: number | undefined): AnswerState {
     return {
       status,
       type: naturalType,
       encoding: raw.getHeader("Content-Encoding"),
       location: raw.getHeader("Location"),
-      countedRequests: this.counted,
+      countedRequests: this.countedRequests,
       loggedLines: this.lines.length,
     };
   }
 
-  private get counted(): number {
+  private get countedRequests(): number {
     const samples = this.stages.metrics.render().matchAll(new RegExp(`^${HTTP_REQUESTS_TOTAL}\\{.*\\} (\\d+)$`, "gm"));
     return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
   }
 }
 
-/** The chain is composed when serving begins: what is put into the slots until then is part of it. */
-function watched(assembly: ApplicationParts, look: (gap: Slot) => (ctx: Context, next: Next) => unknown): Application {
-  for (const gap of GAPS) if (assembly.pipeline.isOn(gap)) assembly.pipeline.put(gap, look(gap));
-  // The constructor is private to `Application.create`, and does nothing but keep the parts.
-  return Reflect.construct(Application, [assembly]) as Application;
+/** Puts a probe into each slot. The chain is composed when the application starts, so it includes them. */
+function withProbes(parts: ApplicationParts, probe: (gap: Slot) => (ctx: Context, next: Next) => unknown): Application {
+  for (const gap of GAPS) if (parts.pipeline.isOn(gap)) parts.pipeline.put(gap, probe(gap));
+  // The constructor is internal. It only keeps the parts.
+  return Reflect.construct(Application, [parts]) as Application;
 }
 
-function of<T>(sights: ReadonlyMap<Slot, T>, gap: Slot): T {
-  const sight = sights.get(gap);
-  if (sight === undefined) throw new Error(`nobody came past ${gap}; seen at ${[...sights.keys()].join(", ")}`);
-  return sight;
+function recordAt<T>(records: ReadonlyMap<Slot, T>, gap: Slot): T {
+  const record = records.get(gap);
+  if (record === undefined)
+    throw new Error(`no record of ${gap}; there are records of ${[...records.keys()].join(", ")}`);
+  return record;
 }

@@ -1,4 +1,4 @@
-/** The stages that identify, write down and count a request and answer its failures: what a journey has on, whatever else it is about. */
+/** Turns on the stages that identify, log and count a request and answer its errors. */
 import type { ApplicationBuilder } from "../../lib/entries/main.js";
 
 export function withObservability(builder: ApplicationBuilder): ApplicationBuilder {
