@@ -1,83 +1,47 @@
 /**
- * A span's fields as attributes: strings, booleans and finite numbers as they are, lists of one of these kinds as lists, anything else
- * as the text the JSON log has for it. Nothing is withheld here (specification 2.5, table of channels): what must not leave the
- * process must not be a field of a span.
+ * Span fields as OpenTelemetry attributes. Strings, booleans, finite numbers and lists of one of these kinds keep their type; any other
+ * value becomes the text that the JSON log shows for it. Fields are not redacted: a value that must not leave the process must not be a
+ * field of a span.
  */
 import type { AttributeValue, Span } from "@opentelemetry/api";
 import { FieldWriter } from "../observe/logging/json-fields.js";
 import { isSensitive } from "../observe/logging/redaction.js";
 import type { Fields } from "../tracing/tracing.js";
 
-// Anything as the text that the JSON log shows for it, but strings without quotation marks, and not without end.
-
-/** UTF-16 code units. */
-export const MAX_TEXT = 4096;
-
-const NOTHING_IS_SENSITIVE = () => false;
-const writer = new FieldWriter(NOTHING_IS_SENSITIVE);
-const redactingWriter = new FieldWriter(isSensitive);
-
-/** What to do with a text before it is kept. */
-export type Keep = (text: string) => string;
-
-/** `text`, cut where it is longer than `MAX_TEXT`, and never within a character. */
-export function bounded(text: string): string {
-  if (text.length <= MAX_TEXT) return text;
-  const last = text.charCodeAt(MAX_TEXT - 1);
-  return copy(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT));
-}
-
-/** The same, with characters of its own: the engine keeps a string alive as a whole for as long as there is a slice of it. */
-export function boundedCopy(text: string): string {
-  return text.length <= MAX_TEXT ? copy(text) : bounded(text);
-}
-
-// To have a slice of a sum, the engine writes the sum out; to write out a slice alone there is no way but through bytes.
-function copy(text: string): string {
-  return ` ${text}`.slice(1);
-}
-
-/** With nothing withheld; `undefined` for what the log leaves out. */
-export function shownText(value: unknown): string | undefined {
-  return textBy(writer, value);
-}
-
-/** The text of a failure, secrets withheld by name: unlike the fields of a span, it was not chosen for export. */
-export function failureText(error: unknown): string {
-  return textBy(redactingWriter, error) ?? "";
-}
-
-function textBy(by: FieldWriter, value: unknown): string | undefined {
-  if (typeof value === "string") return bounded(value);
-  const json = by.value(value);
-  if (json === undefined) return undefined;
-  return bounded(json.startsWith('"') ? String(JSON.parse(json)) : json);
-}
-
-/** A span takes so many; the SDK counts what is beyond in `dropped_attributes_count`. */
+/** The longest text, in UTF-16 code units. */
+export const MAX_TEXT_LENGTH = 4096;
+/** The SDK counts further attributes of a span in `dropped_attributes_count`. */
 export const MAX_ATTRIBUTES = 128;
 const MAX_ELEMENTS = 128;
 const UNREADABLE = "[unreadable]";
 
-/** @param keep what becomes of texts; a slice of something large must not keep it alive until it is sent, so they are copied */
-export function setAttributes(span: Span, fields: Fields, keep: Keep = boundedCopy): void {
+const writer = new FieldWriter(() => false);
+const redactingWriter = new FieldWriter(isSensitive);
+
+type Truncate = (text: string) => string;
+
+/**
+ * @param truncate shortens a string field; the default also copies it, because a slice of a large string keeps the whole string in memory
+ *   until the span is sent
+ */
+export function setAttributes(span: Span, fields: Fields, truncate: Truncate = truncatedCopy): void {
   for (const name of Object.keys(fields)) {
-    const value = attributeOf(fields[name], keep);
-    if (value !== undefined) span.setAttribute(bounded(name), value);
+    const value = attributeOf(fields[name], truncate);
+    if (value !== undefined) span.setAttribute(truncated(name), value);
   }
 }
 
-/** `undefined` for what the log leaves out, too. */
-export function attributeOf(value: unknown, keep: Keep = boundedCopy): AttributeValue | undefined {
+/** `undefined` for a value that the JSON log leaves out, such as a function. */
+export function attributeOf(value: unknown, truncate: Truncate = truncatedCopy): AttributeValue | undefined {
   switch (typeof value) {
     case "string":
-      return keep(value);
+      return truncate(value);
     case "boolean":
       return value;
     case "number":
       return Number.isFinite(value) ? value : "null";
     case "bigint":
-      return Number.isSafeInteger(Number(value)) ? Number(value) : bounded(`${value}`);
+      return Number.isSafeInteger(Number(value)) ? Number(value) : truncated(`${value}`);
     case "object":
       return ofObject(value);
     default:
@@ -87,30 +51,53 @@ export function attributeOf(value: unknown, keep: Keep = boundedCopy): Attribute
 
 function ofObject(value: object | null): AttributeValue | undefined {
   try {
-    return listOf(value) ?? shownText(value);
+    return ofList(value) ?? logText(writer, value);
   } catch {
     return UNREADABLE;
   }
 }
 
-function listOf(value: unknown): AttributeValue | undefined {
+/** `undefined` for a value that is not a list of one kind, or that is too long for a list. */
+function ofList(value: unknown): AttributeValue | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ELEMENTS) return undefined;
-  // Not `every`, which would not see the holes.
+  // A copy without holes, because `every` skips holes.
   const list = Array.from<unknown>(value);
-  if (list.every((element) => typeof element === "string")) return listOfTexts(list);
+  if (list.every((element) => typeof element === "string")) return ofTexts(list);
   if (list.every((element) => typeof element === "boolean")) return list;
-  return list.every(isFiniteNumber) ? list : undefined;
+  return list.every((element): element is number => Number.isFinite(element)) ? list : undefined;
 }
 
-/** As text where it is long: one attribute is never longer than another. */
-function listOfTexts(list: readonly string[]): AttributeValue | undefined {
-  return lengthOf(list) <= MAX_TEXT ? list.map(boundedCopy) : undefined;
+/** `undefined` if the texts together are longer than one text may be. */
+function ofTexts(texts: readonly string[]): AttributeValue | undefined {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  return length <= MAX_TEXT_LENGTH ? texts.map(truncatedCopy) : undefined;
 }
 
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((length, text) => length + text.length, 0);
+/** The text of an error, redacted by name: unlike a field, an error is not written for export. */
+export function errorText(error: unknown): string {
+  return logText(redactingWriter, error) ?? "";
 }
 
-function isFiniteNumber(value: unknown): value is number {
-  return Number.isFinite(value);
+/** The text that the JSON log shows for a value; a string has no quotation marks. */
+function logText(by: FieldWriter, value: unknown): string | undefined {
+  if (typeof value === "string") return truncated(value);
+  const json = by.value(value);
+  if (json === undefined) return undefined;
+  return truncated(json.startsWith('"') ? String(JSON.parse(json)) : json);
+}
+
+/** Shortens a text to `MAX_TEXT_LENGTH`, without cutting a surrogate pair. */
+export function truncated(text: string): string {
+  if (text.length <= MAX_TEXT_LENGTH) return text;
+  const last = text.charCodeAt(MAX_TEXT_LENGTH - 1);
+  return copied(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT_LENGTH - 1 : MAX_TEXT_LENGTH));
+}
+
+function truncatedCopy(text: string): string {
+  return text.length <= MAX_TEXT_LENGTH ? copied(text) : truncated(text);
+}
+
+/** A string that shares no memory with a larger one: V8 flattens a concatenated string into a new one before it slices it. */
+function copied(text: string): string {
+  return ` ${text}`.slice(1);
 }

@@ -1,65 +1,64 @@
 /**
- * Hands batches to the exporter and remembers how that went: what is under way, what was lost, and why. Nothing here is ever rejected:
- * an exporter that fails, or throws, has lost the batch.
+ * Passes batches of spans to the exporter. Keeps which batches are in flight, and how many spans were lost and why. A failed export never
+ * rejects here: the spans of the batch are counted as dropped.
  */
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 import { tracing } from "../tracing/tracing.js";
 
-// `ExportResultCode.SUCCESS`, of a package that is not ours to import.
+/** `ExportResultCode.SUCCESS`. Its package is a dependency of the SDK, not ours. */
 const SUCCESS = 0;
 const log = tracing.target("framework::otel");
 
-/** What did not arrive since something last did. */
-export interface Loss {
+/** The spans that were not delivered since the last successful export. */
+export interface UndeliveredSpans {
   readonly spans: number;
   readonly cause: unknown;
 }
 
 export class Delivery {
-  readonly #exporter: SpanExporter;
-  readonly #dropped: DroppedSpans;
-  readonly #underWay = new Map<Promise<void>, number>();
-  #isAbandoned = false;
-  #loss: Loss | undefined;
+  private readonly inFlight = new Map<Promise<void>, number>();
+  private isAbandoned = false;
+  private lost: UndeliveredSpans | undefined;
 
-  constructor(exporter: SpanExporter, dropped: DroppedSpans) {
-    this.#exporter = exporter;
-    this.#dropped = dropped;
+  constructor(
+    private readonly exporter: SpanExporter,
+    private readonly dropped: DroppedSpans,
+  ) {}
+
+  /** `undefined` if the last export succeeded. */
+  get undelivered(): UndeliveredSpans | undefined {
+    return this.lost;
   }
 
-  get loss(): Loss | undefined {
-    return this.#loss;
-  }
-
-  /** Resolves when the batch has arrived or is lost. */
+  /** Resolves when the batch is delivered or lost. */
   send(batch: ReadableSpan[]): Promise<void> {
-    const before = this.#loss;
-    const sent = this.#export(batch).then((failure) => {
-      this.#underWay.delete(sent);
-      if (this.#isAbandoned) return;
-      if (failure !== undefined) this.#lose(batch.length, failure.cause);
-      // What arrives ends the outage it was sent in; of one that began meanwhile it knows nothing.
-      else if (this.#loss === before) this.#loss = undefined;
+    const before = this.lost;
+    const sent = this.exportBatch(batch).then((failure) => {
+      this.inFlight.delete(sent);
+      if (this.isAbandoned) return;
+      if (failure !== undefined) this.lose(batch.length, failure.cause);
+      // A success ends only an outage that had begun before the batch was sent.
+      else if (this.lost === before) this.lost = undefined;
     });
-    this.#underWay.set(sent, batch.length);
+    this.inFlight.set(sent, batch.length);
     return sent;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no batch is in flight. */
   async settled(): Promise<void> {
-    await Promise.all(this.#underWay.keys());
+    await Promise.all(this.inFlight.keys());
   }
 
-  /** Counts what is under way as lost, now: nobody waits for it any longer, and what becomes of it is no matter. */
+  /** Counts the spans in flight as dropped at once, and ignores the later result of their export. */
   abandon(): void {
-    this.#isAbandoned = true;
-    for (const spans of this.#underWay.values()) this.#dropped.add(spans);
+    this.isAbandoned = true;
+    for (const spans of this.inFlight.values()) this.dropped.add(spans);
   }
 
-  #export(batch: ReadableSpan[]): Promise<{ readonly cause: unknown } | undefined> {
+  private exportBatch(batch: ReadableSpan[]): Promise<{ readonly cause: unknown } | undefined> {
     return new Promise((resolve) => {
       try {
-        this.#exporter.export(batch, ({ code, error }) =>
+        this.exporter.export(batch, ({ code, error }) =>
           resolve((code as number) === SUCCESS ? undefined : { cause: error }),
         );
       } catch (cause) {
@@ -68,42 +67,37 @@ export class Delivery {
     });
   }
 
-  #lose(spans: number, cause: unknown): void {
-    this.#dropped.add(spans);
-    // One event an outage: what follows is the counter's.
-    if (this.#loss === undefined) log.warn("spans not delivered", { spans, error: cause });
-    this.#loss = { spans: spans + (this.#loss?.spans ?? 0), cause };
+  private lose(spans: number, cause: unknown): void {
+    this.dropped.add(spans);
+    // One event for each outage. The counter shows the spans that follow.
+    if (this.lost === undefined) log.warn("spans not delivered", { spans, error: cause });
+    this.lost = { spans: spans + (this.lost?.spans ?? 0), cause };
   }
 }
 
-/**
- * Counts the spans that reached no collector: because too many waited, or because they could not be delivered. Visible as
- * `framework_spans_dropped_total` where a registry is given.
- */
+/** The metric that counts dropped spans. */
 export const SPANS_DROPPED_TOTAL = "framework_spans_dropped_total";
 const HELP = "Spans that were not exported.";
 
-/** As much of `Metrics` as is needed. */
+/** The part of `Metrics` that the counter needs. */
 export interface SpanCounter {
   describeCounter?(name: string, help: string): void;
   increment(name: string, labels: Readonly<Record<string, string>>, by: number): void;
 }
 
+/** Counts the spans that were not exported: the queue was full, or the export failed. Without a counter it does nothing. */
 export class DroppedSpans {
-  readonly #counter: SpanCounter | undefined;
-
-  constructor(counter: SpanCounter | undefined) {
-    this.#counter = counter;
+  constructor(private readonly counter: SpanCounter | undefined) {
     counter?.describeCounter?.(SPANS_DROPPED_TOTAL, HELP);
     counter?.increment(SPANS_DROPPED_TOTAL, {}, 0);
   }
 
-  /** Never fails: the spans are lost as it is. */
+  /** Never throws. */
   add(count: number): void {
     try {
-      this.#counter?.increment(SPANS_DROPPED_TOTAL, {}, count);
+      this.counter?.increment(SPANS_DROPPED_TOTAL, {}, count);
     } catch {
-      // What cannot be counted is still told of by the event and by `shutdown()`.
+      // The event and the rejection of `shutdown()` report lost spans too.
     }
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The OpenTelemetry packages, which only those install who export spans. Everything here that is a value of theirs comes from this
- * file, so that a missing one, or one that does not fit, is named with its fix instead of as a path that does not resolve.
+ * Loads the optional OpenTelemetry packages. Every value of these packages comes from this file, so that an error names the package that
+ * is missing or has the wrong version, and the command that installs it.
  *
- * The SDK is `@opentelemetry/sdk-trace-base` up to its version 2 and `@opentelemetry/sdk-trace` from version 3, which needs Node 22.15.
+ * The SDK is `@opentelemetry/sdk-trace-base` up to version 2, and `@opentelemetry/sdk-trace` from version 3, which needs Node 22.15.
  *
- * Importing them adds nothing global: no provider, propagator, context manager or logger is registered, here or elsewhere.
+ * The import registers nothing globally: no provider, propagator, context manager or logger.
  */
 import type { TracerProvider } from "@opentelemetry/api";
 import type { AlwaysOnSampler, TracerConfig } from "@opentelemetry/sdk-trace-base";
@@ -12,23 +12,23 @@ import { isMissing, missingPeer, expectClasses, expectPeer, isInstalled, isOlder
 
 const ENTRY = "@stagecraft/framework/observe/otel";
 const EXPORTER_NAME = "@opentelemetry/exporter-trace-otlp-grpc";
-// The exporters from 0.300 on, and the SDK from 3 on, need API 1.10 and this Node. Version 2 of the SDK refuses that API at its installation.
-const runsNewer = !isOlder(process.versions.node, "22.15.0");
+// The exporter from 0.300 and the SDK from 3 need API 1.10 and Node 22.15. Version 2 of the SDK cannot be installed beside that API.
+const canRunNewer = !isOlder(process.versions.node, "22.15.0");
 const hasNewerExporter = isInstalled(EXPORTER_NAME, "0.300.0");
-const isNewer = runsNewer && (hasNewerExporter || isInstalled("@opentelemetry/api", "1.10.0"));
+const isNewer = canRunNewer && (hasNewerExporter || isInstalled("@opentelemetry/api", "1.10.0"));
 const INSTALL = isNewer
   ? `@opentelemetry/api@1.10 @opentelemetry/sdk-trace@3 ${EXPORTER_NAME}@0.301`
   : `@opentelemetry/api@1.9.1 @opentelemetry/sdk-trace-base@2.12.1 ${EXPORTER_NAME}@0.223.1`;
 
 const AT = { entry: ENTRY, install: INSTALL };
-const EXPORTER = { ...AT, name: EXPORTER_NAME, from: "0.200.0", before: runsNewer ? undefined : "0.300.0" };
+const EXPORTER = { ...AT, name: EXPORTER_NAME, from: "0.200.0", before: canRunNewer ? undefined : "0.300.0" };
 const API = { ...AT, name: "@opentelemetry/api", from: hasNewerExporter ? "1.10.0" : "1.9.0" };
 const SDK = { ...AT, name: "@opentelemetry/sdk-trace-base", from: "2.0.0" };
-const SDK_3 = { ...AT, name: "@opentelemetry/sdk-trace", from: "2.9.0", before: runsNewer ? undefined : "3.0.0" };
+const SDK_3 = { ...AT, name: "@opentelemetry/sdk-trace", from: "2.9.0", before: canRunNewer ? undefined : "3.0.0" };
 
 for (const peer of [EXPORTER, API, SDK]) expectPeer(peer);
 
-/** What is used of the SDK. */
+/** The part of the SDK that this room uses. */
 interface Sdk {
   readonly Provider: new (config: TracerConfig) => TracerProvider;
   readonly AlwaysOnSampler: typeof AlwaysOnSampler;
@@ -36,19 +36,19 @@ interface Sdk {
 
 export const api = await import("@opentelemetry/api").catch(missingPeer(ENTRY, API.name, INSTALL));
 
-export const sdk = await import("@opentelemetry/sdk-trace-base").then(sdkOf, newerSdk);
+export const sdk = await import("@opentelemetry/sdk-trace-base").then(sdkUpTo2, sdkFrom3);
 
 export const otlp = await import("@opentelemetry/exporter-trace-otlp-grpc").catch(
   missingPeer(ENTRY, EXPORTER.name, INSTALL),
 );
 expectClasses(EXPORTER, otlp, ["OTLPTraceExporter"]);
 
-function sdkOf(base: typeof import("@opentelemetry/sdk-trace-base")): Sdk {
+function sdkUpTo2(base: typeof import("@opentelemetry/sdk-trace-base")): Sdk {
   expectClasses(SDK, base, ["BasicTracerProvider", "AlwaysOnSampler"]);
   return { Provider: base.BasicTracerProvider, AlwaysOnSampler: base.AlwaysOnSampler };
 }
 
-async function newerSdk(cause: unknown): Promise<Sdk> {
+async function sdkFrom3(cause: unknown): Promise<Sdk> {
   if (!isMissing(cause, SDK.name)) throw cause;
   expectPeer(SDK_3);
   const found = await import("@opentelemetry/sdk-trace").catch(

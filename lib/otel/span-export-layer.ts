@@ -1,20 +1,113 @@
 /**
- * The layer that turns each span of the facade into one of OpenTelemetry: name, fields as attributes, a failure as its status, the
- * facade's parent as its parent. Events stay in the log. Parents are handed over as values, so that nobody's context manager is asked.
+ * The tracing layer that turns each span of the framework into a span of OpenTelemetry: its fields become attributes, an error becomes its
+ * status, and its parent stays its parent. Events stay in the log. Parents are passed explicitly, so no global context manager is used.
  */
-import type { TraceState, Context, HrTime, Span, SpanKind, Tracer, TracerProvider } from "@opentelemetry/api";
-import { api } from "./peers.js";
-import type { Fields, TracingLayer, SpanOutcome, RemoteParent, SpanData } from "../tracing/tracing.js";
+import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider, TraceState } from "@opentelemetry/api";
 import { REQUEST } from "../observe/request-span.js";
-import { setAttributes, bounded, failureText } from "./attributes.js";
 import { newSpanId, newTraceId } from "../observe/trace-context.js";
 import type { Clock } from "../runtime/clock.js";
+import type { Fields, RemoteParent, SpanData, SpanOutcome, TracingLayer } from "../tracing/tracing.js";
+import { errorText, setAttributes, truncated } from "./attributes.js";
+import { api } from "./peers.js";
 
-/**
- * A `tracestate` that was validated where it came in, for the SDK to carry along. It stays the text it was: taking it apart, for
- * every request, would only serve to put it together again.
- */
-export class RawTraceState implements TraceState {
+/** The tracing target of outbound calls. */
+export const CLIENT_TARGET = "framework::otel::client";
+
+const FIRST_ERROR_STATUS = 400;
+/** Each target has a scope of its own; targets beyond this number share one scope. */
+export const MAX_SCOPES = 256;
+const SHARED_SCOPE = "framework";
+
+interface ExportedSpan {
+  readonly span: Span;
+  /** Of `WallTime`. */
+  readonly anchor: number;
+}
+
+export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
+  readonly #provider: TracerProvider;
+  readonly #ids: IdSource;
+  readonly #time: WallTime;
+  readonly #tracers = new Map<string, Tracer>();
+  /** The spans of outbound calls, which send their ids in headers. */
+  readonly #clientSpans = new WeakMap<SpanData, Span>();
+  #isClosed = false;
+
+  constructor(provider: TracerProvider, ids: IdSource, time: WallTime) {
+    this.#provider = provider;
+    this.#time = time;
+    this.#ids = ids;
+  }
+
+  /** Ignores later spans. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** The exported span of an outbound call; `undefined` if it is not exported. */
+  clientSpan(span: SpanData): Span | undefined {
+    return this.#clientSpans.get(span);
+  }
+
+  onNewSpan(span: SpanData, parent: ExportedSpan | undefined): ExportedSpan | undefined {
+    if (this.#isClosed) return undefined;
+    const anchor = parent === undefined ? this.#time.anchor() : parent.anchor;
+    const started = this.#start(span, parent?.span, this.#time.at(anchor));
+    // The texts of a request span come from its head, which is small, so a copy is not worth its time.
+    setAttributes(started, span.fields, span.name === REQUEST ? truncated : undefined);
+    if (span.target === CLIENT_TARGET) this.#clientSpans.set(span, started);
+    return { span: started, anchor };
+  }
+
+  /** Takes the values as they are now, as the log does. */
+  onRecord(_span: SpanData, fields: Fields, exported: ExportedSpan | undefined): void {
+    if (exported?.span.isRecording() === true) setAttributes(exported.span, fields);
+  }
+
+  onClose({ target, fields }: SpanData, outcome: SpanOutcome, exported: ExportedSpan | undefined): void {
+    if (exported === undefined) return;
+    const { span, anchor } = exported;
+    if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: errorText(outcome.error) });
+    else if (target === CLIENT_TARGET) setStatusOfCall(span, fields);
+    span.end(this.#time.at(anchor));
+  }
+
+  #start(span: SpanData, parent: Span | undefined, startTime: HrTime): Span {
+    const tracer = this.#tracerOf(span.target);
+    const options = { kind: kindOf(span), startTime };
+    const context = parentContext(span.remoteParent, parent);
+    const ids = context === api.ROOT_CONTEXT ? idsOfRoot(span) : undefined;
+    const name = truncated(span.name);
+    if (ids === undefined) return tracer.startSpan(name, options, context);
+    return this.#ids.using(ids, () => tracer.startSpan(name, options, context));
+  }
+
+  #tracerOf(target: string): Tracer {
+    return this.#tracers.get(target) ?? this.#newTracer(target);
+  }
+
+  #newTracer(target: string): Tracer {
+    if (this.#tracers.size >= MAX_SCOPES) return this.#provider.getTracer(SHARED_SCOPE);
+    const tracer = this.#provider.getTracer(truncated(target));
+    this.#tracers.set(target, tracer);
+    return tracer;
+  }
+}
+
+/** A remote parent takes precedence over the current span of this process. */
+function parentContext(remote: RemoteParent | undefined, parent: Span | undefined): Context {
+  if (remote !== undefined) return remoteContext(remote);
+  return parent === undefined ? api.ROOT_CONTEXT : api.trace.setSpan(api.ROOT_CONTEXT, parent);
+}
+
+function remoteContext({ traceId, spanId, traceFlags, traceState }: RemoteParent): Context {
+  const caller = { traceId, spanId, traceFlags, isRemote: true };
+  if (traceState === undefined) return api.trace.setSpanContext(api.ROOT_CONTEXT, caller);
+  return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...caller, traceState: new RawTraceState(traceState) });
+}
+
+/** A `tracestate` that the trace context has already checked. It stays a text, because the SDK only passes it on. */
+class RawTraceState implements TraceState {
   constructor(private readonly text: string) {}
 
   serialize(): string {
@@ -34,104 +127,7 @@ export class RawTraceState implements TraceState {
   }
 }
 
-/** Spans of this target are outbound calls. */
-export const CLIENT_TARGET = "framework::otel::client";
-
-const FIRST_FAILED_STATUS = 400;
-/** Targets come from code; should they not, the rest share a scope. */
-export const MAX_SCOPES = 256;
-const SHARED_SCOPE = "framework";
-
-/** What a span of the facade is exported as. */
-interface Exported {
-  readonly span: Span;
-  /** See `WallTime`. */
-  readonly anchor: number;
-}
-
-export class SpanExportLayer implements TracingLayer<Exported | undefined> {
-  readonly #provider: TracerProvider;
-  readonly #ids: IdSource;
-  readonly #time: WallTime;
-  readonly #tracers = new Map<string, Tracer>();
-  // Only of outbound calls, which send their ids along.
-  readonly #clients = new WeakMap<SpanData, Span>();
-  #closed = false;
-
-  constructor(provider: TracerProvider, ids: IdSource, time: WallTime) {
-    this.#provider = provider;
-    this.#time = time;
-    this.#ids = ids;
-  }
-
-  /** Turns no more spans into anything. */
-  close(): void {
-    this.#closed = true;
-  }
-
-  /** What an outbound call is exported as; `undefined` where it is not. */
-  clientSpan(span: SpanData): Span | undefined {
-    return this.#clients.get(span);
-  }
-
-  onNewSpan(span: SpanData, parent: Exported | undefined): Exported | undefined {
-    if (this.#closed) return undefined;
-    const anchor = parent === undefined ? this.#time.anchor() : parent.anchor;
-    const started = this.#start(span, parent?.span, this.#time.at(anchor));
-    // What the framework records of a request was cut from nothing larger than its head, and is not worth a copy.
-    setAttributes(started, span.fields, span.name === REQUEST ? bounded : undefined);
-    if (span.target === CLIENT_TARGET) this.#clients.set(span, started);
-    return { span: started, anchor };
-  }
-
-  /** As in the log, what is recorded is recorded as it is now. */
-  onRecord(_span: SpanData, fields: Fields, exported: Exported | undefined): void {
-    if (exported?.span.isRecording() === true) setAttributes(exported.span, fields);
-  }
-
-  onClose({ target, fields }: SpanData, outcome: SpanOutcome, exported: Exported | undefined): void {
-    if (exported === undefined) return;
-    const { span, anchor } = exported;
-    if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: failureText(outcome.error) });
-    else if (target === CLIENT_TARGET) judgeAnswer(fields, span);
-    span.end(this.#time.at(anchor));
-  }
-
-  #start(span: SpanData, parent: Span | undefined, startTime: HrTime): Span {
-    const tracer = this.#tracerOf(span.target);
-    const options = { kind: kindOf(span), startTime };
-    const context = parentContext(span.remoteParent, parent);
-    const ids = context === api.ROOT_CONTEXT ? idsOfRoot(span) : undefined;
-    const name = bounded(span.name);
-    if (ids === undefined) return tracer.startSpan(name, options, context);
-    return this.#ids.using(ids, () => tracer.startSpan(name, options, context));
-  }
-
-  #tracerOf(target: string): Tracer {
-    return this.#tracers.get(target) ?? this.#newTracer(target);
-  }
-
-  #newTracer(target: string): Tracer {
-    if (this.#tracers.size >= MAX_SCOPES) return this.#provider.getTracer(SHARED_SCOPE);
-    const tracer = this.#provider.getTracer(bounded(target));
-    this.#tracers.set(target, tracer);
-    return tracer;
-  }
-}
-
-/** The caller's span beats the span around, which only happens to be there. */
-function parentContext(remote: RemoteParent | undefined, parent: Span | undefined): Context {
-  if (remote !== undefined) return remoteContext(remote);
-  return parent === undefined ? api.ROOT_CONTEXT : api.trace.setSpan(api.ROOT_CONTEXT, parent);
-}
-
-function remoteContext({ traceId, spanId, traceFlags, traceState }: RemoteParent): Context {
-  const caller = { traceId, spanId, traceFlags, isRemote: true };
-  if (traceState === undefined) return api.trace.setSpanContext(api.ROOT_CONTEXT, caller);
-  return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...caller, traceState: new RawTraceState(traceState) });
-}
-
-/** The ids that a trace which began here has already: the request's log lines and outbound headers carry them. */
+/** The ids of a request that begins a trace; `undefined` for any other span. */
 function idsOfRoot({ name, fields }: SpanData): SpanIds | undefined {
   if (name !== REQUEST || fields["continued_trace"] !== false) return undefined;
   const { trace_id: traceId, parent_span_id: spanId } = fields;
@@ -139,36 +135,35 @@ function idsOfRoot({ name, fields }: SpanData): SpanIds | undefined {
   return typeof spanId === "string" && api.isValidSpanId(spanId) ? { traceId, spanId } : undefined;
 }
 
-/** Of the two spans of a request only the outer one is what the caller sees. */
+/** A request has two spans. Only the outer span is of kind SERVER. */
 function kindOf({ target, name, parent, remoteParent }: SpanData): SpanKind {
   if (target === CLIENT_TARGET) return api.SpanKind.CLIENT;
   const isOutermost = parent === undefined || remoteParent !== undefined;
   return name === REQUEST && isOutermost ? api.SpanKind.SERVER : api.SpanKind.INTERNAL;
 }
 
-/** Of an outbound call a refusal is a failure, too, though nothing was thrown. */
-function judgeAnswer({ status }: Fields, span: Span): void {
-  if (typeof status === "number" && status >= FIRST_FAILED_STATUS) {
+/** An outbound call with an error status is an error, although `fetch` does not throw. */
+function setStatusOfCall(span: Span, { status }: Fields): void {
+  if (typeof status === "number" && status >= FIRST_ERROR_STATUS) {
     span.setStatus({ code: api.SpanStatusCode.ERROR, message: `HTTP ${status}` });
   }
 }
 
-/**
- * Where ids come from: from where the trace context has them, but for the root of a trace that the request already has ids for. Its
- * log lines carry them and so do the headers it sends on; the exported span must not invent others.
- */
-export interface SpanIds {
+interface SpanIds {
   /** 32 lower-case hex characters, not all zero. */
   readonly traceId: string;
   /** 16 lower-case hex characters, not all zero. */
   readonly spanId: string;
 }
 
-/** An `IdGenerator` of either SDK package: a declaration that users see names neither. */
+/**
+ * The `IdGenerator` of the SDK. A request that begins a trace already has its ids: log lines and outbound headers carry them, so its span
+ * gets the same ids. It does not name the SDK's interface, because the two SDK packages declare it separately.
+ */
 export class IdSource {
   #next: SpanIds | undefined;
 
-  /** Runs `start`, which starts a root, with these ids. */
+  /** Runs `start`, which starts one root span, with these ids. */
   using<T>(ids: SpanIds, start: () => T): T {
     this.#next = ids;
     try {
@@ -188,29 +183,26 @@ export class IdSource {
 }
 
 /**
- * The time of spans: steps of the monotonic clock from an anchor on the calendar. All spans of a trace share the anchor of its first, so
- * that a child never sticks out of its parent, whatever happens to the machine's calendar meanwhile. The calendar has whole milliseconds
- * only; the fraction is what several looks at it leave possible.
+ * Start and end times: the monotonic clock plus an anchor, which is the difference to the wall clock. All spans of a trace use the anchor
+ * of its first span, so a child lies within its parent although the wall clock may be set meanwhile. The wall clock has whole
+ * milliseconds; repeated readings narrow the anchor down to microseconds.
  */
 export class WallTime {
-  readonly #clock: Clock;
-  #anchor = -Infinity;
+  private latest = -Infinity;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
-  /** What to add to the monotonic clock from now on. Right within a millisecond, and soon within microseconds. */
+  /** The current anchor, in milliseconds: at most one millisecond too small, after some readings only microseconds. */
   anchor(): number {
-    // The calendar is cut down to its millisecond: the true difference is this, or up to one more.
-    const least = this.#clock.now() - this.#clock.monotonic();
-    if (least > this.#anchor || least < this.#anchor - 1) this.#anchor = least;
-    return this.#anchor;
+    // The wall clock drops its fraction, so the true difference is `least` plus less than 1. A larger change means that the clock was set.
+    const least = this.clock.now() - this.clock.monotonic();
+    if (least > this.latest || least < this.latest - 1) this.latest = least;
+    return this.latest;
   }
 
-  /** Now, as the SDK takes it without looking at clocks of its own: whole seconds since the Unix epoch, and nanoseconds. */
+  /** The current time: seconds since the Unix epoch, and nanoseconds. */
   at(anchor: number): HrTime {
-    const milliseconds = anchor + this.#clock.monotonic();
+    const milliseconds = anchor + this.clock.monotonic();
     return [Math.floor(milliseconds / 1000), Math.floor((milliseconds % 1000) * 1e6)];
   }
 }

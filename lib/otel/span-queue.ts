@@ -1,9 +1,9 @@
 /**
- * Sends the spans that have ended: in batches, a second after they came or when a batch is full, and the next when the one before has
- * arrived or is lost; what waits at a flush goes at once. Whatever does not fit, or cannot be delivered, is counted and gone.
+ * Sends ended spans in batches: one second after the first span, or as soon as a batch is full. The next batch follows when the one before
+ * is delivered or lost; a flush sends all batches at once. Spans beyond the limits are dropped and counted.
  *
- * In place of the SDK's batching processor, which drops in silence, cannot say whether what it flushes arrived, and sends from within
- * the request that happens to fill the batch.
+ * It replaces the SDK's batching processor, which drops spans without a count, does not report a failed flush, and exports within the
+ * request that fills the batch.
  */
 import { AsyncResource } from "node:async_hooks";
 import type { AttributeValue } from "@opentelemetry/api";
@@ -11,88 +11,27 @@ import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base"
 import type { Clock, Timer } from "../runtime/clock.js";
 import type { Delivery, DroppedSpans } from "./delivery.js";
 
-// The spans that wait to be sent, and how much of them there is: bounded in number and in text, so that whatever is recorded, a
-// collector that takes nothing costs so much memory and no more. Text is counted in UTF-16 code units.
-
-/** Some 2 KiB each, beside their text. */
-export const MAX_WAITING = 16_384;
+/** A waiting span takes about 2 KiB of memory beside its text. */
+export const MAX_WAITING_SPANS = 16_384;
+/** In UTF-16 code units, as all text here. */
 export const MAX_WAITING_TEXT = 32 * 2 ** 20;
-export const BATCH = 512;
-/** A collector takes 4 MiB at once unless told otherwise; these are 3 MiB at most, and no span has more attributes than go into it. */
-export const BATCH_TEXT = 2 ** 20;
-/** What a value takes on the wire, and in memory, beside its text. */
-const VALUE = 8;
-
-export class WaitingSpans {
-  #spans: ReadableSpan[] = [];
-  #text = 0;
-
-  get count(): number {
-    return this.#spans.length;
-  }
-
-  /** Whether there is a batch. */
-  get isFull(): boolean {
-    return this.#spans.length >= BATCH || this.#text >= BATCH_TEXT;
-  }
-
-  /** `false` where there is no room for it. */
-  add(span: ReadableSpan): boolean {
-    const text = textOf(span);
-    if (this.#spans.length >= MAX_WAITING || this.#text + text > MAX_WAITING_TEXT) return false;
-    this.#spans.push(span);
-    this.#text += text;
-    return true;
-  }
-
-  /** The oldest, at least one where any waits. */
-  take(): ReadableSpan[] {
-    if (this.#spans.length <= BATCH && this.#text <= BATCH_TEXT) return this.#takeAll();
-    let text = 0;
-    let count = 0;
-    for (const span of this.#spans) {
-      const more = textOf(span);
-      if (count === BATCH || (count > 0 && text + more > BATCH_TEXT)) break;
-      text += more;
-      count++;
-    }
-    this.#text -= text;
-    return this.#spans.splice(0, count);
-  }
-
-  #takeAll(): ReadableSpan[] {
-    const all = this.#spans;
-    this.#spans = [];
-    this.#text = 0;
-    return all;
-  }
-}
-
-function textOf({ name, status, attributes }: ReadableSpan): number {
-  let length = name.length + (status.message?.length ?? 0);
-  for (const key in attributes) length += key.length + lengthOf(attributes[key]);
-  return length;
-}
-
-function lengthOf(value: AttributeValue | undefined): number {
-  if (typeof value === "string") return VALUE + value.length;
-  if (!Array.isArray(value)) return VALUE;
-  return value.reduce<number>((length, element) => length + lengthOf(element ?? undefined), VALUE);
-}
-
-/** Milliseconds. */
-export const BATCH_DELAY = 1000;
+export const MAX_BATCH_SPANS = 512;
+/** At most 3 MiB in UTF-8; a collector accepts 4 MiB by default. A larger span is a batch of its own; the limits of attributes bound it. */
+export const MAX_BATCH_TEXT = 2 ** 20;
+export const BATCH_DELAY_MS = 1000;
+/** The size of an attribute value on the wire and in memory, beside its text. */
+const VALUE_SIZE = 8;
 
 export class SpanQueue implements SpanProcessor {
   readonly #delivery: Delivery;
   readonly #dropped: DroppedSpans;
   readonly #clock: Clock;
-  // Timers and connections are made from here: made from within a request, they would keep what belongs to it for as long as they last.
+  // A timer or a connection that is created within a request would keep the async context of that request in memory.
   readonly #outside = new AsyncResource("Telemetry");
   readonly #waiting = new WaitingSpans();
   #timer: Timer | undefined;
-  #sending = false;
-  #closed = false;
+  #isSending = false;
+  #isClosed = false;
 
   constructor(delivery: Delivery, dropped: DroppedSpans, clock: Clock) {
     this.#delivery = delivery;
@@ -103,12 +42,12 @@ export class SpanQueue implements SpanProcessor {
   onStart(): void {}
 
   onEnd(span: ReadableSpan): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const wasFull = this.#waiting.isFull;
     if (!this.#waiting.add(span)) return this.#dropped.add(1);
-    if (this.#sending || wasFull) return;
-    if (this.#waiting.isFull) this.#outside.runInAsyncScope(() => this.#arm(0));
-    else if (this.#waiting.count === 1) this.#outside.runInAsyncScope(() => this.#arm(BATCH_DELAY));
+    if (this.#isSending || wasFull) return;
+    if (this.#waiting.isFull) this.#outside.runInAsyncScope(() => this.#schedule(0));
+    else if (this.#waiting.count === 1) this.#outside.runInAsyncScope(() => this.#schedule(BATCH_DELAY_MS));
   }
 
   async forceFlush(): Promise<void> {
@@ -119,22 +58,80 @@ export class SpanQueue implements SpanProcessor {
     await this.#delivery.settled();
   }
 
-  /** Takes no more spans, without a word, and sends those that wait. */
+  /** Sends the waiting spans and ignores later ones. */
   shutdown(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     return this.#outside.runInAsyncScope(() => this.forceFlush());
   }
 
-  #arm(delayMs: number): void {
+  #schedule(delayMs: number): void {
     this.#timer?.cancel();
     this.#timer = this.#clock.setTimeout(() => void this.#sendBatch(), delayMs, { background: true });
   }
 
   async #sendBatch(): Promise<void> {
-    if (this.#sending || this.#waiting.count === 0) return;
-    this.#sending = true;
+    if (this.#isSending || this.#waiting.count === 0) return;
+    this.#isSending = true;
     await this.#delivery.send(this.#waiting.take());
-    this.#sending = false;
-    if (this.#waiting.count > 0) this.#arm(this.#waiting.isFull ? 0 : BATCH_DELAY);
+    this.#isSending = false;
+    if (this.#waiting.count > 0) this.#schedule(this.#waiting.isFull ? 0 : BATCH_DELAY_MS);
   }
+}
+
+/** The spans that wait for their batch, limited in number and in text, so that memory stays bounded without a collector. */
+export class WaitingSpans {
+  private spans: ReadableSpan[] = [];
+  private textLength = 0;
+
+  get count(): number {
+    return this.spans.length;
+  }
+
+  /** Whether the waiting spans fill a batch. */
+  get isFull(): boolean {
+    return this.spans.length >= MAX_BATCH_SPANS || this.textLength >= MAX_BATCH_TEXT;
+  }
+
+  /** Returns `false`, and keeps nothing, if the span exceeds a limit. */
+  add(span: ReadableSpan): boolean {
+    const text = textLengthOf(span);
+    if (this.spans.length >= MAX_WAITING_SPANS || this.textLength + text > MAX_WAITING_TEXT) return false;
+    this.spans.push(span);
+    this.textLength += text;
+    return true;
+  }
+
+  /** Removes and returns the oldest spans, up to one batch: at least one span if any waits. */
+  take(): ReadableSpan[] {
+    if (this.spans.length <= MAX_BATCH_SPANS && this.textLength <= MAX_BATCH_TEXT) return this.takeAll();
+    let text = 0;
+    let count = 0;
+    for (const span of this.spans) {
+      const more = textLengthOf(span);
+      if (count === MAX_BATCH_SPANS || (count > 0 && text + more > MAX_BATCH_TEXT)) break;
+      text += more;
+      count++;
+    }
+    this.textLength -= text;
+    return this.spans.splice(0, count);
+  }
+
+  private takeAll(): ReadableSpan[] {
+    const all = this.spans;
+    this.spans = [];
+    this.textLength = 0;
+    return all;
+  }
+}
+
+function textLengthOf({ name, status, attributes }: ReadableSpan): number {
+  let length = name.length + (status.message?.length ?? 0);
+  for (const key in attributes) length += key.length + lengthOf(attributes[key]);
+  return length;
+}
+
+function lengthOf(value: AttributeValue | undefined): number {
+  if (typeof value === "string") return VALUE_SIZE + value.length;
+  if (!Array.isArray(value)) return VALUE_SIZE;
+  return value.reduce<number>((length, element) => length + lengthOf(element ?? undefined), VALUE_SIZE);
 }

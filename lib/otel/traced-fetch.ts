@@ -1,34 +1,35 @@
 /**
- * `fetch` with a span of its own for every call: method, address and status, and the trace context of that span on the way to the
- * other side. The span ends when the head of the answer is there; reading the body is no part of it.
+ * A `fetch` with a client span for each call. The span records method, address and status; the call sends the trace context of the span.
+ * The span ends when the head of the answer has arrived, before its body.
  *
- * Nothing is recorded of query, credentials, headers or bodies. A call that is not exported (no telemetry layer around, or after its
- * shutdown) goes out as it was made, and so does one whose address `fetch` itself will refuse.
+ * It does not record query, credentials, headers and bodies. A call passes unchanged if its span is not exported (no telemetry layer, or
+ * after its shutdown), or if `fetch` refuses its address.
  */
-import { tracing, type Span, type RemoteParent, type SpanData } from "../tracing/tracing.js";
+import { tracing, type RemoteParent, type Span, type SpanData } from "../tracing/tracing.js";
 import { CLIENT_TARGET, type SpanExportLayer } from "./span-export-layer.js";
 
 export type Fetch = typeof globalThis.fetch;
 type Call = Parameters<Fetch>;
 
 const log = tracing.target(CLIENT_TARGET);
+/** The sampled flag of W3C Trace Context. */
 const SAMPLED = 1;
 
-/** All that `fetch` reads of an `init`, of which a `Request` has most as accessors that a spread does not see. */
+/** The members that `fetch` reads of its options. In a `Request` most are accessors of the prototype, which a spread does not copy. */
 const MEMBERS =
   "method headers body referrer referrerPolicy mode credentials cache redirect integrity keepalive signal window duplex dispatcher priority".split(
     " ",
   );
 
 export function traceFetch(layer: SpanExportLayer, fetch: Fetch): Fetch {
-  // Asynchronous as `fetch` is: what is wrong with a call is a rejection.
+  // `async`, because `fetch` reports every error as a rejection.
   return async (input, init) => {
     const target = targetOf(input);
     const url = addressOf(target);
     if (url === undefined) return fetch(input, init);
-    const read = membersOf(init);
-    const span = log.span("fetch", { method: methodOf(target, read), url });
-    return span.run(() => call(layer, fetch, span, [target, read]));
+    const options = optionsOf(init);
+    const span = log.span("fetch", { method: methodOf(target, options), url });
+    return span.run(() => call(layer, fetch, span, [target, options]));
   };
 }
 
@@ -45,33 +46,33 @@ async function call(layer: SpanExportLayer, fetch: Fetch, span: Span, [input, in
   return response;
 }
 
-/** What the call is of, read once: the second time it may be something else. */
+/** Converts the address to a string once, because a second conversion may give another string. */
 function targetOf(input: unknown): Call[0] {
   return input instanceof Request || input instanceof URL ? input : String(input);
 }
 
-/** As an object with nothing but values, which are read once, too. */
-function membersOf(init: Call[1]): Call[1] {
-  // `fetch` takes `null` for none, whatever the compiler says.
+/** Reads each option once, into an object without accessors. */
+function optionsOf(init: Call[1]): Call[1] {
+  // `fetch` also accepts `null`, which its declaration does not.
   if (init === undefined || init === null) return undefined;
   const read: Record<string, unknown> = { ...init };
   for (const name of MEMBERS) if (!(name in read)) read[name] = Reflect.get(init, name);
   return read;
 }
 
-/** As `fetch` reads them: those of `init`, where it has any, instead of those of the request. */
+/** As in `fetch`, the headers of the options replace the headers of the request. */
 function headersOf(input: Call[0], init: Call[1]): Headers {
   if (init?.headers !== undefined) return new Headers(init.headers);
   return new Headers(input instanceof Request ? input.headers : undefined);
 }
 
-/** As it is sent: `fetch` writes some methods in capitals, and those alone. */
+/** The method as `fetch` sends it: it converts only these names to capitals. */
 function methodOf(input: Call[0], init: Call[1]): string {
   const method = init?.method ?? (input instanceof Request ? input.method : "GET");
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method;
 }
 
-/** Scheme, host and path; of anything but http only the scheme, because the rest may be content. */
+/** Scheme, host and path; for other schemes than http only the scheme, because the rest may be content (`data:`). */
 function addressOf(input: Call[0]): string | undefined {
   const text = input instanceof Request ? input.url : String(input);
   if (!URL.canParse(text)) return undefined;
@@ -79,7 +80,7 @@ function addressOf(input: Call[0]): string | undefined {
   return /^https?:$/.test(protocol) ? origin + pathname : protocol;
 }
 
-/** The flags the trace came with, handed on as they were; of a trace that began here, sampled. */
+/** The flags of the caller's trace, unchanged; a trace that begins here is sampled. */
 function flagsOf(span: SpanData): string {
   let remote: RemoteParent | undefined;
   for (let at: SpanData | undefined = span; at !== undefined && remote === undefined; at = at.parent)

@@ -1,108 +1,62 @@
 /**
- * The `Cache` on Redis (6.2 or newer); the entry point `@stagecraft/framework/cache/redis`. Needs the package `ioredis`, version
- * 5.4.1 or newer, installed beside the framework.
+ * The `Cache` on Redis (6.2 or newer); the entry point `@stagecraft/framework/cache/redis`. It needs the package `ioredis`, version 5.4.1
+ * or newer.
  *
- * Waiting is bounded: a command is answered within `commandTimeoutMs` or fails; nothing is queued while there is no connection; a
- * server that stays silent is left and looked for anew; what was sent is never sent again. Every such failure is a
- * `CacheUnavailableError`.
+ * Waiting is bounded. A command is answered within `commandTimeoutMs` or fails. Without a connection a command fails at once instead of
+ * waiting in a queue. A connection whose server stays silent is closed and opened again. A command is never sent twice. Each of these
+ * failures is a `CacheUnavailableError`.
  *
- * `run()` starts it where it is provided, or where a rate limit keeps its buckets in it. Behind `serve` or `callback`, which start no
- * subsystems, call `start()` yourself.
+ * `run()` starts a cache that is provided, or that keeps the buckets of a rate limit. `serve` and `callback` start no subsystems: call
+ * `start()` yourself.
  *
  * @example
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
  */
-import type { RedisOptions, Redis as Client } from "ioredis";
-import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import type { Redis as Client, RedisOptions } from "ioredis";
 import { FrameworkError } from "../errors/framework-error.js";
+import { expectPeer, missingPeer } from "../errors/optional-package.js";
+import { Cache, expectTtl, readCacheValue, writeCacheValue, type CacheScript } from "../lifecycle/cache.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
-import { missingPeer, expectPeer } from "../errors/optional-package.js";
-import { expectTtl, readCacheValue, writeCacheValue, Cache, type CacheScript } from "../lifecycle/cache.js";
-import { RedisScript, RedisWatch } from "./redis-client.js";
+import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
 
-// How a `RedisCache` reaches its server, and the settings of the client that the limits on waiting rest on.
-
-/** The shape of replies is the driver's business. */
-export type ClientOptions = Omit<RedisOptions, "replyMapping">;
-
-export interface RedisCacheOptions {
-  /** `redis://[[user]:password@]host[:port][/db]`, `rediss://…` over TLS; `redis://127.0.0.1:6379` unless given. */
-  readonly url?: string;
-  /** Before every key: letters, digits, `-`, `_`, `.`; `framework` unless given. Applications on one server need one each. */
-  readonly namespace?: string;
-  /** Tells two caches of an application apart in its health checks and events; `RedisCache` unless given. */
-  readonly name?: string;
-  /** Milliseconds until a command that is not answered fails; 500 unless given. */
-  readonly commandTimeoutMs?: number;
-  /** More for the client, such as `tls` or `sentinels`; the limits on waiting stay as they are. */
-  readonly client?: ClientOptions;
-}
-
-export const DEFAULT_COMMAND_TIMEOUT_MS = 500;
-const DEFAULT_URL = "redis://127.0.0.1:6379";
-const CONNECT_TIMEOUT_MS = 2000;
-const LONGEST_PAUSE_MS = 1000;
-
-/** @throws FrameworkError `E_CACHE_NAMESPACE` */
-export function readNamespace(namespace = "framework"): string {
-  if (/^[\w.-]+$/.test(namespace)) return namespace;
-  throw new FrameworkError(
-    `${JSON.stringify(namespace)} cannot be the namespace of a cache: use letters, digits, "-", "_" and "."`,
-    { code: "E_CACHE_NAMESPACE" },
-  );
-}
-
-/** @throws FrameworkError `E_CACHE_URL`, which does not repeat the URL: there may be a password in it */
-export function readUrl({ url, client }: RedisCacheOptions): string | undefined {
-  if (url === undefined) return client === undefined ? DEFAULT_URL : undefined;
-  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
-  if (protocol === "redis:" || protocol === "rediss:") return url;
-  throw new FrameworkError("the URL of a Redis cache begins with redis:// or rediss://", { code: "E_CACHE_URL" });
-}
-
-/** @throws FrameworkError `E_CACHE_TIMEOUT` */
-export function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): ClientOptions {
-  const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
-  if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > LONGEST_TIMER_MS) {
-    throw new FrameworkError(
-      `a command takes a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${String(commandTimeout)}`,
-      { code: "E_CACHE_TIMEOUT" },
-    );
-  }
-  return {
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    retryStrategy: pauseBefore,
-    ...client,
-    lazyConnect: true,
-    commandTimeout,
-    // A server that accepts and stays silent is given up, so that what is asked meanwhile fails at once.
-    socketTimeout: Math.min(commandTimeout * 2, LONGEST_TIMER_MS),
-    // What cannot be sent now fails now; what was sent and not answered fails, and is not sent again: it may have been done.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    // After a failover the old primary answers that it only reads.
-    reconnectOnError: (error) => error.message.startsWith("READONLY"),
-  };
-}
-
-function pauseBefore(attempt: number): number {
-  return Math.min(50 * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE_MS) * (0.75 + Math.random() / 4);
-}
-
-// Before 5.4 the client cannot leave a server that stays silent; 5.4.0 writes a line to the console for every reply.
+// Before 5.4 the client cannot close the connection of a silent server. 5.4.0 writes a line to the console for every reply.
 const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
 
 expectPeer(PEER);
 const { Redis } = await import("ioredis").catch(missingPeer(PEER.entry, PEER.name, PEER.install));
 
+const DEFAULT_COMMAND_TIMEOUT_MS = 500;
+const DEFAULT_URL = "redis://127.0.0.1:6379";
+const CONNECT_TIMEOUT_MS = 2000;
+const MAX_RECONNECT_DELAY_MS = 1000;
+
+/** The options of the client. `replyMapping` is missing, because this cache reads the replies in their default form. */
+type ClientOptions = Omit<RedisOptions, "replyMapping">;
+
+export interface RedisCacheOptions {
+  /** `redis://[[user]:password@]host[:port][/db]`, `rediss://…` over TLS; the default is `redis://127.0.0.1:6379`. */
+  readonly url?: string;
+  /**
+   * The prefix of every key: letters, digits, `-`, `_` and `.`; the default is `framework`. Each application on a shared server needs its
+   * own.
+   */
+  readonly namespace?: string;
+  /** The name in health checks and events; the default is `RedisCache`. */
+  readonly name?: string;
+  /** The time limit of a command, in milliseconds; the default is 500. */
+  readonly commandTimeoutMs?: number;
+  /** Further options of the client, such as `tls` or `sentinels`. They cannot change the limits on waiting. */
+  readonly client?: ClientOptions;
+}
+
 export class RedisCache extends Cache {
   override readonly name: string;
   readonly namespace: string;
   private readonly client: Client;
-  private readonly watch: RedisWatch;
+  private readonly monitor: RedisConnectionMonitor;
 
-  /** Opens nothing. @throws FrameworkError `E_CACHE_NAMESPACE`, `E_CACHE_URL`, `E_CACHE_TIMEOUT` */
+  /** Opens no connection. @throws FrameworkError `E_CACHE_NAMESPACE`, `E_CACHE_URL`, `E_CACHE_TIMEOUT` */
   constructor(options: RedisCacheOptions = {}) {
     super();
     this.name = options.name ?? "RedisCache";
@@ -110,28 +64,28 @@ export class RedisCache extends Cache {
     const url = readUrl(options);
     const settings = clientSettings(options);
     this.client = url === undefined ? new Redis(settings) : new Redis(url, settings);
-    this.watch = new RedisWatch(this.client);
+    this.monitor = new RedisConnectionMonitor(this.client);
   }
 
-  /** Connects. @throws CacheUnavailableError where there is no server, or one that does not let us in */
+  /** Connects. @throws CacheUnavailableError if there is no server, or it refuses the login */
   override async start(): Promise<void> {
     try {
       await this.client.connect();
     } catch (error) {
       this.client.disconnect();
-      throw this.watch.unavailable(error);
+      throw this.monitor.unavailable(error);
     }
   }
 
-  /** Lets commands under way finish, and disconnects. */
+  /** Waits for the commands in flight, and disconnects. */
   override async stop(): Promise<void> {
-    this.watch.stopping();
+    this.monitor.stopping();
     if (this.client.status === "ready") await this.client.quit().catch(() => {});
     this.client.disconnect();
   }
 
   override async probe(): Promise<void> {
-    await this.ask((client) => client.ping());
+    await this.request((client) => client.ping());
   }
 
   override get(key: string): Promise<unknown> {
@@ -147,34 +101,82 @@ export class RedisCache extends Cache {
   }
 
   override script(source: string): CacheScript {
-    return new RedisScript(this.client, this.watch, `${this.namespace}:`, source);
+    return new RedisScript(this.client, this.monitor, `${this.namespace}:`, source);
   }
 
   private async read(key: string): Promise<unknown> {
-    const text = await this.ask((client) => client.get(this.keyOf(key)));
+    const text = await this.request((client) => client.get(this.keyOf(key)));
     return text === null ? undefined : readCacheValue(key, text);
   }
 
   private async write(key: string, value: unknown, ttlMs: number): Promise<void> {
     expectTtl(ttlMs);
     const text = writeCacheValue(key, value);
-    await this.ask((client) => client.set(this.keyOf(key), text, "PX", ttlMs));
+    await this.request((client) => client.set(this.keyOf(key), text, "PX", ttlMs));
   }
 
   private async remove(key: string): Promise<boolean> {
-    return (await this.ask((client) => client.del(this.keyOf(key)))) > 0;
+    return (await this.request((client) => client.del(this.keyOf(key)))) > 0;
   }
 
-  /** Values live apart from what scripts keep, so that no key of the one can be a key of the other. */
+  /** Values have a prefix of their own, so that no key of a value equals a key of a script. */
   private keyOf(key: string): string {
     return `${this.namespace}:cache:${key}`;
   }
 
-  private async ask<T>(command: (client: Client) => Promise<T>): Promise<T> {
+  private async request<T>(command: (client: Client) => Promise<T>): Promise<T> {
     try {
       return await command(this.client);
     } catch (error) {
-      throw this.watch.unavailable(error);
+      throw this.monitor.unavailable(error);
     }
   }
+}
+
+/** @throws FrameworkError `E_CACHE_NAMESPACE` */
+function readNamespace(namespace = "framework"): string {
+  if (/^[\w.-]+$/.test(namespace)) return namespace;
+  throw new FrameworkError(
+    `${JSON.stringify(namespace)} cannot be the namespace of a cache: use letters, digits, "-", "_" and "."`,
+    { code: "E_CACHE_NAMESPACE" },
+  );
+}
+
+/** @throws FrameworkError `E_CACHE_URL`, without the URL, which may contain a password */
+function readUrl({ url, client }: RedisCacheOptions): string | undefined {
+  if (url === undefined) return client === undefined ? DEFAULT_URL : undefined;
+  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
+  if (protocol === "redis:" || protocol === "rediss:") return url;
+  throw new FrameworkError("the URL of a Redis cache begins with redis:// or rediss://", { code: "E_CACHE_URL" });
+}
+
+/** @throws FrameworkError `E_CACHE_TIMEOUT` */
+function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): ClientOptions {
+  const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
+  if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > LONGEST_TIMER_MS) {
+    throw new FrameworkError(
+      `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${String(commandTimeout)}`,
+      { code: "E_CACHE_TIMEOUT" },
+    );
+  }
+  return {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: reconnectDelay,
+    ...client,
+    lazyConnect: true,
+    commandTimeout,
+    // Closes the connection of a silent server, so that later commands fail at once.
+    socketTimeout: Math.min(commandTimeout * 2, LONGEST_TIMER_MS),
+    // A command without a connection fails at once. A command without a reply fails and is not sent again, because it may have been executed.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    // After a failover the old primary is read-only.
+    reconnectOnError: (error) => error.message.startsWith("READONLY"),
+  };
+}
+
+/** Exponential, with a random part, so that many clients do not reconnect at the same moment. */
+function reconnectDelay(attempt: number): number {
+  return Math.min(50 * 2 ** Math.min(attempt - 1, 10), MAX_RECONNECT_DELAY_MS) * (0.75 + Math.random() / 4);
 }

@@ -1,49 +1,14 @@
-/** A Lua script that is known to the server by its digest, and taught to it where it is not (a new server, a restarted one). */
+/** The parts of a `RedisCache` on the client's connection: its monitor, and the scripts that run over it. */
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
+import { CacheUnavailableError, type CacheScript } from "../lifecycle/cache.js";
 import { markHandled } from "../runtime/mark-handled.js";
-import { type CacheScript, CacheUnavailableError } from "../lifecycle/cache.js";
 import { tracing } from "../tracing/tracing.js";
 
-export class RedisScript implements CacheScript {
-  private readonly digest: string;
-
-  constructor(
-    private readonly client: Redis,
-    private readonly watch: RedisWatch,
-    private readonly prefix: string,
-    private readonly source: string,
-  ) {
-    this.digest = createHash("sha1").update(source).digest("hex");
-  }
-
-  run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    const rest: (string | number)[] = [];
-    for (const key of keys) rest.push(this.prefix + key);
-    for (const arg of args) rest.push(arg);
-    return markHandled(this.evaluate(keys.length, rest));
-  }
-
-  private evaluate(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
-    return this.client.evalsha(this.digest, keys, ...rest).catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return this.teach(keys, rest);
-      throw this.watch.unavailable(error);
-    });
-  }
-
-  private async teach(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
-    try {
-      return await this.client.call("EVAL", this.source, keys, ...rest);
-    } catch (error) {
-      throw this.watch.unavailable(error);
-    }
-  }
-}
-
-/** Follows a client's connection: remembers why it failed last, and says once when it is lost and once when it is back. */
 const log = tracing.target("framework::cache::redis");
 
-export class RedisWatch {
+/** Keeps the last error of a connection, and logs when the connection is lost and when it is restored. */
+export class RedisConnectionMonitor {
   private lastError: unknown = undefined;
   private state: "new" | "ready" | "lost" = "new";
   private isStopping = false;
@@ -57,7 +22,7 @@ export class RedisWatch {
     client.on("close", () => this.closed());
   }
 
-  /** What a failed command is reported as. Without a connection, why there is none says more than that it could not be sent. */
+  /** The error of a failed command. Without a connection it names the error of the connection, which is the cause. */
   unavailable(error: unknown): CacheUnavailableError {
     if (this.client.status === "ready") return new CacheUnavailableError(error);
     const { lastError } = this;
@@ -65,7 +30,7 @@ export class RedisWatch {
     return new CacheUnavailableError(lastError ?? error, `Redis cannot be reached: ${reason}`);
   }
 
-  /** What follows is meant. */
+  /** The next close is intended and is not logged. */
   stopping(): void {
     this.isStopping = true;
   }
@@ -81,5 +46,41 @@ export class RedisWatch {
     if (this.state !== "ready" || this.isStopping) return;
     this.state = "lost";
     log.warn("connection lost", this.lastError === undefined ? {} : { error: this.lastError });
+  }
+}
+
+/** A Lua script. It is called by its digest; a server that does not know the digest, such as a restarted one, gets the source. */
+export class RedisScript implements CacheScript {
+  private readonly digest: string;
+
+  constructor(
+    private readonly client: Redis,
+    private readonly monitor: RedisConnectionMonitor,
+    private readonly prefix: string,
+    private readonly source: string,
+  ) {
+    this.digest = createHash("sha1").update(source).digest("hex");
+  }
+
+  run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    const rest: (string | number)[] = [];
+    for (const key of keys) rest.push(this.prefix + key);
+    for (const arg of args) rest.push(arg);
+    return markHandled(this.runByDigest(keys.length, rest));
+  }
+
+  private runByDigest(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
+    return this.client.evalsha(this.digest, keys, ...rest).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return this.runSource(keys, rest);
+      throw this.monitor.unavailable(error);
+    });
+  }
+
+  private async runSource(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await this.client.call("EVAL", this.source, keys, ...rest);
+    } catch (error) {
+      throw this.monitor.unavailable(error);
+    }
   }
 }

@@ -1,119 +1,14 @@
 /**
- * Judges a metrics page: grammar, and everything this framework promises of it beyond the grammar. Metrics in name order, each under
- * its one `# TYPE`; samples under their own metric, in the order of their labels, none twice; labels sorted, `le` last; histograms
- * cumulative, up to `+Inf`, agreeing with their `_count`. For pages of this framework: another exporter may order its lines freely.
+ * Checks a metrics page: the grammar of the text exposition format 0.0.4, and the order and consistency that this framework adds. Metrics
+ * come in name order, each under one `# TYPE` line. The samples of a metric come in the order of their labels, each once. Labels are
+ * sorted, with `le` last. Histogram buckets are cumulative, end with `+Inf` and agree with `_count`. Not for the page of another
+ * exporter, which may order its lines differently.
  *
  * @example
  * expectExposition(await (await app.get("/metrics")).text());
  */
 
-// Reads the text exposition format 0.0.4 as its grammar is written, sharing nothing with the code that writes it.
-// What the text means as a whole is judged by `expectExposition`.
-
-/** One line with a value. */
-export interface Sample {
-  readonly name: string;
-  /** In the order written. */
-  readonly labels: readonly Label[];
-  /** As written; a number, `NaN`, `+Inf` or `-Inf`. */
-  readonly value: string;
-  readonly line: Line;
-}
-
-export interface Label {
-  readonly name: string;
-  readonly value: string;
-  /** `name="value"` as written. */
-  readonly text: string;
-}
-
-/** A `# TYPE` line, the help before it, and the samples below it. */
-export interface Family {
-  readonly name: string;
-  readonly kind: string;
-  readonly line: Line;
-  readonly samples: Sample[];
-}
-
-export interface Line {
-  readonly number: number;
-  readonly text: string;
-}
-
-/** An error that names the line. */
-export function faultAt({ number, text }: Line, fault: string): Error {
-  return new Error(`exposition line ${number}: ${fault}\n  ${JSON.stringify(text)}`);
-}
-
-export function parseExposition(text: string): readonly Family[] {
-  const families: Family[] = [];
-  let help: string | undefined;
-  for (const line of linesOf(text)) {
-    const family = families.at(-1);
-    if (line.text.startsWith("# HELP ")) {
-      if (help !== undefined) throw faultAt(line, `no # TYPE follows the # HELP of ${help}`);
-      help = readHelp(line);
-    } else if (line.text.startsWith("# TYPE ")) {
-      families.push(readType(line, help));
-      help = undefined;
-    } else if (help !== undefined || family === undefined) {
-      throw faultAt(line, `a # TYPE line must stand before it${help === undefined ? "" : `, for ${help}`}`);
-    } else family.samples.push(readSample(line));
-  }
-  if (help !== undefined) throw new Error(`exposition ends after the # HELP of ${help}, without its # TYPE`);
-  return families;
-}
-
-function linesOf(text: string): readonly Line[] {
-  if (text === "") return [];
-  const lines = text.split("\n").map((each, index) => ({ number: index + 1, text: each }));
-  const last = lines.pop();
-  if (last !== undefined && last.text !== "") throw faultAt(last, "the last line does not end with a newline");
-  return lines;
-}
-
-function readHelp(line: Line): string {
-  const [, name = "", help] = /^# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) ([^\n]+)$/u.exec(line.text) ?? [];
-  if (help === undefined) throw faultAt(line, "expected # HELP, a metric name and a help that is not empty");
-  if (/\\(?!n)/u.test(help.replaceAll("\\\\", ""))) throw faultAt(line, "a backslash in a help is \\\\ or \\n");
-  return name;
-}
-
-function readType(line: Line, help: string | undefined): Family {
-  const type = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)$/u.exec(line.text);
-  const [, name = "", kind = ""] = type ?? [];
-  if (type === null) throw faultAt(line, "expected # TYPE, a metric name, and counter, gauge or histogram");
-  if (help !== undefined && help !== name) throw faultAt(line, `the # HELP before it is of ${help}`);
-  return { name, kind, line, samples: [] };
-}
-
-function readSample(line: Line): Sample {
-  const [start = "", name = "", brace] = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{)?/u.exec(line.text) ?? [];
-  if (name === "") throw faultAt(line, "expected a metric name");
-  const labels = brace === undefined ? [] : readLabels(line, start.length);
-  const end = start.length + labels.reduce((length, { text }) => length + text.length + 1, 0);
-  const [, value] = /^ (\S+)$/u.exec(line.text.slice(end)) ?? [];
-  if (value === undefined) throw faultAt(line, "expected one blank and a value at the end");
-  const isNumber = ["NaN", "+Inf", "-Inf"].includes(value) || JSON.stringify(Number(value)) === value;
-  if (!isNumber) throw faultAt(line, `the value ${value} is not in its shortest form`);
-  return { name, labels, value, line };
-}
-
-/** From behind the opening brace to the closing one; each label with the `,` or `}` that follows it. */
-function readLabels(line: Line, start: number): readonly Label[] {
-  const labels: Label[] = [];
-  const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\"n])*)"([,}])/uy;
-  label.lastIndex = start;
-  for (;;) {
-    const [text = "", name = "", value = "", next] = label.exec(line.text) ?? [];
-    if (text === "")
-      throw faultAt(line, `label ${labels.length + 1} is not name="value" with \\\\, \\" and \\n escaped`);
-    labels.push({ name, value, text: text.slice(0, -1) });
-    if (next === "}") return labels;
-  }
-}
-
-/** @throws Error naming the first line at fault and what is wrong with it. */
+/** @throws Error naming the first wrong line and its fault */
 export function expectExposition(text: string): void {
   let before = "";
   for (const family of parseExposition(text)) {
@@ -129,13 +24,13 @@ export function expectExposition(text: string): void {
 function expectLabelOrder({ labels, line }: Sample): void {
   const names = labels.map(({ name }) => name).filter((name, index) => name !== "le" || index < labels.length - 1);
   const sorted = [...new Set(names)].toSorted();
-  if (names.join() !== sorted.join()) throw faultAt(line, "labels come sorted by name, each once, le last");
+  if (names.join() !== sorted.join()) throw faultAt(line, "labels are sorted by name, each once, le last");
 }
 
 function expectValues({ name, kind, samples }: Family): void {
   expectSeriesOrder(samples);
   for (const sample of samples) {
-    if (sample.name !== name) throw faultAt(sample.line, `the sample is not of ${name}, whose lines these are`);
+    if (sample.name !== name) throw faultAt(sample.line, `the sample does not belong to ${name}`);
     const isCount = Number(sample.value) >= 0 && sample.value !== "+Inf";
     if (kind === "counter" && !isCount) throw faultAt(sample.line, "a counter is a finite number of at least 0");
   }
@@ -145,8 +40,7 @@ function expectSeriesOrder(samples: readonly Sample[]): void {
   let before: string | undefined;
   for (const { labels, line } of samples) {
     const text = textOf(labels);
-    if (before !== undefined && text <= before)
-      throw faultAt(line, "series come in the order of their labels, each once");
+    if (before !== undefined && text <= before) throw faultAt(line, "series are sorted by their labels, each once");
     before = text;
   }
 }
@@ -176,9 +70,9 @@ function expectBuckets(buckets: readonly Sample[], sum: Sample, count: Sample): 
   for (const { labels: own, value, line } of buckets) {
     const le = own.at(-1);
     if (le?.name !== "le" || textOf(own.slice(0, -1)) !== labels)
-      throw faultAt(line, "a bucket has its series' labels and le");
+      throw faultAt(line, "a bucket has the labels of its series and le");
     const next = boundOf(le);
-    if (!(next > bound)) throw faultAt(line, "the bounds of buckets ascend");
+    if (!(next > bound)) throw faultAt(line, "bucket bounds ascend");
     if (!/^\d+$/u.test(value) || Number(value) < total) throw faultAt(line, "buckets are cumulative counts");
     [bound, total] = [next, Number(value)];
   }
@@ -194,4 +88,109 @@ function boundOf({ value }: Label): number {
 
 function textOf(labels: readonly Label[]): string {
   return labels.map(({ text }) => text).join(",");
+}
+
+// The parser shares no code with the writer of the page, so that a mistake of the writer cannot hide.
+
+/** One line with a value. */
+interface Sample {
+  readonly name: string;
+  /** In the order of the line. */
+  readonly labels: readonly Label[];
+  /** The text of a number, `NaN`, `+Inf` or `-Inf`. */
+  readonly value: string;
+  readonly line: Line;
+}
+
+interface Label {
+  readonly name: string;
+  readonly value: string;
+  /** The text of the whole label: `name="value"`. */
+  readonly text: string;
+}
+
+/** A `# TYPE` line and the samples below it. */
+interface Family {
+  readonly name: string;
+  readonly kind: string;
+  readonly line: Line;
+  readonly samples: Sample[];
+}
+
+interface Line {
+  readonly number: number;
+  readonly text: string;
+}
+
+function faultAt({ number, text }: Line, fault: string): Error {
+  return new Error(`exposition line ${number}: ${fault}\n  ${JSON.stringify(text)}`);
+}
+
+function parseExposition(text: string): readonly Family[] {
+  const families: Family[] = [];
+  let help: string | undefined;
+  for (const line of linesOf(text)) {
+    const family = families.at(-1);
+    if (line.text.startsWith("# HELP ")) {
+      if (help !== undefined) throw faultAt(line, `no # TYPE follows the # HELP of ${help}`);
+      help = readHelp(line);
+    } else if (line.text.startsWith("# TYPE ")) {
+      families.push(readType(line, help));
+      help = undefined;
+    } else if (help !== undefined || family === undefined) {
+      throw faultAt(line, `a # TYPE line must come before this line${help === undefined ? "" : `, for ${help}`}`);
+    } else family.samples.push(readSample(line));
+  }
+  if (help !== undefined) throw new Error(`exposition ends after the # HELP of ${help}, without its # TYPE`);
+  return families;
+}
+
+function linesOf(text: string): readonly Line[] {
+  if (text === "") return [];
+  const lines = text.split("\n").map((each, index) => ({ number: index + 1, text: each }));
+  const last = lines.pop();
+  if (last !== undefined && last.text !== "") throw faultAt(last, "the last line does not end with a newline");
+  return lines;
+}
+
+function readHelp(line: Line): string {
+  const [, name = "", help] = /^# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) ([^\n]+)$/u.exec(line.text) ?? [];
+  if (help === undefined) throw faultAt(line, "expected # HELP, a metric name and a help text");
+  if (/\\(?!n)/u.test(help.replaceAll("\\\\", "")))
+    throw faultAt(line, "a help text writes a backslash as \\\\ and a line break as \\n");
+  return name;
+}
+
+function readType(line: Line, help: string | undefined): Family {
+  const type = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)$/u.exec(line.text);
+  const [, name = "", kind = ""] = type ?? [];
+  if (type === null) throw faultAt(line, "expected # TYPE, a metric name, and counter, gauge or histogram");
+  if (help !== undefined && help !== name) throw faultAt(line, `the # HELP line before it names ${help}`);
+  return { name, kind, line, samples: [] };
+}
+
+function readSample(line: Line): Sample {
+  const [start = "", name = "", brace] = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{)?/u.exec(line.text) ?? [];
+  if (name === "") throw faultAt(line, "expected a metric name");
+  const labels = brace === undefined ? [] : readLabels(line, start.length);
+  const end = start.length + labels.reduce((length, { text }) => length + text.length + 1, 0);
+  const [, value] = /^ (\S+)$/u.exec(line.text.slice(end)) ?? [];
+  if (value === undefined) throw faultAt(line, "expected one space and a value at the end");
+  const isShortest = ["NaN", "+Inf", "-Inf"].includes(value) || JSON.stringify(Number(value)) === value;
+  if (!isShortest) throw faultAt(line, `the value ${value} is not in its shortest form`);
+  return { name, labels, value, line };
+}
+
+/** Reads from behind the opening brace to the closing brace. Each match takes the `,` or `}` after the label too. */
+function readLabels(line: Line, start: number): readonly Label[] {
+  const labels: Label[] = [];
+  const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\"n])*)"([,}])/uy;
+  label.lastIndex = start;
+  for (;;) {
+    const [text = "", name = "", value = "", next] = label.exec(line.text) ?? [];
+    if (text === "")
+      throw faultAt(line, `label ${labels.length + 1} is not name="value" with \\\\, \\" and \\n escaped`);
+    labels.push({ name, value, text: text.slice(0, -1) });
+    if (next === "}") return labels;
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Judges an answer that should be an RFC 9457 problem: its media type, its members, and that the document agrees with the head. What is
- * left out of `expected` is not looked at, but `status`, which must be said.
+ * Checks that a response is an RFC 9457 problem: its media type, its members, and that the member `status` equals the status line. Only
+ * `status` is required in `expected`; an absent member is not compared.
  *
  * @example
  * await expectProblem(await app.get("/links/7"), { status: 404, slug: "not-found", detail: /7/ });
@@ -11,12 +11,12 @@ import { failure, shown } from "./failure.js";
 
 export interface ExpectedProblem {
   readonly status: number;
-  /** The last part of `type`; `"about:blank"` for the type of a status that has no slug. */
+  /** The last part of `type`; `"about:blank"` for a problem without a type of its own. */
   readonly slug?: string;
   readonly title?: string;
-  /** The whole text or what it matches; `null` for a document without one. */
+  /** The whole text, or a pattern that it matches; `null` for a document without `detail`. */
   readonly detail?: string | RegExp | null;
-  /** Extension members, each as it must be; others may be there too. */
+  /** Expected extension members. The document may have others. */
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
@@ -29,31 +29,31 @@ export interface ProblemDocument {
   readonly [extension: string]: unknown;
 }
 
-const ORDER = ["type", "title", "status", "detail", "instance"];
-const URN = "urn:framework:problem:";
+const STANDARD_MEMBERS = ["type", "title", "status", "detail", "instance"];
+const TYPE_PREFIX = "urn:framework:problem:";
 
 /**
- * Resolves to the document; the body of `response` stays readable.
+ * Resolves to the document. The body of `response` stays readable.
  *
- * @throws AssertionError naming what was seen.
+ * @throws AssertionError naming the difference and the response
  */
 export async function expectProblem(response: Response, expected: ExpectedProblem): Promise<ProblemDocument> {
   const text = await response.clone().text();
-  const seen = `${response.status} ${shown(response.headers.get("content-type"))} ${shown(text)}`;
+  const summary = `${response.status} ${shown(response.headers.get("content-type"))} ${shown(text)}`;
   const check = (what: string, wanted: unknown, actual: unknown): void => {
     if (agrees(wanted, actual)) return;
-    throw failure(`${what} is ${shown(actual)}, not ${shown(wanted)}; the answer was ${seen}`, {
+    throw failure(`${what} is ${shown(actual)}, not ${shown(wanted)}; the answer was ${summary}`, {
       expected: wanted,
       actual,
     });
   };
   check("the status", expected.status, response.status);
   check("the media type", PROBLEM_CONTENT_TYPE, response.headers.get("content-type"));
-  const document = parsed(text, seen);
+  const document = parsed(text, summary);
   check("the member status", response.status, document.status);
   check("the member order", inOrder(Object.keys(document)), Object.keys(document));
   const { slug, title, detail, extensions = {} } = expected;
-  if (slug !== undefined) check("the type", slug === "about:blank" ? slug : URN + slug, document.type);
+  if (slug !== undefined) check("the type", slug === "about:blank" ? slug : TYPE_PREFIX + slug, document.type);
   if (title !== undefined) check("the title", title, document.title);
   if (detail !== undefined) check("the detail", detail ?? undefined, document.detail);
   for (const [name, value] of Object.entries(extensions)) check(`the extension ${name}`, value, document[name]);
@@ -66,15 +66,15 @@ function agrees(wanted: unknown, actual: unknown): boolean {
     : isDeepStrictEqual(wanted, actual);
 }
 
-function parsed(text: string, seen: string): ProblemDocument {
+function parsed(text: string, summary: string): ProblemDocument {
   let document: unknown;
   try {
     document = JSON.parse(text);
   } catch (cause) {
-    throw Object.assign(failure(`the body is not JSON; the answer was ${seen}`), { cause });
+    throw Object.assign(failure(`the body is not JSON; the answer was ${summary}`), { cause });
   }
   if (isProblem(document)) return document;
-  throw failure(`the document lacks a type, a title or a status; the answer was ${seen}`);
+  throw failure(`the document lacks a type, a title or a status; the answer was ${summary}`);
 }
 
 function isProblem(document: unknown): document is ProblemDocument {
@@ -83,8 +83,8 @@ function isProblem(document: unknown): document is ProblemDocument {
   return typeof type === "string" && typeof title === "string" && title !== "" && typeof status === "number";
 }
 
-/** The members of RFC 9457 first, in the order of its text, then the extensions by name. */
+/** The standard members in the order of RFC 9457 section 3.1, then the extensions by name. */
 function inOrder(names: readonly string[]): readonly string[] {
-  const extensions = names.filter((name) => !ORDER.includes(name)).toSorted();
-  return [...ORDER.filter((name) => names.includes(name)), ...extensions];
+  const extensions = names.filter((name) => !STANDARD_MEMBERS.includes(name)).toSorted();
+  return [...STANDARD_MEMBERS.filter((name) => names.includes(name)), ...extensions];
 }

@@ -1,6 +1,4 @@
-/**
- * The one error of every assertion here: Node's own, so that any test runner shows what was expected beside what was seen.
- */
+/** The error of every assertion of the test kit: Node's `AssertionError`. Test runners show its expected and its actual value. */
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 
@@ -9,15 +7,18 @@ export interface Difference {
   readonly actual: unknown;
 }
 
-/** To be thrown; `message` names what was seen, also where a runner prints nothing else. */
+const MAX_SHOWN_CHARACTERS = 300;
+
+/** Returns the error for the caller to throw. `message` names the actual value too, because some runners print only the message. */
 export function failure(message: string, difference?: Difference): AssertionError {
   return new AssertionError({ message, ...difference });
 }
 
-/** A value as a message shows it: one line, at most 300 characters. */
+/** A value as text for a message: at most 300 characters of it. */
 export function shown(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : inspected(value);
-  return text.length <= 300 ? text : `${text.slice(0, 300)}… (${text.length} characters)`;
+  if (text.length <= MAX_SHOWN_CHARACTERS) return text;
+  return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length} characters)`;
 }
 
 function inspected(value: unknown): string {
@@ -25,6 +26,6 @@ function inspected(value: unknown): string {
     if (value instanceof Error) return String(value);
     return inspect(value, { breakLength: Infinity, depth: 4 });
   } catch {
-    return "a value that cannot be looked at";
+    return "[unreadable]";
   }
 }

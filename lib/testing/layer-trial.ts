@@ -1,127 +1,30 @@
 /**
- * One layer on a real socket, with a backstop outside and whatever a trial wants inside. Nothing else of an application is there.
+ * One layer on a real socket: outside it the last-resort handler, inside it a `Run` that each trial chooses. The rest of an application is
+ * absent. `obeysLayerContract` is the public face; a test of an application uses `testApp`.
  */
-import type { ServerResponse, Server } from "node:http";
 import { once } from "node:events";
+import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
-import type { Context } from "../http/context.js";
-import { isPromise, type Run, Layer, type KoaMiddleware, type Middleware } from "../http/middleware.js";
-import { RequestHandler } from "../server/request-handler.js";
-import { createServer } from "../server/server.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
-import { SystemClock, type Clock } from "../runtime/clock.js";
 import { compose } from "../http/compose.js";
+import type { Context } from "../http/context.js";
+import { isPromise, Layer, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import { lastResortHandler } from "../pipeline/error-boundary.js";
+import { SystemClock, type Clock } from "../runtime/clock.js";
+import { RequestHandler } from "../server/request-handler.js";
+import { createServer } from "../server/server.js";
 import { Transport, type RequestOptions } from "./transport.js";
 
-/**
- * What a layer under test does with one request, seen from both of its sides: how often and when it calls the next one, what comes out of
- * it, and what is written to the response after its head was sent.
- */
-export class LayerObservation {
-  calls = 0;
-  /** Set where the layer let an exception out. */
-  thrown: { readonly value: unknown } | undefined;
-  readonly faults: string[] = [];
-  /** The layer does not wait for next. */
-  detached = false;
-  private finished = false;
-  private pending = 0;
-
-  /** @param inner what stands behind the layer, for this one request */
-  constructor(readonly inner: Run) {}
-
-  /** The outer side. */
-  enter(ctx: Context, layer: Run): void | Promise<void> {
-    this.watchHead(ctx.raw);
-    try {
-      const result = layer(ctx);
-      if (isPromise(result))
-        return result.then(
-          () => this.leave(),
-          (value: unknown) => this.fail(value),
-        );
-    } catch (value) {
-      this.fail(value);
-    }
-    this.leave();
-    return undefined;
-  }
-
-  /** The inner side: the layer calls next. */
-  next(ctx: Context): void | Promise<void> {
-    this.calls += 1;
-    if (this.calls > 1) this.faults.push(`called next ${this.calls} times`);
-    if (this.finished) this.detach("called next after it had finished: await it, or do not call it");
-    else if (isRefused(ctx))
-      this.faults.push(`called next after it had answered with ${ctx.raw.statusCode}: return instead`);
-    if (this.calls > 1) throw new Error("next() was called twice by one middleware");
-    const result = this.inner(ctx);
-    if (isPromise(result)) this.watch(result);
-    return result;
-  }
-
-  /** Sees to it as well that the promise is never an unhandled rejection, which would end the process of the test. */
-  private watch(inner: Promise<void>): void {
-    this.pending += 1;
-    const settled = () => void (this.pending -= 1);
-    inner.then(settled, settled);
-  }
-
-  private leave(): void {
-    this.finished = true;
-    if (this.pending > 0) this.detach("finished before next had: await next, or return its promise");
-  }
-
-  private detach(fault: string): void {
-    this.detached = true;
-    this.faults.push(fault);
-  }
-
-  private fail(value: unknown): never {
-    this.finished = true;
-    this.thrown = { value };
-    throw value;
-  }
-
-  private watchHead(raw: ServerResponse): void {
-    const watched = raw as unknown as Record<string, (...args: unknown[]) => unknown>;
-    for (const name of ["setHeader", "appendHeader", "removeHeader", "writeHead"]) {
-      const original = watched[name]?.bind(raw);
-      watched[name] = (...args) => {
-        if (!raw.headersSent) return original?.(...args);
-        // Node would throw, and a layer that does not wait for next would have an unhandled rejection.
-        this.faults.push(`called ${name}(${String(args[0])}) after the head was sent`);
-        return raw;
-      };
-    }
-  }
-}
-
-/** An answer that stands, rather than a default for what comes: a body, a refusing status, a head that is on its way. */
-function isRefused({ raw, payload, deferred, givenStatus, headIsSent }: Context): boolean {
-  if (headIsSent || payload !== undefined || deferred !== undefined) return true;
-  return givenStatus !== undefined && raw.statusCode >= 300;
-}
-
-/** What can be tried. */
-export type TriedLayer = Middleware | KoaMiddleware;
+export type LayerUnderTest = Middleware | KoaMiddleware;
 
 export interface TrialOptions {
-  /** Layers that stand around it, as they would in the application. */
-  readonly within?: readonly TriedLayer[];
-  /** For middleware that was made for one; `builder.koa`, for example. */
+  /** Layers around the layer under test, the outermost first. */
+  readonly within?: readonly LayerUnderTest[];
+  /** The Koa application, for middleware that is made for one application; for example `builder.koa`. */
   readonly koa?: Koa;
   readonly clock?: Clock;
-}
-
-/** What came of one request. */
-export interface Outcome {
-  readonly observation: LayerObservation;
-  /** `undefined` where no answer came: the connection was cut, or the time was up. */
-  readonly response: Response | undefined;
 }
 
 export interface TrialRequest extends RequestOptions {
@@ -129,41 +32,44 @@ export interface TrialRequest extends RequestOptions {
   readonly path?: string;
 }
 
+/** The result of one request. */
+export interface TrialResult {
+  readonly observation: LayerObservation;
+  /** `undefined` if the connection was cut, or the time limit passed, before an answer. */
+  readonly response: Response | undefined;
+}
+
 export class LayerTrial implements AsyncDisposable {
   private readonly transport: Transport;
-  /** How many requests the layer let through. */
+  /** The number of requests for which the layer called next. */
   passed = 0;
   private current = new LayerObservation(() => {});
 
   private constructor(private readonly server: Server) {
-    // A TCP server that listens has an address of this kind.
+    // The address of a TCP server that listens is an object.
     this.transport = new Transport((server.address() as AddressInfo).port);
   }
 
-  static async of(
-    layer: TriedLayer,
+  static async start(
+    layer: LayerUnderTest,
     { within = [], koa = new Koa(), clock = new SystemClock() }: TrialOptions,
   ): Promise<LayerTrial> {
-    const entrance = new RequestHandler({
-      app: koa,
-      clock,
-      proxies: TrustedProxies.none,
-      readLimit: DEFAULT_READ_LIMIT,
-    });
-    const server = createServer(entrance).listen(0, "127.0.0.1");
+    const proxies = TrustedProxies.none;
+    const requestHandler = new RequestHandler({ app: koa, clock, proxies, readLimit: DEFAULT_READ_LIMIT });
+    const server = createServer(requestHandler).listen(0, "127.0.0.1");
     await once(server, "listening");
     const trial = new LayerTrial(server);
-    entrance.setHandler(lastResortHandler(compose(within, trial.watched(layer))));
+    requestHandler.setHandler(lastResortHandler(compose(within, trial.observed(layer))));
     return trial;
   }
 
-  /** In the last request, the layer did not wait for next. */
-  get detached(): boolean {
-    return this.current.detached;
+  /** Whether the layer returned before next had settled, in the last request. */
+  get returnedEarly(): boolean {
+    return this.current.returnedEarly;
   }
 
-  /** One request, with `inner` behind the layer. */
-  async ask(inner: Run, { method = "GET", path = "/", ...options }: TrialRequest): Promise<Outcome> {
+  /** Sends one request, with `inner` inside the layer. */
+  async ask(inner: Run, { method = "GET", path = "/", ...options }: TrialRequest): Promise<TrialResult> {
     const observation = new LayerObservation(inner);
     this.current = observation;
     const response = await this.transport.send(method, path, options).catch(() => undefined);
@@ -177,11 +83,11 @@ export class LayerTrial implements AsyncDisposable {
     if (this.server.listening) await once(this.server, "close");
   }
 
-  /** The layer, composed once as in an application; each request finds its observation. */
-  private watched(layer: TriedLayer): Run {
+  /** Composes the layer once, as an application does. The context leads each request to its own observation. */
+  private observed(layer: LayerUnderTest): Run {
     const observations = new WeakMap<Context, LayerObservation>();
     const next: Run = (ctx) => observations.get(ctx)?.next(ctx);
-    const layered = layer instanceof Layer ? layer.wrap(next) : compose([attempting(layer, next)], next);
+    const layered = layer instanceof Layer ? layer.wrap(next) : compose([callingNextFreely(layer, next)], next);
     return (ctx) => {
       observations.set(ctx, this.current);
       return this.current.enter(ctx, layered);
@@ -189,14 +95,106 @@ export class LayerTrial implements AsyncDisposable {
   }
 }
 
-/** A middleware whose every call of next is seen: the framework's own guard would stop the second one. */
-function attempting(layer: Exclude<TriedLayer, Layer>, next: Run): KoaMiddleware {
+/** Lets a middleware call next more than once: `compose` would stop the second call before the observation could count it. */
+function callingNextFreely(layer: Exclude<LayerUnderTest, Layer>, next: Run): KoaMiddleware {
   const handle = typeof layer === "function" ? layer : layer.handle.bind(layer);
   return (ctx: Context) =>
     handle(ctx, () => {
       const promise = (async () => next(ctx))();
-      // Where the layer does not wait for it, the observation says so; an unhandled rejection would end the process of the test.
+      // If the layer ignores the promise, the observation reports it. An unhandled rejection would end the test process.
       promise.catch(() => {});
       return promise;
     });
+}
+
+/**
+ * What a layer does with one request: how often and when it calls next, what it throws, and which headers it changes after the head was
+ * sent.
+ */
+export class LayerObservation {
+  /** How often the layer called next. */
+  calls = 0;
+  /** The value that the layer threw; `undefined` if it threw nothing. */
+  thrown: { readonly value: unknown } | undefined;
+  readonly faults: string[] = [];
+  /** The layer returned, or settled, before next had settled. */
+  returnedEarly = false;
+  private isFinished = false;
+  private pendingNexts = 0;
+
+  /** @param inner the handler inside the layer, for this request */
+  constructor(readonly inner: Run) {}
+
+  /** Runs the layer. */
+  enter(ctx: Context, layer: Run): void | Promise<void> {
+    this.watchHead(ctx.raw);
+    try {
+      const result = layer(ctx);
+      if (isPromise(result))
+        return result.then(
+          () => this.finish(),
+          (value: unknown) => this.fail(value),
+        );
+    } catch (value) {
+      this.fail(value);
+    }
+    this.finish();
+    return undefined;
+  }
+
+  /** Runs `inner`, when the layer calls next. */
+  next(ctx: Context): void | Promise<void> {
+    this.calls += 1;
+    if (this.calls > 1) this.faults.push(`called next ${this.calls} times`);
+    if (this.isFinished) this.reportEarlyReturn("called next after it had finished: await it, or do not call it");
+    else if (isAnswered(ctx))
+      this.faults.push(`called next after it had answered with ${ctx.raw.statusCode}: return instead`);
+    if (this.calls > 1) throw new Error("next() was called twice by one middleware");
+    const result = this.inner(ctx);
+    if (isPromise(result)) this.count(result);
+    return result;
+  }
+
+  /** Handles a rejection too: an unhandled rejection would end the test process. */
+  private count(inner: Promise<void>): void {
+    this.pendingNexts += 1;
+    const settled = () => void (this.pendingNexts -= 1);
+    inner.then(settled, settled);
+  }
+
+  private finish(): void {
+    this.isFinished = true;
+    if (this.pendingNexts > 0) this.reportEarlyReturn("finished before next had: await next, or return its promise");
+  }
+
+  private reportEarlyReturn(fault: string): void {
+    this.returnedEarly = true;
+    this.faults.push(fault);
+  }
+
+  private fail(value: unknown): never {
+    this.isFinished = true;
+    this.thrown = { value };
+    throw value;
+  }
+
+  private watchHead(raw: ServerResponse): void {
+    // Replaces four methods by name, which the type of the response does not allow.
+    const methods = raw as unknown as Record<string, (...args: unknown[]) => unknown>;
+    for (const name of ["setHeader", "appendHeader", "removeHeader", "writeHead"]) {
+      const original = methods[name]?.bind(raw);
+      methods[name] = (...args) => {
+        if (!raw.headersSent) return original?.(...args);
+        // Node's method throws here. In a layer that does not await next, that would be an unhandled rejection.
+        this.faults.push(`called ${name}(${String(args[0])}) after the head was sent`);
+        return raw;
+      };
+    }
+  }
+}
+
+/** Whether the answer is decided: a body, a status from 300 on, or a head that was sent. A status below 300 alone is a default. */
+function isAnswered({ raw, payload, deferred, givenStatus, headIsSent }: Context): boolean {
+  if (headIsSent || payload !== undefined || deferred !== undefined) return true;
+  return givenStatus !== undefined && raw.statusCode >= 300;
 }

@@ -1,72 +1,106 @@
 /**
- * The contract of every layer, tried on a real socket. It calls next at most once, waits for it, and never calls it after it has answered;
- * it writes no header after the head was sent; what next throws passes through it; HEAD is answered as GET is; a body that fails is not
- * given a clean end, and a body that is no longer read is let go. For a `Middleware`, a `Layer` and a Koa function alike.
+ * The contract of every layer, tested on a real socket. A layer calls next at most once and awaits it. It does not call next after it has
+ * answered, and writes no header after the head was sent. An exception of next passes through it. It answers HEAD as it answers GET. A
+ * body that fails does not end as if it were complete, and an unread body stream is destroyed. The contract is the same for a
+ * `Middleware`, a `Layer` and a Koa function.
  *
  * @example
  * it("obeys the layer contract", () => obeysLayerContract(new RequestIdLayer()));
  */
 import { Readable } from "node:stream";
-import { answerWith } from "../http/returned-value.js";
-import type { Context } from "../http/context.js";
 import { UnavailableError } from "../errors/framework-error.js";
+import type { Context } from "../http/context.js";
 import type { Run } from "../http/middleware.js";
-import { shown, failure } from "./failure.js";
-import { LayerTrial, type Outcome, type TrialRequest, type TrialOptions, type TriedLayer } from "./layer-trial.js";
+import { answerWith } from "../http/returned-value.js";
 import { tracing } from "../tracing/tracing.js";
+import { failure, shown } from "./failure.js";
+import {
+  LayerTrial,
+  type LayerUnderTest,
+  type TrialOptions,
+  type TrialRequest,
+  type TrialResult,
+} from "./layer-trial.js";
 
-/**
- * A body that breaks: after as many chunks as it is told, 0 for one that never gives any. It tells whether it was let go.
- */
-export class FailingStream extends Readable {
-  /** Resolves when it was destroyed, by its own error or by whoever gave up on it. */
-  readonly released: Promise<void>;
-
-  /** @param error `undefined`: it neither goes on nor ends. */
-  constructor(
-    private chunks: number,
-    private readonly error: Error | undefined,
-  ) {
-    super();
-    this.released = new Promise((resolve) => this.once("close", resolve));
-    // Whoever sends it listens; while nobody does, a error must not end the process.
-    this.on("error", () => {});
-  }
-
-  override _read(): void {
-    // Not at once, so that what was given before is on its way.
-    setImmediate(() => {
-      this.chunks -= 1;
-      if (this.chunks >= 0) this.push("chunk of a body\n".repeat(64));
-      else if (this.error !== undefined) this.destroy(this.error);
-    });
-  }
+export interface LayerContractOptions extends TrialOptions {
+  /** A request that the layer lets through; the default is GET of `/`. */
+  readonly request?: TrialRequest;
+  /** A request that the layer answers itself. The layer must not call next for it. */
+  readonly refused?: TrialRequest;
+  /** The layer turns exceptions into answers, so an exception of next need not pass through it. */
+  readonly answersErrors?: boolean;
+  /** The time limit of one request, in milliseconds; the default is 2000. */
+  readonly limitMs?: number;
 }
 
-/**
- * The rules that a layer must keep, each as something that is tried on it. A rule returns what it found wrong, as sentences about
- * the layer; nothing found is an empty list.
- */
-export interface Tried {
+/** @throws AssertionError listing every fault. A layer that never calls next fails too, because most rules need a call of next. */
+export function obeysLayerContract(layer: LayerUnderTest, options: LayerContractOptions = {}): Promise<void> {
+  // The rules provoke errors on purpose. An empty registry keeps them out of the log.
+  return tracing.withSubscriber(tracing.registry(), () => tryAllRules(layer, options));
+}
+
+async function tryAllRules(layer: LayerUnderTest, options: LayerContractOptions): Promise<void> {
+  const { request = {}, refused, answersErrors = false, limitMs = 2000 } = options;
+  await using trial = await LayerTrial.start(layer, options);
+  const faults: string[] = [];
+  const tryRule = async (when: string, asked: TrialRequest, rule: LayerRule): Promise<void> => {
+    const signal = AbortSignal.timeout(limitMs);
+    const found = [...(await rule({ trial, request: { ...asked, signal }, answersErrors }))];
+    if (signal.aborted) found.push(`did not come to an end within ${limitMs} ms`);
+    for (const fault of found) faults.push(`when ${when}, it ${fault}`);
+  };
+
+  if (refused !== undefined) await tryRule("the request is one to refuse", refused, refuses);
+  for (const [when, rule] of RULES) {
+    await tryRule(when, request, rule);
+    // In later rules next fails. A promise that such a layer derives from next would then be an unhandled rejection.
+    if (trial.returnedEarly) break;
+  }
+  if (trial.passed === 0) faults.push("it never called next: give a `request` that it lets through");
+  if (faults.length > 0) throw brokenContract(layer, faults);
+}
+
+function brokenContract(layer: LayerUnderTest, faults: readonly string[]): Error {
+  const name = typeof layer === "function" ? layer.name : layer.constructor.name;
+  const list = faults.map((fault) => `\n  - ${fault}`).join("");
+  const message = `${name === "" ? "the layer" : name} does not obey the layer contract:${list}`;
+  return failure(message, { expected: [], actual: faults });
+}
+
+interface RuleInput {
   readonly trial: LayerTrial;
   /** A request that the layer is expected to let through. */
   readonly request: TrialRequest;
-  /** It answers exceptions instead of letting them pass. */
   readonly answersErrors: boolean;
 }
 
-/** What was tried, and what was seen of it. */
-export type Rule = (tried: Tried) => Promise<readonly string[]>;
+/** Returns the faults of the layer, each the rest of a sentence that begins with "it". */
+type LayerRule = (input: RuleInput) => Promise<readonly string[]>;
 
-const TEXT = "an answer from further in";
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-const answer: Run = (ctx) => answerWith(ctx, TEXT);
-const answerLater: Run = async (ctx) => {
-  await turn();
-  answerWith(ctx, TEXT);
-};
+/** In the order of the trials. Each name completes "when …". */
+const RULES: readonly (readonly [string, LayerRule])[] = [
+  ["the next one answers", answersNormally(answer)],
+  ["the next one answers later", answersNormally(answerLater)],
+  ["the next one does not answer", answersNormally(() => {})],
+  ["the answer is written by hand", answersNormally(writeRawResponse)],
+  ["the next one throws an error", passesException(new Error("further in"), throwing)],
+  ["the next one rejects with an error", passesException(new Error("further in"), rejecting)],
+  ["the next one throws an error with a status", passesException(new UnavailableError("further in"), throwing)],
+  ["the next one rejects with null", passesException(null, rejecting)],
+  ["the method is HEAD", answersHead],
+  ["the body fails before its first byte", showsFailure(0)],
+  ["the body fails after its first bytes", showsFailure(3)],
+  ["the method is HEAD and the body a stream", destroysStream(askHead, "after a HEAD request")],
+  ["the client leaves while the body is sent", destroysStream(askAndLeave, "after the client had left")],
+];
 
-function answersNormally(inner: Run): Rule {
+async function refuses({ trial, request }: RuleInput): Promise<readonly string[]> {
+  const { observation, response } = await trial.ask(() => {}, request);
+  if (observation.calls > 0) return ["called next"];
+  return response === undefined ? [...observation.faults, "gave no answer"] : observation.faults;
+}
+
+function answersNormally(inner: Run): LayerRule {
   return async ({ trial, request }) => {
     const { observation, response } = await trial.ask(inner, request);
     if (response === undefined) return [...observation.faults, "gave no answer"];
@@ -75,72 +109,47 @@ function answersNormally(inner: Run): Rule {
   };
 }
 
-/** What is written by hand is final: the layer has nothing more to say about the head. */
-const writtenByHand = answersNormally(async ({ res }) => {
-  res.writeHead(200, { "Content-Type": "text/plain" });
-  res.write(TEXT);
-  await turn();
-  res.end();
-});
-
-function passesException(value: unknown, inner: (value: unknown) => Run): Rule {
+function passesException(value: unknown, inner: (value: unknown) => Run): LayerRule {
   return async ({ trial, request, answersErrors }) => {
     const { observation, response } = await trial.ask(inner(value), request);
-    if (observation.calls === 0) return observation.faults;
-    const { thrown, faults } = observation;
-    if (answersErrors && thrown === undefined) {
-      return (response?.status ?? 0) >= 400
-        ? faults
-        : [...faults, `swallowed ${shown(value)}: it has to be answered as an error`];
-    }
-    if (thrown === undefined) return [...faults, `swallowed ${shown(value)}: await next, and let what it throws pass`];
-    if (thrown.value !== value) return [...faults, `threw ${shown(thrown.value)} in place of ${shown(value)}`];
-    return faults;
+    const { calls, faults, thrown } = observation;
+    if (calls === 0 || (thrown !== undefined && thrown.value === value)) return faults;
+    if (thrown !== undefined) return [...faults, `threw ${shown(thrown.value)} in place of ${shown(value)}`];
+    if (!answersErrors) return [...faults, `swallowed ${shown(value)}: await next, and let what it throws pass`];
+    if ((response?.status ?? 0) >= 400) return faults;
+    return [...faults, `swallowed ${shown(value)}: it has to be answered as an error`];
   };
 }
 
-const throwing =
-  (value: unknown): Run =>
-  () => {
-    throw value;
-  };
-const rejecting =
-  (value: unknown): Run =>
-  async () => {
-    await turn();
-    throw value;
-  };
-
-/** The same head as for GET, and no body (RFC 9110 section 9.3.2). */
-const answersHead: Rule = async ({ trial, request }) => {
+/** The same status and type as for GET (RFC 9110 section 9.3.2). */
+async function answersHead({ trial, request }: RuleInput): Promise<readonly string[]> {
   const [get, head] = [await trial.ask(answer, request), await trial.ask(answer, { ...request, method: "HEAD" })];
   await get.response?.arrayBuffer();
   const faults = [...head.observation.faults];
   if (request.method !== undefined && request.method !== "GET") return faults;
-  const [expected, seen] = [headOf(get), headOf(head)];
-  if (expected !== seen) faults.push(`answered HEAD with ${seen} and GET with ${expected}`);
+  const [expected, actual] = [headOf(get), headOf(head)];
+  if (expected !== actual) faults.push(`answered HEAD with ${actual} and GET with ${expected}`);
   return faults;
-};
-
-function headOf({ response }: Outcome): string {
-  return response === undefined
-    ? "no answer"
-    : `${response.status} ${response.headers.get("content-type") ?? "without a type"}`;
 }
 
-/** A body that breaks must look broken: an error in its place, or a connection that is cut, never a clean end. */
-function showsFailure(chunks: number): Rule {
+function headOf({ response }: TrialResult): string {
+  if (response === undefined) return "no answer";
+  return `${response.status} ${response.headers.get("content-type") ?? "without a type"}`;
+}
+
+/** The client must see that a body failed: an error answer, or a connection that is cut (RFC 9112 section 8). */
+function showsFailure(chunks: number): LayerRule {
   return async ({ trial, request }) => {
     const body = new FailingStream(chunks, new Error("the stream failed"));
     const { observation, response } = await trial.ask((ctx) => answerWith(ctx, body), request);
     const faults = [...observation.faults];
-    if (observation.calls > 0 && (await endedWell(response)))
+    if (observation.calls > 0 && (await looksComplete(response)))
       faults.push("gave a body whose stream failed a clean end");
     return faults;
   };
 }
 
-async function endedWell(response: Response | undefined): Promise<boolean> {
+async function looksComplete(response: Response | undefined): Promise<boolean> {
   if (response === undefined || response.status >= 500) return false;
   return response.arrayBuffer().then(
     () => true,
@@ -148,105 +157,88 @@ async function endedWell(response: Response | undefined): Promise<boolean> {
   );
 }
 
-/** A stream nobody will read holds a file or a connection until it is destroyed. */
-function releasesStream(ask: (tried: Tried, inner: Run) => Promise<Outcome>, when: string): Rule {
-  return async (tried) => {
+/** A stream that is not destroyed keeps its file or its connection open. */
+function destroysStream(ask: (input: RuleInput, inner: Run) => Promise<TrialResult>, when: string): LayerRule {
+  return async (input) => {
     const body = new FailingStream(1, undefined);
-    const { observation } = await ask(tried, (ctx: Context) => answerWith(ctx, body));
+    const { observation } = await ask(input, (ctx) => answerWith(ctx, body));
     if (observation.calls === 0) return observation.faults;
-    const released = await Promise.race([body.released.then(() => true), timeIsUp(tried.request.signal)]);
+    const isDestroyed = await Promise.race([body.whenDestroyed.then(() => true), timeLimit(input.request.signal)]);
     body.destroy();
-    return released ? observation.faults : [...observation.faults, `kept a body stream open ${when}`];
+    return isDestroyed ? observation.faults : [...observation.faults, `kept a body stream open ${when}`];
   };
 }
 
-const onHead = releasesStream(
-  ({ trial, request }, inner) => trial.ask(inner, { ...request, method: "HEAD" }),
-  "after a HEAD request",
-);
+function askHead({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
+  return trial.ask(inner, { ...request, method: "HEAD" });
+}
 
-const onClientGone = releasesStream(async ({ trial, request }, inner) => {
-  const outcome = await trial.ask(inner, request);
-  await outcome.response?.body?.cancel();
-  return outcome;
-}, "after the client had left");
+async function askAndLeave({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
+  const result = await trial.ask(inner, request);
+  await result.response?.body?.cancel();
+  return result;
+}
 
-function timeIsUp(signal: AbortSignal | undefined): Promise<false> {
+function timeLimit(signal: AbortSignal | undefined): Promise<false> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) resolve(false);
     signal?.addEventListener("abort", () => resolve(false));
   });
 }
 
-/** In the order in which they are tried; the name completes "when …". */
-export const RULES: readonly (readonly [string, Rule])[] = [
-  ["the next one answers", answersNormally(answer)],
-  ["the next one answers later", answersNormally(answerLater)],
-  ["the next one does not answer", answersNormally(() => {})],
-  ["the answer is written by hand", writtenByHand],
-  ["the next one throws an error", passesException(new Error("further in"), throwing)],
-  ["the next one rejects with an error", passesException(new Error("further in"), rejecting)],
-  ["the next one throws an error with a status", passesException(new UnavailableError("further in"), throwing)],
-  ["the next one rejects with null", passesException(null, rejecting)],
-  ["the method is HEAD", answersHead],
-  ["the body fails before its first byte", showsFailure(0)],
-  ["the body fails after its first bytes", showsFailure(3)],
-  ["the method is HEAD and the body a stream", onHead],
-  ["the client leaves while the body is sent", onClientGone],
-];
+const TEXT = "an answer from further in";
 
-export interface LayerContractOptions extends TrialOptions {
-  /** A request that the layer lets through; GET of `/` unless given. */
-  readonly request?: TrialRequest;
-  /** A request that the layer answers itself: it is tried too, and next must not be called. */
-  readonly refused?: TrialRequest;
-  /** The layer turns exceptions into answers; they need not pass. */
-  readonly answersErrors?: boolean;
-  /** How long one request may take, in milliseconds; 2000 unless given. */
-  readonly limitMs?: number;
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function answer(ctx: Context): void {
+  answerWith(ctx, TEXT);
 }
 
-/**
- * @throws AssertionError listing everything that was seen to break the contract, or saying that the layer let nothing through, so that
- * most of the contract could not be tried.
- */
-export function obeysLayerContract(layer: TriedLayer, options: LayerContractOptions = {}): Promise<void> {
-  // What the trials provoke is nobody's log.
-  return tracing.withSubscriber(tracing.registry(), () => tryAll(layer, options));
+async function answerLater(ctx: Context): Promise<void> {
+  await turn();
+  answerWith(ctx, TEXT);
 }
 
-async function tryAll(layer: TriedLayer, options: LayerContractOptions): Promise<void> {
-  const { request = {}, refused, answersErrors = false, limitMs = 2000 } = options;
-  await using trial = await LayerTrial.of(layer, options);
-  const faults: string[] = [];
-  const attempt = async (when: string, asked: TrialRequest, rule: Rule): Promise<void> => {
-    const signal = AbortSignal.timeout(limitMs);
-    const found = [...(await rule({ trial, request: { ...asked, signal }, answersErrors }))];
-    if (signal.aborted) found.push(`did not come to an end within ${limitMs} ms`);
-    for (const fault of found) faults.push(`when ${when}, it ${fault}`);
+async function writeRawResponse({ res }: Context): Promise<void> {
+  res.writeHead(200, { "Content-Type": "text/plain" });
+  res.write(TEXT);
+  await turn();
+  res.end();
+}
+
+function throwing(value: unknown): Run {
+  return () => {
+    throw value;
   };
-
-  if (refused !== undefined) await attempt("the request is one to refuse", refused, refuses);
-  for (const [when, rule] of RULES) {
-    await attempt(when, request, rule);
-    // The rules that follow have next fail. A promise that the layer derives from it would then be an unhandled rejection.
-    if (trial.detached) break;
-  }
-  if (trial.passed === 0) faults.push("it never called next: give a `request` that it lets through");
-  if (faults.length > 0) throw broken(layer, faults);
 }
 
-const refuses: Rule = async ({ trial, request }) => {
-  const { observation, response } = await trial.ask(() => {}, request);
-  if (observation.calls > 0) return ["called next"];
-  return response === undefined ? [...observation.faults, "gave no answer"] : observation.faults;
-};
+function rejecting(value: unknown): Run {
+  return async () => {
+    await turn();
+    throw value;
+  };
+}
 
-function broken(layer: TriedLayer, faults: readonly string[]): Error {
-  const name = typeof layer === "function" ? layer.name : layer.constructor.name;
-  const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  return failure(`${name === "" ? "the layer" : name} does not obey the layer contract:${list}`, {
-    expected: [],
-    actual: faults,
-  });
+/** A body that gives `chunks` chunks and then fails; without an error it neither goes on nor ends. */
+class FailingStream extends Readable {
+  readonly whenDestroyed: Promise<void>;
+
+  constructor(
+    private chunks: number,
+    private readonly error: Error | undefined,
+  ) {
+    super();
+    this.whenDestroyed = new Promise((resolve) => this.once("close", resolve));
+    // An error event without a listener would end the test process.
+    this.on("error", () => {});
+  }
+
+  override _read(): void {
+    // A turn later, so that the chunk before is on its way.
+    setImmediate(() => {
+      this.chunks -= 1;
+      if (this.chunks >= 0) this.push("chunk of a body\n".repeat(64));
+      else if (this.error !== undefined) this.destroy(this.error);
+    });
+  }
 }

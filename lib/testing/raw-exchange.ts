@@ -1,16 +1,17 @@
 /**
- * Bytes to a fresh connection, and the bytes that come back: for checks of the protocol itself, where a client would already have an
- * opinion. Ends when the other side closes, when nothing has come for a while after something came, or at the limit.
+ * Sends bytes on a new connection and collects the bytes of the answer: for tests of the protocol itself, such as malformed requests,
+ * which an HTTP client does not send. For other requests use `TestClient`.
  */
 import net from "node:net";
 
 export interface RawOptions {
-  /** How long the line has to be silent, once bytes came, to count as the end; 100 ms unless given. */
+  /** After the first bytes, a silence of this many milliseconds ends the exchange; the default is 100. */
   readonly quietMs?: number;
-  /** How long it lasts at most; 2000 ms unless given. */
+  /** The exchange ends after this many milliseconds at the latest; the default is 2000. */
   readonly limitMs?: number;
 }
 
+/** Ends when the server closes the connection, after a silence, or at the limit. Rejects if the connection fails before the first byte. */
 export function rawExchange(port: number, bytes: string | Uint8Array, options: RawOptions = {}): Promise<Buffer> {
   const { quietMs = 100, limitMs = 2000 } = options;
   const socket = net.connect(port, "127.0.0.1");
@@ -31,7 +32,7 @@ export function rawExchange(port: number, bytes: string | Uint8Array, options: R
     });
     socket.once("end", end).once("close", end);
     socket.once("error", (error) => {
-      // What came before a reset is what came back; a reset before the first byte is an answer that a test must not miss.
+      // The bytes before a reset are the answer. A reset without bytes is an error that the test has to see.
       if (chunks.length === 0) reject(error);
       end();
     });

@@ -1,6 +1,6 @@
 /**
- * Asks an application over its socket. Redirects are not followed and no cookie is kept, so that a test sees every answer as it was
- * given; `withCookies()` is the same client with a memory.
+ * The HTTP client of a test application. It follows no redirects and keeps no cookies, so a test sees each response as it was sent.
+ * `withCookies()` returns a client with a cookie jar.
  *
  * @example
  * const response = await app.post("/links", { json: { target: "https://example.com/" } });
@@ -8,80 +8,6 @@
  */
 import type { Clock } from "../runtime/clock.js";
 import type { RequestOptions, Transport } from "./transport.js";
-
-/**
- * The cookies of one client, kept as a browser keeps those of one site (RFC 6265 section 5): by name and path, gone when they expire by
- * the application's clock. The site counts as secure, as browsers do for `localhost`, so `Secure` cookies are sent back.
- */
-interface Cookie {
-  readonly name: string;
-  readonly value: string;
-  readonly path: string;
-  readonly expiresAt: number;
-}
-
-export class CookieJar {
-  private readonly cookies = new Map<string, Cookie>();
-
-  constructor(private readonly clock: Clock) {}
-
-  /** What goes out as `Cookie` to `path`; `undefined` where there is nothing to say. */
-  header(path: string): string | undefined {
-    const now = this.clock.now();
-    const sent = [...this.cookies.values()].filter((each) => each.expiresAt > now && reaches(each.path, path));
-    if (sent.length === 0) return undefined;
-    return sent
-      .toSorted((a, b) => b.path.length - a.path.length)
-      .map(({ name, value }) => `${name}=${value}`)
-      .join("; ");
-  }
-
-  /** Takes in one `Set-Cookie` of an answer to `path`. */
-  take(line: string, path: string): void {
-    const [pair = "", ...attributes] = line.split(";");
-    const [name, value] = halves(pair);
-    if (value === undefined || name === "") return;
-    const cookie = { name, value, ...this.terms(attributes.map(halves), path) };
-    const key = `${name};${cookie.path}`;
-    if (cookie.expiresAt > this.clock.now()) this.cookies.set(key, cookie);
-    else this.cookies.delete(key);
-  }
-
-  private terms(attributes: readonly Halves[], path: string): Pick<Cookie, "path" | "expiresAt"> {
-    const found = new Map(attributes.map(([name, value = ""]) => [name.toLowerCase(), value]));
-    const given = found.get("path") ?? "";
-    return { path: given.startsWith("/") ? given : defaultPath(path), expiresAt: this.expiry(found) };
-  }
-
-  private expiry(attributes: ReadonlyMap<string, string>): number {
-    const seconds = Number.parseInt(attributes.get("max-age") ?? "", 10);
-    if (!Number.isNaN(seconds)) return seconds <= 0 ? 0 : this.clock.now() + seconds * 1000;
-    const date = Date.parse(attributes.get("expires") ?? "");
-    return Number.isNaN(date) ? Infinity : date;
-  }
-}
-
-type Halves = readonly [name: string, value: string | undefined];
-
-function halves(text: string): Halves {
-  const equals = text.indexOf("=");
-  return equals < 0 ? [text.trim(), undefined] : [text.slice(0, equals).trim(), text.slice(equals + 1).trim()];
-}
-
-function defaultPath(path: string): string {
-  const end = pathOf(path).lastIndexOf("/");
-  return end <= 0 ? "/" : path.slice(0, end);
-}
-
-function reaches(cookiePath: string, path: string): boolean {
-  const target = pathOf(path);
-  if (!target.startsWith(cookiePath)) return false;
-  return target.length === cookiePath.length || cookiePath.endsWith("/") || target[cookiePath.length] === "/";
-}
-
-function pathOf(target: string): string {
-  return target.split(/[?#]/, 1)[0] ?? "";
-}
 
 export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
@@ -124,15 +50,93 @@ export class TestClient {
     return this.request(path, { ...options, method: "OPTIONS" });
   }
 
-  /** Any method; GET unless given. Rejects where no answer comes. */
+  /** Sends any method; GET is the default. Rejects if no response arrives. */
   async request(path: string, { method = "GET", ...options }: AnyRequestOptions = {}): Promise<Response> {
     const response = await this.transport.send(method, path, options, this.jar?.header(path));
-    for (const line of response.headers.getSetCookie()) this.jar?.take(line, path);
+    for (const line of response.headers.getSetCookie()) this.jar?.store(line, path);
     return response;
   }
 
-  /** A client with a cookie jar of its own, empty at first. */
+  /** A client with its own cookie jar, which is empty at first. */
   withCookies(): TestClient {
     return new TestClient(this.transport, this.clock, new CookieJar(this.clock));
   }
+}
+
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
+}
+
+type Pair = readonly [name: string, value: string | undefined];
+
+/**
+ * The cookies of one client, stored as a browser stores the cookies of one site (RFC 6265 section 5). The application's clock decides
+ * when a cookie expires. The site counts as secure, as browsers treat `localhost`, so `Secure` cookies are sent.
+ */
+class CookieJar {
+  private readonly cookies = new Map<string, Cookie>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** The `Cookie` header for `path`; `undefined` if no cookie matches (RFC 6265 section 5.4). */
+  header(path: string): string | undefined {
+    const now = this.clock.now();
+    const sent = [...this.cookies.values()].filter((each) => each.expiresAt > now && pathMatches(each.path, path));
+    if (sent.length === 0) return undefined;
+    return sent
+      .toSorted((a, b) => b.path.length - a.path.length)
+      .map(({ name, value }) => `${name}=${value}`)
+      .join("; ");
+  }
+
+  /** Stores the cookie of one `Set-Cookie` line in the response for `path` (RFC 6265 section 5.3). */
+  store(line: string, path: string): void {
+    const [pair = "", ...attributes] = line.split(";");
+    const [name, value] = pairOf(pair);
+    if (value === undefined || name === "") return;
+    const cookie = { name, value, ...this.scopeOf(attributes.map(pairOf), path) };
+    const key = `${name};${cookie.path}`;
+    if (cookie.expiresAt > this.clock.now()) this.cookies.set(key, cookie);
+    else this.cookies.delete(key);
+  }
+
+  private scopeOf(attributes: readonly Pair[], requestPath: string): Pick<Cookie, "path" | "expiresAt"> {
+    const byName = new Map(attributes.map(([name, value = ""]) => [name.toLowerCase(), value]));
+    const path = byName.get("path") ?? "";
+    return { path: path.startsWith("/") ? path : defaultPath(requestPath), expiresAt: this.expiryOf(byName) };
+  }
+
+  /** `Max-Age` takes precedence over `Expires`; without both the cookie does not expire. */
+  private expiryOf(attributes: ReadonlyMap<string, string>): number {
+    const seconds = Number.parseInt(attributes.get("max-age") ?? "", 10);
+    if (!Number.isNaN(seconds)) return seconds <= 0 ? 0 : this.clock.now() + seconds * 1000;
+    const date = Date.parse(attributes.get("expires") ?? "");
+    return Number.isNaN(date) ? Infinity : date;
+  }
+}
+
+function pairOf(text: string): Pair {
+  const equals = text.indexOf("=");
+  return equals < 0 ? [text.trim(), undefined] : [text.slice(0, equals).trim(), text.slice(equals + 1).trim()];
+}
+
+/** RFC 6265 section 5.1.4. */
+function defaultPath(target: string): string {
+  const end = withoutQuery(target).lastIndexOf("/");
+  return end <= 0 ? "/" : target.slice(0, end);
+}
+
+/** RFC 6265 section 5.1.4. */
+function pathMatches(cookiePath: string, target: string): boolean {
+  const path = withoutQuery(target);
+  if (!path.startsWith(cookiePath)) return false;
+  return path.length === cookiePath.length || cookiePath.endsWith("/") || path[cookiePath.length] === "/";
+}
+
+function withoutQuery(target: string): string {
+  return target.split(/[?#]/, 1)[0] ?? "";
 }

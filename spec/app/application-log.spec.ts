@@ -23,7 +23,7 @@ import { CaptureSink, Filter, LogSink, StderrSink, tracing } from "@stagecraft/f
 import { expectLogLine, testApp } from "@stagecraft/framework/testing";
 import { listening } from "../support/listening.js";
 import { runProgram } from "../support/program.js";
-import { Witness } from "../support/witness.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 const log = tracing.target("shop");
 
@@ -133,7 +133,7 @@ describe("an application that provides a LogSink", () => {
 
   it("keeps the other layers of the process", async () => {
     const sink = new CaptureSink();
-    const witness = new Witness();
+    const witness = new TracingRecorder();
 
     await witness.run(() => visit(shop(provide(LogSink).useValue(sink)).requestId().accessLog()));
 

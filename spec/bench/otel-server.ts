@@ -14,7 +14,7 @@ import { tracing } from "@stagecraft/framework/observe/tracing";
 import type { Context } from "../../lib/http/context.js";
 import { Layer, type Run } from "../../lib/http/middleware.js";
 import { installSubscriber } from "../../lib/tracing/flow.js";
-import { BATCH_DELAY, BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
+import { BATCH_DELAY_MS, MAX_BATCH_SPANS, MAX_WAITING_SPANS } from "../../lib/otel/span-queue.js";
 import { freePort } from "../support/free-port.js";
 
 const endpoint = process.env["BENCH_COLLECTOR"] ?? "";
@@ -27,9 +27,9 @@ class ByHand extends Layer {
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor(new OTLPTraceExporter({ url: endpoint }), {
-        maxQueueSize: MAX_WAITING,
-        maxExportBatchSize: BATCH,
-        scheduledDelayMillis: BATCH_DELAY,
+        maxQueueSize: MAX_WAITING_SPANS,
+        maxExportBatchSize: MAX_BATCH_SPANS,
+        scheduledDelayMillis: BATCH_DELAY_MS,
       }),
     ],
   }).getTracer("bench");

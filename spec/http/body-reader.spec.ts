@@ -3,23 +3,23 @@ import { expect } from "chai";
 import { z } from "zod";
 import type { Context } from "../../lib/http/context.js";
 import { runProgram } from "../support/program.js";
-import { Stack, type Asking } from "../support/stack.js";
+import { Stack, type AskOptions } from "../support/stack.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
 import { until } from "../support/until.js";
 
 const JSON_BODY = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-async function answerOf(handler: (ctx: Context) => unknown, asking: Asking, path = "/") {
+async function answerOf(handler: (ctx: Context) => unknown, asking: AskOptions, path = "/") {
   await using stack = await Stack.of([], handler);
   return await stack.ask(path, { method: "POST", ...asking });
 }
 
-async function readJson(asking: Asking) {
+async function readJson(asking: AskOptions) {
   return answerOf(async (ctx) => ({ read: await ctx.json() }), asking);
 }
 
-async function readForm(asking: Asking) {
+async function readForm(asking: AskOptions) {
   return answerOf(async (ctx) => Object.entries(await ctx.form()), asking);
 }
 
@@ -39,7 +39,7 @@ describe("ctx.json", () => {
     });
   }
 
-  const refused: readonly (readonly [string, Asking, number, string])[] = [
+  const refused: readonly (readonly [string, AskOptions, number, string])[] = [
     ["no media type", { body: "{}" }, 415, "unsupported-media-type"],
     ["a form", { headers: FORM, body: "a=1" }, 415, "unsupported-media-type"],
     ["text/json", { headers: { "content-type": "text/json" }, body: "{}" }, 415, "unsupported-media-type"],
@@ -214,7 +214,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const LIMIT = 2 ** 21;
 
 /** What is wrong with a request, and how a handler reads it. */
-const UNREADABLE: readonly (readonly [string, (ctx: Context) => Promise<unknown>, Asking, number])[] = [
+const UNREADABLE: readonly (readonly [string, (ctx: Context) => Promise<unknown>, AskOptions, number])[] = [
   ["malformed JSON", (ctx) => ctx.json(), { headers: JSON_BODY, body: "{" }, 400],
   ["JSON without its type", (ctx) => ctx.json(), { body: "{}" }, 415],
   ["JSON that a schema refuses", (ctx) => ctx.json(z.string()), { headers: JSON_BODY, body: "7" }, 422],

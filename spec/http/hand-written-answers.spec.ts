@@ -9,7 +9,7 @@ import { StaticSite } from "../support/static-site.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
-import { Witness } from "../support/witness.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 type Act = (ctx: Context) => unknown;
 
@@ -83,7 +83,7 @@ const TOO_MUCH: readonly (readonly [string, Act])[] = [
 describe("an answer written by hand", () => {
   for (const [what, act] of TOO_MUCH) {
     it(`is told of once, and the server lives on, where a handler ${what}`, async () => {
-      const witness = new Witness();
+      const witness = new TracingRecorder();
       await using stack = await witness.run(() => Stack.of([], (ctx) => (ctx.path === "/" ? act(ctx) : "still here")));
 
       const answer = await stack.ask();
@@ -109,7 +109,7 @@ describe("an answer written by hand", () => {
   });
 
   it("fails its request where Node reports a failure before the head is sent", async () => {
-    const witness = new Witness();
+    const witness = new TracingRecorder();
     await using stack = await witness.run(() =>
       Stack.of([], ({ res }) => (res.emit("error", new Error("broken")), "an answer")),
     );

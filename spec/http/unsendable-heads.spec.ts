@@ -11,7 +11,7 @@ import { MetricsLayer } from "../../lib/stages/metrics.js";
 import { HTTP_REQUESTS_TOTAL, Metrics } from "../../lib/observe/metrics/metrics.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
-import { Witness } from "../support/witness.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 type Handler = (ctx: Context) => unknown;
 
@@ -52,7 +52,7 @@ function later(act: (res: ServerResponse) => void): Handler {
 
 /** What a handler's answer is to the client, to the log, and to the counter; the events that are no access line. */
 async function told(handler: Handler, mapper: ErrorMapper = () => undefined) {
-  const witness = new Witness();
+  const witness = new TracingRecorder();
   const metrics = new Metrics();
   const outer = [new AccessLogLayer(), new MetricsLayer(metrics), new CatchPanicLayer()];
   const layers = [...outer, new ErrorMapping().using(mapper)];

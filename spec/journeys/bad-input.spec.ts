@@ -24,7 +24,7 @@ import { StaticSite } from "../support/static-site.js";
 import { Child } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
 import { until } from "../support/until.js";
-import { watched } from "../support/watched.js";
+import { withObservability } from "../support/with-observability.js";
 
 const LIMIT_MS = 5000;
 const LIMIT_BYTES = 100_000;
@@ -58,7 +58,7 @@ function application(root: string, limit = RateLimit.perHour(1_000_000)) {
       Route.get(`/split/${encodeURIComponent(name)}`, (ctx) => void (split(ctx), (ctx.body = "whole"))),
     ),
   ]);
-  return watched(Application.create())
+  return withObservability(Application.create())
     .routes(routes)
     .compression()
     .securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'"))
@@ -397,7 +397,7 @@ describe("bad input", function () {
     for (const path of [...paths, ...paths.map((each) => `/build${each}`)]) {
       const text = await answerTo(get(path));
       statuses.add(text.slice(9, 12));
-      expect(text, path).not.to.contain("nobody may read this");
+      expect(text, path).not.to.contain("this file is secret");
     }
 
     expect(statuses).to.deep.equal(new Set(["404", "400"]));

@@ -23,7 +23,7 @@ import { expectLogLine, expectProblem, testApp, type LogLine, type TestApp } fro
 import { expect } from "chai";
 import { Gate } from "../support/gate.js";
 import { rejectionOf } from "../support/rejection-of.js";
-import { watched } from "../support/watched.js";
+import { withObservability } from "../support/with-observability.js";
 
 const SECRET = "hunter2secret";
 
@@ -110,7 +110,12 @@ const served = (builder: ApplicationBuilder, handler: (ctx: Context) => unknown)
 /** Bare: the boundary and the backstop alone. */
 const bare = () => Application.create();
 const full = () =>
-  watched(Application.create()).compression().securityHeaders().cors({ origins: "*" }).bodyLimit(1000).timeout(5000);
+  withObservability(Application.create())
+    .compression()
+    .securityHeaders()
+    .cors({ origins: "*" })
+    .bodyLimit(1000)
+    .timeout(5000);
 
 const APPLICATIONS: readonly (readonly [string, () => ApplicationBuilder])[] = [
   ["a bare application", bare],

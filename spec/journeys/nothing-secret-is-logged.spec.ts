@@ -27,14 +27,14 @@ import {
 } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink, ConsoleLog, JsonLog, Metrics } from "../../lib/entries/observe.js";
-import { canaryBytes, canaryRequests, encoded } from "../../lib/testing/expect-no-leak.js";
+import { canaryRawRequests, canaryRequests, basicCredentials } from "../../lib/testing/expect-no-leak.js";
 import { expectLogLine } from "../../lib/testing/expect-log-line.js";
 import { rawExchange } from "../../lib/testing/raw-exchange.js";
 import { Transport } from "../../lib/testing/transport.js";
 import { Conversation } from "../support/conversation.js";
 import { until } from "../support/until.js";
-import { watched } from "../support/watched.js";
-import { Witness } from "../support/witness.js";
+import { withObservability } from "../support/with-observability.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 const CANARY = "canary4711secret";
 // A busy machine may pause for seconds.
@@ -79,7 +79,7 @@ async function* failingBody(): AsyncGenerator<string> {
 }
 
 function everything(): ApplicationBuilder {
-  return watched(Application.create())
+  return withObservability(Application.create())
     .routes(routes)
     .trustedProxies("127.0.0.1")
     .proxy(() => ProxyAction.continue())
@@ -123,7 +123,7 @@ async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
 
 /** A serving application with all its events, lines, spans and metrics. */
 class Haunted implements AsyncDisposable {
-  readonly witness = new Witness();
+  readonly witness = new TracingRecorder();
   readonly json = new CaptureSink();
   readonly text = new CaptureSink();
   readonly answers: string[] = [];
@@ -163,7 +163,7 @@ class Haunted implements AsyncDisposable {
       );
       this.answers.push(`${response.status} ${inspect([...response.headers])} ${body}`);
     }
-    for (const bytes of canaryBytes(CANARY)) {
+    for (const bytes of canaryRawRequests(CANARY)) {
       this.answers.push(String(await rawExchange(this.port, bytes, { quietMs: 20 })));
     }
   }
@@ -174,7 +174,7 @@ class Haunted implements AsyncDisposable {
     const fields = witness.spans.map((span) => inspect(span.fields, { depth: null }));
     const events = witness.events.map((event) => inspect(event, { depth: null }));
     const places = [...events, ...fields, ...json.lines(), ...text.lines(), metrics.render(), ...answers];
-    return places.filter((place) => place.toLowerCase().includes(CANARY) || place.includes(encoded(CANARY)));
+    return places.filter((place) => place.toLowerCase().includes(CANARY) || place.includes(basicCredentials(CANARY)));
   }
 
   statuses(): ReadonlySet<unknown> {

@@ -22,7 +22,7 @@ import { tracing } from "../../lib/tracing/tracing.js";
 import { AccessLogLayer, MetricsLayer, Metrics, RequestIdLayer, TraceContextLayer } from "../../lib/entries/observe.js";
 import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics/metrics.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
-import { Witness } from "../support/witness.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 const TARGET = "framework::observe::access_log";
 const ORIGIN = "https://shop.example";
@@ -287,7 +287,7 @@ describe("the client of a request", () => {
 
   it("is empty on a socket without addresses", async () => {
     const path = `/tmp/stagecraft-observed-${process.pid}.sock`;
-    const witness = new Witness();
+    const witness = new TracingRecorder();
     const running = await witness.run(async () => {
       const listener = net.createServer().listen(path);
       await once(listener, "listening");

@@ -19,7 +19,7 @@ import { Layer as KernelLayer } from "../../lib/http/middleware.js";
 import { errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
 import { EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
-import { Lookouts, type Seen } from "../support/lookouts.js";
+import { StageProbes, type ProbedRequest } from "../support/stage-probes.js";
 import { Stack } from "../support/stack.js";
 
 /** A complete chain as a layer. */
@@ -107,7 +107,7 @@ const PREFLIGHT = { method: "OPTIONS", headers: { Origin: ORIGIN, "Access-Contro
 const TOO_LARGE = { method: "POST", body: LONG.slice(0, LIMIT_BYTES + 1) };
 const PROBLEM = "application/problem+json";
 
-type Proof = (lookouts: Lookouts) => Promise<void>;
+type Proof = (probes: StageProbes) => Promise<void>;
 
 /** Every stage with the next inner one, and the proof that it stands outside it. */
 const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, proof: Proof])[] = [
@@ -115,8 +115,8 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "proxy",
     "health",
     "a target that was rewritten is answered by health",
-    async (lookouts) => {
-      const { text } = await lookouts.request("/old/health/live");
+    async (probes) => {
+      const { text } = await probes.request("/old/health/live");
 
       expect(text).to.equal('{"state":"ready"}');
     },
@@ -125,9 +125,9 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "health",
     "compression",
     "the answer of health does not vary by what the client can decode",
-    async (lookouts) => {
-      const health = await lookouts.request("/health/live", GZIP);
-      const page = await lookouts.request("/page", GZIP);
+    async (probes) => {
+      const health = await probes.request("/health/live", GZIP);
+      const page = await probes.request("/page", GZIP);
 
       expect([health.response.headers.get("vary"), page.response.headers.get("vary")]).to.deep.equal([
         null,
@@ -139,11 +139,11 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "compression",
     "securityHeaders",
     "between them there is no nonce yet, and the body is not compressed",
-    async (lookouts) => {
-      const { response, wayIn, wayOut } = await lookouts.request("/long", GZIP);
+    async (probes) => {
+      const { response, requestAt, answerAt } = await probes.request("/long", GZIP);
 
-      expect([wayIn("compression").nonce, wayIn("securityHeaders").nonce]).to.deep.equal([false, true]);
-      expect([wayOut("health").encoding, wayOut("compression").encoding]).to.deep.equal(["gzip", undefined]);
+      expect([requestAt("compression").nonce, requestAt("securityHeaders").nonce]).to.deep.equal([false, true]);
+      expect([answerAt("health").encoding, answerAt("compression").encoding]).to.deep.equal(["gzip", undefined]);
       expect(response.headers.get("content-encoding")).to.equal("gzip");
     },
   ],
@@ -151,20 +151,20 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "securityHeaders",
     "cors",
     "a preflight carries the security headers",
-    async (lookouts) => {
-      const { response, reached } = await lookouts.request("/page", PREFLIGHT);
+    async (probes) => {
+      const { response, gapsReached } = await probes.request("/page", PREFLIGHT);
 
       expect([response.status, response.headers.get("x-frame-options")]).to.deep.equal([204, "DENY"]);
-      expect(reached.at(-1)).to.equal("securityHeaders");
+      expect(gapsReached.at(-1)).to.equal("securityHeaders");
     },
   ],
   [
     "cors",
     "requestId",
     "a preflight has no id",
-    async (lookouts) => {
-      const preflight = await lookouts.request("/page", PREFLIGHT);
-      const page = await lookouts.request("/page", { headers: { Origin: ORIGIN } });
+    async (probes) => {
+      const preflight = await probes.request("/page", PREFLIGHT);
+      const page = await probes.request("/page", { headers: { Origin: ORIGIN } });
 
       expect(preflight.response.headers.has("x-request-id")).to.equal(false);
       expect(page.response.headers.has("x-request-id")).to.equal(true);
@@ -174,23 +174,23 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "requestId",
     "traceContext",
     "between them there is an id and no trace yet",
-    async (lookouts) => {
-      const { wayIn } = await lookouts.request("/page");
+    async (probes) => {
+      const { requestAt } = await probes.request("/page");
 
-      expect(wayIn("cors")).to.include({ requestId: false, trace: false });
-      expect(wayIn("requestId")).to.include({ requestId: true, trace: false });
-      expect(wayIn("traceContext")).to.include({ requestId: true, trace: true });
+      expect(requestAt("cors")).to.include({ requestId: false, trace: false });
+      expect(requestAt("requestId")).to.include({ requestId: true, trace: false });
+      expect(requestAt("traceContext")).to.include({ requestId: true, trace: true });
     },
   ],
   [
     "traceContext",
     "accessLog",
     "the line is written inside the span of the trace",
-    async (lookouts) => {
-      await lookouts.request("/page", { headers: { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` } });
+    async (probes) => {
+      await probes.request("/page", { headers: { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` } });
 
-      expect(lookouts.lines).to.have.lengthOf(1);
-      expect(lookouts.lines[0])
+      expect(probes.lines).to.have.lengthOf(1);
+      expect(probes.lines[0])
         .to.include(`"trace_id":"${"a".repeat(32)}"`)
         .and.include('"spans":["framework.request"]');
     },
@@ -199,46 +199,46 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "accessLog",
     "metrics",
     "between them the request is counted and not logged yet",
-    async (lookouts) => {
-      const { wayOut } = await lookouts.request("/page");
+    async (probes) => {
+      const { answerAt } = await probes.request("/page");
 
-      expect(wayOut("traceContext")).to.include({ counted: 1, told: 1 });
-      expect(wayOut("accessLog")).to.include({ counted: 1, told: 0 });
-      expect(wayOut("metrics")).to.include({ counted: 0, told: 0 });
+      expect(answerAt("traceContext")).to.include({ countedRequests: 1, loggedLines: 1 });
+      expect(answerAt("accessLog")).to.include({ countedRequests: 1, loggedLines: 0 });
+      expect(answerAt("metrics")).to.include({ countedRequests: 0, loggedLines: 0 });
     },
   ],
   [
     "metrics",
     "catchPanic",
     "an unhandled error is counted as an answer",
-    async (lookouts) => {
-      const { wayOut } = await lookouts.request("/panic");
+    async (probes) => {
+      const { answerAt } = await probes.request("/panic");
 
-      expect(wayOut("metrics").status).to.equal(500);
-      expect(wayOut("catchPanic").status).to.equal(undefined);
+      expect(answerAt("metrics").status).to.equal(500);
+      expect(answerAt("catchPanic").status).to.equal(undefined);
     },
   ],
   [
     "catchPanic",
     "errorMapping",
     "between them an unhandled error is an exception, and a bodiless error has its body",
-    async (lookouts) => {
-      const panic = await lookouts.request("/panic");
-      const missing = await lookouts.request("/nowhere");
+    async (probes) => {
+      const panic = await probes.request("/panic");
+      const missing = await probes.request("/nowhere");
 
-      expect(panic.wayOut("catchPanic").status).to.equal(undefined);
-      expect(missing.wayOut("catchPanic")).to.include({ status: 404, type: PROBLEM });
-      expect(missing.wayOut("errorMapping")).to.include({ status: 404, type: undefined });
+      expect(panic.answerAt("catchPanic").status).to.equal(undefined);
+      expect(missing.answerAt("catchPanic")).to.include({ status: 404, type: PROBLEM });
+      expect(missing.answerAt("errorMapping")).to.include({ status: 404, type: undefined });
     },
   ],
   [
     "errorMapping",
     "bodyLimit",
     "the bodiless refusal of a body gets a problem",
-    async (lookouts) => {
-      const { response, wayOut } = await lookouts.request("/echo", TOO_LARGE);
+    async (probes) => {
+      const { response, answerAt } = await probes.request("/echo", TOO_LARGE);
 
-      expect(wayOut("errorMapping")).to.include({ status: 413, type: undefined });
+      expect(answerAt("errorMapping")).to.include({ status: 413, type: undefined });
       expect(response.headers.get("content-type")).to.equal(PROBLEM);
     },
   ],
@@ -246,36 +246,36 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "bodyLimit",
     "timeout",
     "between them the body is limited and the time is not",
-    async (lookouts) => {
-      const { wayIn } = await lookouts.request("/page");
+    async (probes) => {
+      const { requestAt } = await probes.request("/page");
 
-      expect(wayIn("errorMapping")).to.include({ limited: false, timed: false });
-      expect(wayIn("bodyLimit")).to.include({ limited: true, timed: false });
-      expect(wayIn("timeout")).to.include({ limited: true, timed: true });
+      expect(requestAt("errorMapping")).to.include({ limited: false, timed: false });
+      expect(requestAt("bodyLimit")).to.include({ limited: true, timed: false });
+      expect(requestAt("timeout")).to.include({ limited: true, timed: true });
     },
   ],
   [
     "timeout",
     "maintenance",
     "a request that is refused for maintenance is timed",
-    async (lookouts) => {
-      lookouts.stages.maintenance.engage();
+    async (probes) => {
+      probes.stages.maintenance.engage();
 
-      const { response, reached, wayIn } = await lookouts.request("/page");
+      const { response, gapsReached, requestAt } = await probes.request("/page");
 
-      expect([response.status, reached.at(-1)]).to.deep.equal([503, "timeout"]);
-      expect(wayIn("timeout").timed).to.equal(true);
+      expect([response.status, gapsReached.at(-1)]).to.deep.equal([503, "timeout"]);
+      expect(requestAt("timeout").timed).to.equal(true);
     },
   ],
   [
     "maintenance",
     "rateLimit",
     "a request that is refused for maintenance takes nothing from the quota",
-    async (lookouts) => {
-      lookouts.stages.maintenance.engage();
-      const refused = await lookouts.request("/page");
-      lookouts.stages.maintenance.disengage();
-      const served = await lookouts.request("/page");
+    async (probes) => {
+      probes.stages.maintenance.engage();
+      const refused = await probes.request("/page");
+      probes.stages.maintenance.disengage();
+      const served = await probes.request("/page");
 
       expect(refused.response.headers.has("ratelimit-remaining")).to.equal(false);
       expect(served.response.headers.get("ratelimit-remaining")).to.equal(String(QUOTA - 1));
@@ -285,30 +285,30 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "rateLimit",
     "redirectMapper",
     "between them a redirect has its location",
-    async (lookouts) => {
-      const { wayOut } = await lookouts.request("/away");
+    async (probes) => {
+      const { answerAt } = await probes.request("/away");
 
-      expect(wayOut("rateLimit")).to.include({ status: 302, location: "/module" });
-      expect(wayOut("redirectMapper")).to.include({ location: undefined });
+      expect(answerAt("rateLimit")).to.include({ status: 302, location: "/module" });
+      expect(answerAt("redirectMapper")).to.include({ location: undefined });
     },
   ],
   [
     "redirectMapper",
     "layers",
     "an error is an exception to the layers, and an answer outside them",
-    async (lookouts) => {
-      const { wayOut } = await lookouts.request("/bad");
+    async (probes) => {
+      const { answerAt } = await probes.request("/bad");
 
-      expect(wayOut("redirectMapper").status).to.equal(400);
-      expect(wayOut("layers").status).to.equal(undefined);
+      expect(answerAt("redirectMapper").status).to.equal(400);
+      expect(answerAt("layers").status).to.equal(undefined);
     },
   ],
   [
     "layers",
     "router",
     "the layers see requests without a route",
-    async (lookouts) => {
-      const seen = [await lookouts.request("/nowhere"), await lookouts.request("/page", { method: "DELETE" })];
+    async (probes) => {
+      const seen = [await probes.request("/nowhere"), await probes.request("/page", { method: "DELETE" })];
 
       expect(seen.map(({ response }) => response.status)).to.deep.equal([404, 405]);
       for (const { response } of seen) expect(response.headers.get("x-layers")).to.equal("first, second, third");
@@ -318,9 +318,9 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "router",
     "staticFiles",
     "a route is asked before a file of the same path",
-    async (lookouts) => {
-      const both = await lookouts.request("/robots.txt");
-      const file = await lookouts.request("/favicon.svg");
+    async (probes) => {
+      const both = await probes.request("/robots.txt");
+      const file = await probes.request("/favicon.svg");
 
       expect(both.text).to.equal("of a route");
       expect(file.text).to.match(/^<svg /);
@@ -338,13 +338,13 @@ const ANSWERS: readonly (readonly [who: Slot, status: number, path: string, AnyR
   ["rateLimit", 429, "/page", {}, "maintenance"],
 ];
 
-async function provoke(lookouts: Lookouts, who: Slot): Promise<void> {
-  if (who === "maintenance") lookouts.stages.maintenance.engage();
-  if (who === "rateLimit") for (let spent = 0; spent < QUOTA; spent++) await lookouts.request("/page");
+async function provoke(probes: StageProbes, who: Slot): Promise<void> {
+  if (who === "maintenance") probes.stages.maintenance.engage();
+  if (who === "rateLimit") for (let spent = 0; spent < QUOTA; spent++) await probes.request("/page");
 }
 
 /** Which headers of outer stages the answer of a refused request has. */
-const envelopeOf = ({ response: { headers } }: Seen) =>
+const envelopeOf = ({ response: { headers } }: ProbedRequest) =>
   ["x-frame-options", "access-control-allow-origin", "x-request-id"].map((name) => headers.has(name));
 
 describe("the real stages", () => {
@@ -358,47 +358,47 @@ describe("the real stages", () => {
 
   for (const [outer, inner, how, proof] of NEIGHBOURS) {
     it(`have ${outer} outside ${inner}: ${how}`, async () => {
-      await using lookouts = await Lookouts.posted();
+      await using probes = await StageProbes.start();
 
-      await proof(lookouts);
+      await proof(probes);
     });
   }
 
   for (const [who, status, path, options, last] of ANSWERS) {
     it(`run no inner stage where ${who} answers ${status}`, async () => {
-      await using lookouts = await Lookouts.posted();
-      await provoke(lookouts, who);
+      await using probes = await StageProbes.start();
+      await provoke(probes, who);
 
-      const { response, reached } = await lookouts.request(path, options);
+      const { response, gapsReached } = await probes.request(path, options);
 
       expect(response.status).to.equal(status);
-      expect(reached.at(-1)).to.equal(last);
+      expect(gapsReached.at(-1)).to.equal(last);
       expect(response.headers.has("x-layers")).to.equal(false);
     });
   }
 
   for (const [who, status, path, options] of ANSWERS.slice(3)) {
     it(`complete, log and count the ${status} of ${who}`, async () => {
-      await using lookouts = await Lookouts.posted();
-      await provoke(lookouts, who);
-      const before = lookouts.lines.length;
+      await using probes = await StageProbes.start();
+      await provoke(probes, who);
+      const before = probes.lines.length;
 
-      const seen = await lookouts.request(path, { ...options, headers: { Origin: ORIGIN } });
+      const seen = await probes.request(path, { ...options, headers: { Origin: ORIGIN } });
 
       expect(envelopeOf(seen)).to.deep.equal([true, true, true]);
-      expect(lookouts.lines.slice(before)).to.have.lengthOf(1);
-      expect(seen.wayOut("traceContext")).to.include({ status, counted: before + 1 });
+      expect(probes.lines.slice(before)).to.have.lengthOf(1);
+      expect(seen.answerAt("traceContext")).to.include({ status, countedRequests: before + 1 });
     });
   }
 
   it("add nothing to the answers of health", async () => {
-    await using lookouts = await Lookouts.posted();
-    await provoke(lookouts, "maintenance");
+    await using probes = await StageProbes.start();
+    await provoke(probes, "maintenance");
 
-    const { response } = await lookouts.request("/health/ready", { headers: { Origin: ORIGIN } });
+    const { response } = await probes.request("/health/ready", { headers: { Origin: ORIGIN } });
 
     const names = [...response.headers.keys()].filter((name) => !["connection", "date", "keep-alive"].includes(name));
     expect(names.toSorted()).to.deep.equal(["cache-control", "content-length", "content-type"]);
-    expect(lookouts.lines).to.deep.equal([]);
+    expect(probes.lines).to.deep.equal([]);
   });
 });

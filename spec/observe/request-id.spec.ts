@@ -4,7 +4,7 @@ import type { Extensible } from "../../lib/http/extension.js";
 import { MAX_REQUEST_ID_BYTES, RequestId } from "../../lib/observe/request-id.js";
 import { RequestIdError, type RequestIdErrorReason } from "../../lib/observe/errors.js";
 import { errorOf } from "../support/error-of.js";
-import { received } from "../support/received.js";
+import { parsedRequest } from "../support/parsed-request.js";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:@+/=";
@@ -132,7 +132,7 @@ describe("RequestId", () => {
 
     for (const [title, lines, value] of rows) {
       it(`${value === undefined ? "is fresh" : "is taken"}: ${title}`, async () => {
-        const id = RequestId.fromRequest(await received(...lines));
+        const id = RequestId.fromRequest(await parsedRequest(...lines));
 
         if (value === undefined) expect(id.value).to.match(UUID_V4);
         else expect(id.value).to.equal(value);

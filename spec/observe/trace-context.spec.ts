@@ -7,7 +7,7 @@ import {
   MAX_TRACESTATE_BYTES,
   MAX_TRACESTATE_MEMBERS,
 } from "../../lib/observe/trace-context.js";
-import { received } from "../support/received.js";
+import { parsedRequest } from "../support/parsed-request.js";
 
 const TRACE = "0123456789abcdef0123456789abcdef";
 const SPAN = "fedcba9876543210";
@@ -213,7 +213,7 @@ describe("TraceContext", () => {
 
     for (const [title, lines, traceId, tracestate] of rows) {
       it(`${traceId === undefined ? "is new" : "is the caller's"}: ${title}`, async () => {
-        const trace = TraceContext.fromRequest(await received(...lines));
+        const trace = TraceContext.fromRequest(await parsedRequest(...lines));
 
         expect(trace.continued).to.equal(traceId !== undefined);
         expect(trace.tracestate).to.equal(tracestate);

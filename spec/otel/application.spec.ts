@@ -30,7 +30,7 @@ let background: Promise<unknown> = Promise.resolve();
 
 @Injectable()
 class Shop {
-  // The application has it because it was provided, and here because it is wanted.
+  // The application shuts the same instance down.
   constructor(readonly telemetry: Telemetry) {}
 }
 
@@ -96,8 +96,8 @@ interface Line {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What an application with a telemetry logged and exported while `use` used it. */
-class Told {
+/** The log lines and the exported spans of an application, while `use` sends requests to it. */
+class ObservedRun {
   private constructor(
     readonly collector: Collector,
     readonly lines: readonly Line[],
@@ -108,7 +108,7 @@ class Told {
     configure: (builder: ApplicationBuilder) => void = (builder) =>
       builder.requestId().traceContext().accessLog().catchPanic(),
     behaviour: Collector["behaviour"] = "accept",
-  ): Promise<Told> {
+  ): Promise<ObservedRun> {
     const collector = await Collector.start();
     collector.behaviour = behaviour;
     const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(5000).build();
@@ -125,8 +125,8 @@ class Told {
     } finally {
       collector.stop();
     }
-    // Every line is one object, and these are its members.
-    return new Told(
+    // The JSON log writes these members.
+    return new ObservedRun(
       collector,
       sink.lines().map((line) => JSON.parse(line) as Line),
     );
@@ -138,7 +138,7 @@ class Told {
     return found;
   }
 
-  /** The spans of requests, the outer one first. */
+  /** The two spans of the request, the outer span first. */
   get requests(): readonly [ExportedSpan, ExportedSpan] {
     const [a, b] = this.collector.spans.filter(({ name }) => name === REQUEST);
     if (a === undefined || b === undefined) throw new Error("a request has two spans");
@@ -147,14 +147,14 @@ class Told {
 }
 
 describe("an application with a Telemetry", () => {
-  it("exports what the log lines of the request say", async () => {
-    const told = await Told.of((url) =>
+  it("exports the ids and the fields of the request's log lines", async () => {
+    const run = await ObservedRun.of((url) =>
       fetch(`${url}/links/7`, { headers: { traceparent: TRACEPARENT, tracestate: "a=1" } }),
     );
 
-    const [outer, inner] = told.requests;
-    const find = told.collector.span("find");
-    const line = told.line("found");
+    const [outer, inner] = run.requests;
+    const find = run.collector.span("find");
+    const line = run.line("found");
     const { id, trace_id, parent_span_id, continued_trace, ...request } = line.fields;
     expect(line.spans).to.deep.equal([outer.name, inner.name, find.name]);
     expect(attributesOf(outer)).to.deep.equal({ trace_id, parent_span_id, continued_trace });
@@ -171,50 +171,52 @@ describe("an application with a Telemetry", () => {
     expect([parent_span_id, continued_trace]).to.deep.equal([CALLER, true]);
   });
 
-  it("exports spans that were open when the lines inside them were written", async () => {
-    const told = await Told.of((url) => fetch(`${url}/links/7`));
+  it("exports spans whose times enclose their log lines", async () => {
+    const run = await ObservedRun.of((url) => fetch(`${url}/links/7`));
 
-    const [outer, inner] = told.requests;
+    const [outer, inner] = run.requests;
     for (const [message, span] of [
       ["looking for the link", inner],
-      ["found", told.collector.span("find")],
+      ["found", run.collector.span("find")],
       ["GET /links/7 200", outer],
     ] as const) {
-      const at = Date.parse(told.line(message).timestamp);
+      const at = Date.parse(run.line(message).timestamp);
       // Lines are timed in whole milliseconds.
       expect(at).to.be.within(milliseconds(span.startTimeUnixNano) - 1, milliseconds(span.endTimeUnixNano) + 1);
     }
   });
 
-  it("gives a trace that begins here the ids that its lines have, and no parent", async () => {
-    const told = await Told.of((url) => fetch(`${url}/links/7`));
+  it("gives a trace that begins here the ids of its log lines, and no parent", async () => {
+    const run = await ObservedRun.of((url) => fetch(`${url}/links/7`));
 
-    const [outer] = told.requests;
-    const { trace_id, parent_span_id, continued_trace } = told.line("found").fields;
+    const [outer] = run.requests;
+    const { trace_id, parent_span_id, continued_trace } = run.line("found").fields;
     expect([hex(outer.traceId), hex(outer.spanId)]).to.deep.equal([trace_id, parent_span_id]);
     expect(outer.parentSpanId).to.equal(undefined);
     expect(continued_trace).to.equal(false);
   });
 
-  it("keeps background work in the request it began in", async () => {
-    const told = await Told.of(async (url) => {
+  it("keeps background work in the request that started it", async () => {
+    const run = await ObservedRun.of(async (url) => {
       await fetch(`${url}/links/7/later`, { headers: { traceparent: TRACEPARENT } });
       await background;
     });
 
-    const count = told.collector.span("count");
+    const count = run.collector.span("count");
     expect(hex(count.traceId)).to.equal(TRACE_ID);
-    expect(count.parentSpanId).to.equal(told.requests[1].spanId);
-    expect(told.line("counted").fields).to.include({ trace_id: TRACE_ID, path: "/links/7/later" });
+    expect(count.parentSpanId).to.equal(run.requests[1].spanId);
+    expect(run.line("counted").fields).to.include({ trace_id: TRACE_ID, path: "/links/7/later" });
   });
 
-  it("does not mix requests that are served at the same time", async () => {
+  it("keeps concurrent requests apart", async () => {
     const ids = Array.from({ length: 40 }, (_, i) => String(i));
 
-    const told = await Told.of((url) => Promise.all(ids.map(async (id) => (await fetch(`${url}/links/${id}`)).text())));
+    const run = await ObservedRun.of((url) =>
+      Promise.all(ids.map(async (id) => (await fetch(`${url}/links/${id}`)).text())),
+    );
 
-    const spans = new Map(told.collector.spans.map((span) => [span.spanId, span]));
-    const finds = told.collector.spans.filter(({ name }) => name === "find");
+    const spans = new Map(run.collector.spans.map((span) => [span.spanId, span]));
+    const finds = run.collector.spans.filter(({ name }) => name === "find");
     expect(finds).to.have.length(ids.length);
     for (const find of finds) {
       const request = spans.get(find.parentSpanId ?? "");
@@ -228,34 +230,36 @@ describe("an application with a Telemetry", () => {
     ["/links/7/gone", 404, "UNSET"],
     ["/links/7/broken", 500, "ERROR"],
   ] as const) {
-    it(`takes an answer ${answer} for ${code}`, async () => {
+    it(`gives the spans of an answer ${answer} the status ${code}`, async () => {
       let status = 0;
-      const told = await Told.of(async (url) => ({ status } = await fetch(url + path)));
+      const run = await ObservedRun.of(async (url) => ({ status } = await fetch(url + path)));
 
       expect(status).to.equal(answer);
-      for (const request of told.requests) {
+      for (const request of run.requests) {
         const message = code === "ERROR" ? { message: "HTTP 500" } : {};
         expect(request.status).to.deep.equal({ code: `STATUS_CODE_${code}`, ...message });
       }
     });
   }
 
-  it("withholds what is secret by its name in a panic that ends the spans of a request", async () => {
-    const told = await Told.of(
+  it("redacts sensitive names in the error of a panic that ends the spans of a request", async () => {
+    const run = await ObservedRun.of(
       (url) => fetch(`${url}/links/7/declined`),
       (builder) => builder.traceContext().accessLog(),
     );
 
     const message = 'Error: declined: caused by {"card":"[redacted]","reason":"limit"}';
-    for (const { status } of told.requests) expect(status).to.deep.equal({ code: "STATUS_CODE_ERROR", message });
+    for (const { status } of run.requests) expect(status).to.deep.equal({ code: "STATUS_CODE_ERROR", message });
   });
 
-  it("carries a trace on to the next service, from span to span", async () => {
-    const told = await Told.of((url) => fetch(`${url}/links/7/remote`, { headers: { traceparent: TRACEPARENT } }));
+  it("continues a trace in the next service, from span to span", async () => {
+    const run = await ObservedRun.of((url) =>
+      fetch(`${url}/links/7/remote`, { headers: { traceparent: TRACEPARENT } }),
+    );
 
-    const spans = new Map(told.collector.spans.map((span) => [span.spanId, span]));
+    const spans = new Map(run.collector.spans.map((span) => [span.spanId, span]));
     const path = [];
-    for (let span: ExportedSpan | undefined = told.collector.span("find"); span !== undefined;) {
+    for (let span: ExportedSpan | undefined = run.collector.span("find"); span !== undefined;) {
       path.push(`${span.name} ${span.kind.replace("SPAN_KIND_", "")}`);
       span = spans.get(span.parentSpanId ?? "");
     }
@@ -267,15 +271,15 @@ describe("an application with a Telemetry", () => {
       `${REQUEST} INTERNAL`,
       `${REQUEST} SERVER`,
     ]);
-    expect(new Set(told.collector.spans.map(({ traceId }) => hex(traceId)))).to.deep.equal(new Set([TRACE_ID]));
+    expect(new Set(run.collector.spans.map(({ traceId }) => hex(traceId)))).to.deep.equal(new Set([TRACE_ID]));
   });
 
-  it("exports a request once where one layer opens a span, and nothing where none does", async () => {
-    const one = await Told.of(
+  it("exports one span if one layer opens a span, and none if no layer does", async () => {
+    const one = await ObservedRun.of(
       (url) => fetch(`${url}/links/7/trace`),
       (builder) => builder.accessLog(),
     );
-    const none = await Told.of(
+    const none = await ObservedRun.of(
       (url) => fetch(`${url}/links/7/trace`),
       () => {},
     );
@@ -284,18 +288,18 @@ describe("an application with a Telemetry", () => {
     expect(none.collector.spans).to.deep.equal([]);
   });
 
-  it("keeps the spans of two applications in one process apart, each with a Telemetry of its own", async () => {
-    const told = await Promise.all(
-      [[7], [8, 9]].map((ids) => Told.of((url) => Promise.all(ids.map((id) => fetch(`${url}/links/${id}`))))),
+  it("keeps the spans of two applications in one process apart", async () => {
+    const run = await Promise.all(
+      [[7], [8, 9]].map((ids) => ObservedRun.of((url) => Promise.all(ids.map((id) => fetch(`${url}/links/${id}`))))),
     );
 
-    const found = told.map(({ collector }) => collector.spans.filter(({ name }) => name === "find"));
+    const found = run.map(({ collector }) => collector.spans.filter(({ name }) => name === "find"));
     const [one, two] = found.map((spans) => spans.map((span) => attributesOf(span)["id"]));
     expect(one).to.deep.equal(["7"]);
     expect(two).to.have.members(["8", "9"]);
   });
 
-  it("shuts it down also where a module provides it and nobody asks for it", async () => {
+  it("is shut down also if a module provides it and no class injects it", async () => {
     const collector = await Collector.start();
     let telemetry: Telemetry | undefined;
     @Module({
@@ -322,7 +326,7 @@ describe("an application with a Telemetry", () => {
     expect(metrics.render()).to.include("framework_spans_dropped_total 0");
   });
 
-  it("has it there for the subsystems that stop, and sends the spans of their stop", async () => {
+  it("sends the spans of subsystems that stop", async () => {
     class Imports extends Subsystem {
       override readonly name = "imports";
       override readonly kind = "jobs";
@@ -332,15 +336,15 @@ describe("an application with a Telemetry", () => {
       }
     }
 
-    const told = await Told.of(
+    const run = await ObservedRun.of(
       async () => {},
       (builder) => builder.provide(provide(Imports).useClass(Imports)),
     );
 
-    expect(told.collector.spans.map(({ name }) => name)).to.deep.equal(["stop imports"]);
+    expect(run.collector.spans.map(({ name }) => name)).to.deep.equal(["stop imports"]);
   });
 
-  it("sends the spans of a start that fails, too", async () => {
+  it("sends the spans of a failed start", async () => {
     class Imports extends Subsystem {
       override readonly name = "imports";
       override readonly kind = "jobs";
@@ -367,7 +371,7 @@ describe("an application with a Telemetry", () => {
     expect(arrived).to.deep.equal(["start imports"]);
   });
 
-  it("collects it where a module provides the class of it and nobody asks for it", async () => {
+  it("shuts down a class that a module provides and no class injects", async () => {
     let closed = 0;
     @Injectable()
     class Sent extends ShutdownLast {
@@ -384,27 +388,27 @@ describe("an application with a Telemetry", () => {
     expect(closed).to.equal(1);
   });
 
-  it("shuts it down last, so that the spans of the last request arrive before the application has stopped", async () => {
-    const told = await Told.of((url) => fetch(`${url}/links/7`));
+  it("delivers the spans of the last request before the application has stopped", async () => {
+    const run = await ObservedRun.of((url) => fetch(`${url}/links/7`));
 
-    expect(told.collector.spans).to.have.length(3);
-    expect(told.lines.at(-1)).to.include({ message: "stopped" });
+    expect(run.collector.spans).to.have.length(3);
+    expect(run.lines.at(-1)).to.include({ message: "stopped" });
   });
 
-  it("warns when its spans cannot be delivered, and stops all the same", async () => {
-    const told = await Told.of((url) => fetch(`${url}/links/7`), undefined, "refuse");
+  it("warns if its spans cannot be delivered, and stops", async () => {
+    const run = await ObservedRun.of((url) => fetch(`${url}/links/7`), undefined, "refuse");
 
-    const warning = told.lines.find(({ level, message }) => level === "WARN" && message === "shutdown failed");
+    const warning = run.lines.find(({ level, message }) => level === "WARN" && message === "shutdown failed");
     expect(warning?.fields["error"]).to.include("not delivered");
-    expect(told.lines.at(-1)).to.include({ message: "stopped" });
+    expect(run.lines.at(-1)).to.include({ message: "stopped" });
   });
 
   it("keeps credentials of a request out of its spans", async () => {
-    const told = await Told.of((url) =>
+    const run = await ObservedRun.of((url) =>
       fetch(`${url}/links/7?token=hunter2`, { headers: { authorization: "Bearer hunter2", cookie: "id=hunter2" } }),
     );
 
-    expect(JSON.stringify(told.collector.requests)).to.include("/links/7").and.not.include("hunter2");
+    expect(JSON.stringify(run.collector.requests)).to.include("/links/7").and.not.include("hunter2");
   });
 });
 

@@ -3,7 +3,7 @@ import { anything, assert, constantFrom, property } from "fast-check";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { JsonLog } from "../../lib/observe/logging/json-log.js";
 import { CaptureSink } from "../../lib/observe/logging/sink.js";
-import { attributeOf, MAX_TEXT } from "../../lib/otel/attributes.js";
+import { attributeOf, MAX_TEXT_LENGTH } from "../../lib/otel/attributes.js";
 
 describe("attributeOf", () => {
   const cycle: { self?: unknown } = {};
@@ -41,10 +41,10 @@ describe("attributeOf", () => {
     ["numbers", [1, 2.5], [1, 2.5]],
     ["booleans", [true, false], [true, false]],
     ["an empty list", [], "[]"],
-    ["numbers, one of them none", [1, Number.NaN], "[1,null]"],
-    ["numbers, one of them endless", [1, Infinity], "[1,null]"],
+    ["numbers with NaN", [1, Number.NaN], "[1,null]"],
+    ["numbers with infinity", [1, Infinity], "[1,null]"],
     ["a list of several kinds", ["a", 1], '["a",1]'],
-    ["a list with nothing in it", ["a", null], '["a",null]'],
+    ["a list with null", ["a", null], '["a",null]'],
     ["a list with a hole", [1, , 3], "[1,null,3]"], // oxlint-disable-line no-sparse-arrays
     [
       "more than 128 elements",
@@ -52,7 +52,7 @@ describe("attributeOf", () => {
       `[${Array.from({ length: 129 }, () => 1).join()}]`,
     ],
     ["an object, its keys sorted", { b: 1, a: "x" }, '{"a":"x","b":1}'],
-    ["an object with a name that the log withholds", { token: "t" }, '{"token":"t"}'],
+    ["an object with a name that the log redacts", { token: "t" }, '{"token":"t"}'],
     ["a map", new Map([["a", 1]]), '{"a":1}'],
     ["a set", new Set([1, "a"]), '[1,"a"]'],
     ["an object with toJSON", { toJSON: () => "text" }, "text"],
@@ -62,26 +62,26 @@ describe("attributeOf", () => {
   ];
 
   for (const [what, value, attribute] of table) {
-    it(`takes ${what}`, () => {
+    it(`converts ${what}`, () => {
       expect(attributeOf(value)).to.deep.equal(attribute);
     });
   }
 
-  it("cuts long text, and never within a character", () => {
-    expect(attributeOf("x".repeat(MAX_TEXT))).to.have.length(MAX_TEXT);
-    expect(attributeOf("x".repeat(MAX_TEXT + 1))).to.have.length(MAX_TEXT);
-    expect(attributeOf(`${"x".repeat(MAX_TEXT - 1)}😀`)).to.equal("x".repeat(MAX_TEXT - 1));
-    expect(attributeOf({ text: "x".repeat(MAX_TEXT) })).to.have.length(MAX_TEXT);
+  it("truncates long text, and does not cut a surrogate pair", () => {
+    expect(attributeOf("x".repeat(MAX_TEXT_LENGTH))).to.have.length(MAX_TEXT_LENGTH);
+    expect(attributeOf("x".repeat(MAX_TEXT_LENGTH + 1))).to.have.length(MAX_TEXT_LENGTH);
+    expect(attributeOf(`${"x".repeat(MAX_TEXT_LENGTH - 1)}😀`)).to.equal("x".repeat(MAX_TEXT_LENGTH - 1));
+    expect(attributeOf({ text: "x".repeat(MAX_TEXT_LENGTH) })).to.have.length(MAX_TEXT_LENGTH);
   });
 
-  it("takes a list of texts for one text where it is longer than a text may be", () => {
-    const half = "x".repeat(MAX_TEXT / 2);
+  it("converts a list of texts to one text if it is longer than one text may be", () => {
+    const half = "x".repeat(MAX_TEXT_LENGTH / 2);
 
     expect(attributeOf([half, half])).to.deep.equal([half, half]);
-    expect(attributeOf([half, half, "x"])).to.equal(JSON.stringify([half, half]).slice(0, MAX_TEXT));
+    expect(attributeOf([half, half, "x"])).to.equal(JSON.stringify([half, half]).slice(0, MAX_TEXT_LENGTH));
   });
 
-  it("shows whatever it is as the JSON log does", () => {
+  it("shows any value as the JSON log does", () => {
     const key = constantFrom("a", "b", "c d", "é", "0", "__proto__");
     const values = anything({
       key,
@@ -98,13 +98,13 @@ describe("attributeOf", () => {
         const logged = loggedAs(value);
 
         if (typeof attribute !== "string") expect(JSON.stringify(attribute)).to.equal(logged);
-        else if (attribute.length < MAX_TEXT - 1) expect([logged, textIn(logged)]).to.include(attribute);
+        else if (attribute.length < MAX_TEXT_LENGTH - 1) expect([logged, textIn(logged)]).to.include(attribute);
       }),
     );
   });
 });
 
-/** The JSON of the value in a log line, under a name that is never withheld; `undefined` where the line has none. */
+/** The JSON of the value in a log line, under a name that is not redacted; `undefined` if the log leaves it out. */
 function loggedAs(value: unknown): string | undefined {
   const sink = new CaptureSink();
   const registry = tracing.registry().with(new JsonLog(sink));
@@ -117,7 +117,7 @@ function loggedAs(value: unknown): string | undefined {
 
 const START = '{"fields":{"v":';
 
-/** The text that is written there, where it is one. */
+/** The text of a JSON string; `undefined` for other JSON. */
 function textIn(json: string | undefined): unknown {
   return json?.startsWith('"') === true ? JSON.parse(json) : undefined;
 }

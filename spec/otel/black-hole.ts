@@ -1,4 +1,4 @@
-/** A port that accepts, reads nothing and says nothing. */
+/** A server that accepts connections, reads no bytes and sends none. */
 import { createServer, type Server, type Socket } from "node:net";
 import { listening, type Listening } from "../support/listening.js";
 

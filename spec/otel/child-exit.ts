@@ -1,4 +1,4 @@
-/** Run by process.spec.ts in a process of its own: ends a span, shuts down or does not, and must end by itself. */
+/** A program that process.spec.ts runs: it ends a span, with or without a shutdown, and must exit by itself. */
 import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 

@@ -1,7 +1,7 @@
-/** Run by process.spec.ts in a process of its own: prints what of the process a telemetry's whole life changed. */
+/** A program that process.spec.ts runs: it prints the global state before, during and after the life of a telemetry. */
 import { Collector } from "./collector.js";
 
-/** Everything of a process that a library could reach and should not. */
+/** The global state of a process, which a library should not change. */
 function globals(): Record<string, string[]> {
   const keys = Reflect.ownKeys(globalThis).map(String);
   return {
@@ -13,7 +13,7 @@ function globals(): Record<string, string[]> {
 }
 
 const collector = await Collector.start();
-// Node makes a global of its own when one of these is first used.
+// Node creates a global at the first use of `Response`.
 const answer = new Response();
 const before = globals();
 

@@ -1,13 +1,13 @@
 /**
- * Run by process.spec.ts in a process of its own, with `--expose-gc`: ends many spans while nobody takes them, and prints how much the
- * heap grew, in MiB, and how many were dropped.
+ * A program that process.spec.ts runs with `--expose-gc`: it ends many spans without a collector, and prints the growth of the heap in MiB
+ * and the number of dropped spans.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 
 const SPANS = 300_000;
-const A_TURN = 500;
+const SPANS_PER_TURN = 500;
 
 let dropped = 0;
 const telemetry = Telemetry.builder("shop")
@@ -20,7 +20,7 @@ const log = tracing.target("shop::links");
 async function load(spans: number): Promise<void> {
   for (let i = 0; i < spans; i++) {
     log.span("framework.request", { method: "GET", path: `/links/${i}` }).run(() => {});
-    if (i % A_TURN === 0) await turn();
+    if (i % SPANS_PER_TURN === 0) await turn();
   }
 }
 

@@ -1,13 +1,13 @@
 /**
- * Run by process.spec.ts in a process of its own, with `--expose-gc`: records much text in spans that nobody takes, whole and cut by hand,
- * and prints how much the heap grew, in MiB.
+ * A program that process.spec.ts runs with `--expose-gc`: it records long texts and slices of them in spans without a collector, and prints
+ * the growth of the heap in MiB.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 
 const SPANS = 500;
-/** Below what the engine puts outside its heap. */
+/** Below the size from which V8 stores a string outside its heap. */
 const LENGTH = 1_000_000;
 
 const telemetry = Telemetry.builder("shop")

@@ -1,11 +1,11 @@
 /**
- * A collector for specs: a real gRPC server on a loopback port that takes OTLP trace exports and decodes them with the code generated
- * from the official protobuf definitions. It answers as told: with success, with an error, or never.
+ * A collector for specs: a gRPC server on 127.0.0.1 that decodes OTLP trace exports with the code of the official protobuf definitions.
+ * `behaviour` sets its answer: success, an error, or none.
  */
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import definitions from "otlp-definitions/build/src/generated/root.js";
 
-/** As decoded: 64-bit integers as text, bytes as base64, no default values. */
+/** A decoded span: 64-bit integers are text, bytes are base64, default values are absent. */
 export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -43,7 +43,7 @@ interface Codec {
   toObject(message: object, options: object): ExportRequest;
 }
 
-// The generated declarations name no messages: these two are what the definitions hold at this place.
+// The generated declarations do not name the messages.
 const { trace } = (
   definitions as unknown as { opentelemetry: { proto: { collector: { trace: { v1: Record<string, Codec> } } } } }
 ).opentelemetry.proto.collector;
@@ -67,7 +67,7 @@ export class Collector {
     readonly port: number,
   ) {}
 
-  /** Listens on `at`, or on any free port. */
+  /** Listens on the port `at`; the default is a free port. */
   static async start(at = 0): Promise<Collector> {
     const server = new Server();
     let collector: Collector | undefined;
@@ -97,19 +97,19 @@ export class Collector {
     );
   }
 
-  /** The one span of that name. */
+  /** The only span of a name. Throws if there are none or several. */
   span(name: string): ExportedSpan {
     const found = this.spans.filter((span) => span.name === name);
     if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} spans named ${name}`);
     return found[0];
   }
 
-  /** Resolves with the next export that arrives, whatever it is answered. */
+  /** Resolves when the next export arrives, with every `behaviour`. */
   nextRequest(): Promise<void> {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Gone at once, connections and all. */
+  /** Closes the server and its connections at once. */
   stop(): void {
     this.server.forceShutdown();
   }
@@ -133,12 +133,12 @@ function decode(bytes: Buffer): ExportRequest {
   return codec.toObject(codec.decode(bytes), { longs: String, bytes: String, enums: String, arrays: false });
 }
 
-/** Base64 as hexadecimal, which is how ids are written everywhere but on the wire. */
+/** Converts an id from base64 to hexadecimal. */
 export function hex(base64: string | undefined): string | undefined {
   return base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("hex");
 }
 
-/** Attributes as plain values: integers as text, everything else as it is. */
+/** Attributes as plain values. Integers become numbers. */
 export function attributesOf({
   attributes = [],
 }: {
@@ -151,6 +151,6 @@ function plain(value: Readonly<Record<string, unknown>>): unknown {
   const [kind, held] = Object.entries(value)[0] ?? [];
   if (kind === "intValue") return Number(held);
   if (kind !== "arrayValue") return held;
-  // An array value holds `values`, each an attribute value of its own.
+  // An array value has a member `values` of attribute values.
   return (held as { values?: readonly Record<string, unknown>[] }).values?.map(plain) ?? [];
 }

@@ -14,30 +14,30 @@ describe("Delivery", () => {
 
   const gone = new Error("gone");
 
-  it("knows of no loss where everything arrived", async () => {
+  it("has no undelivered spans after a successful export", async () => {
     const sent = delivery.send(batch(1));
     exporter.settle();
     await sent;
 
-    expect(delivery.loss).to.equal(undefined);
+    expect(delivery.undelivered).to.equal(undefined);
   });
 
-  it("adds up what is lost until something arrives", async () => {
+  it("adds up lost spans until an export succeeds", async () => {
     for (const spans of [2, 3]) {
       const sent = delivery.send(batch(spans));
       exporter.settle(gone);
       await sent;
     }
-    const lost = delivery.loss;
+    const lost = delivery.undelivered;
     const sent = delivery.send(batch(1));
     exporter.settle();
     await sent;
 
     expect(lost).to.deep.equal({ spans: 5, cause: gone });
-    expect(delivery.loss).to.equal(undefined);
+    expect(delivery.undelivered).to.equal(undefined);
   });
 
-  it("counts what is abandoned at once, and once only, whatever becomes of it", async () => {
+  it("counts abandoned spans at once and only once, also if their export ends later", async () => {
     let dropped = 0;
     delivery = new Delivery(exporter, new DroppedSpans({ increment: (_name, _labels, by) => void (dropped += by) }));
     const sent = [delivery.send(batch(2)), delivery.send(batch(3)), delivery.send(batch(4))];
@@ -57,17 +57,17 @@ describe("Delivery", () => {
     "before it": [gone, undefined],
     "after it": [undefined, gone],
   })) {
-    it(`remembers a batch that was lost though another, under way at the same time, arrived: ${order}`, async () => {
+    it(`keeps a lost batch although another batch, in flight at the same time, was delivered ${order}`, async () => {
       const sent = [delivery.send(batch(2)), delivery.send(batch(3))];
       for (const outcome of outcomes) exporter.settle(outcome);
       await Promise.all(sent);
 
-      expect(delivery.loss).to.deep.include({ cause: gone });
+      expect(delivery.undelivered).to.deep.include({ cause: gone });
     });
   }
 });
 
 function batch(spans: number): ReadableSpan[] {
-  // Nobody looks into them.
+  // The delivery only counts them.
   return Array.from({ length: spans }, () => ({}) as ReadableSpan);
 }

@@ -3,7 +3,7 @@ import type { ExportedSpan } from "./collector.js";
 import { drawTraces } from "./drawn-trace.js";
 
 describe("a drawn trace", () => {
-  it("shows who was in whom, when, for how long and what failed", () => {
+  it("shows parents, times, durations and errors", () => {
     const spans = [
       span("find", "2", "1", 1, 3, { code: "STATUS_CODE_ERROR", message: "Error: no" }),
       span("request", "1", undefined, 0, 4),

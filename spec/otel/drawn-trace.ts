@@ -1,9 +1,9 @@
-/** Traces as a person reads them: a tree of spans, each with the time it took and where in the whole that was. */
+/** Draws traces as text: a tree of spans, each with its duration and a bar for its time within the trace. */
 import { hex, type ExportedSpan } from "./collector.js";
 
 const WIDTH = 32;
 
-/** One text per trace, in the order in which they began. */
+/** One text for each trace, in the order of their starts. */
 export function drawTraces(spans: readonly ExportedSpan[]): readonly string[] {
   const sorted = byStart(spans);
   const traces = new Set(sorted.map(({ traceId }) => traceId));
@@ -34,7 +34,7 @@ function drawSpan(span: ExportedSpan, spans: readonly ExportedSpan[], scale: Sca
   ];
 }
 
-/** From the beginning of the first span to the end of the last. */
+/** From the start of the first span to the end of the last span. */
 class Scale {
   private readonly start: bigint;
   private readonly length: number;

@@ -1,9 +1,9 @@
-/** A telemetry that sends to a collector, and code that runs with its layer around it: what is exported is there when `run` is done. */
+/** Runs code with the layer of a telemetry that exports to a collector. */
 import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 import { Collector } from "./collector.js";
 
-/** Runs `work` with the layer of a telemetry in charge, shuts it down, and hands out what the collector got. */
+/** Runs `work` with the layer of a new telemetry, shuts the telemetry down and returns the collector. */
 export async function exported(work: (telemetry: Telemetry) => unknown): Promise<Collector> {
   const collector = await Collector.start();
   try {
@@ -16,7 +16,7 @@ export async function exported(work: (telemetry: Telemetry) => unknown): Promise
   }
 }
 
-/** Runs `work` with the layer of `telemetry` in charge. */
+/** Runs `work` with the layer of `telemetry`. */
 export async function under<T>(telemetry: Telemetry, work: () => T): Promise<Awaited<T>> {
   return await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), work);
 }

@@ -10,12 +10,13 @@ import { Collector } from "./collector.js";
 
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const NOBODY = "http://127.0.0.1:9";
-/** Milliseconds; a child that has not ended by then has been kept alive. */
+/** An address without a collector. */
+const NO_COLLECTOR = "http://127.0.0.1:9";
+/** The time limit of a child process, in milliseconds. */
 const LIMIT = 8000;
 
 describe("a process with a Telemetry", () => {
-  it("has the same globals, listeners and environment before, while and after", async () => {
+  it("does not change globals, listeners and environment", async () => {
     const { before, imported, used, over, spans } = JSON.parse(await child("child-globals.js"));
 
     expect(spans).to.equal(2);
@@ -25,14 +26,14 @@ describe("a process with a Telemetry", () => {
     expect(before.keys.filter((key: string) => key.includes("opentelemetry"))).to.deep.equal([]);
   });
 
-  it("uses no more memory the longer nobody listens", async () => {
-    const { grown, dropped } = JSON.parse(await child("child-load.js", NOBODY));
+  it("uses bounded memory without a collector", async () => {
+    const { grown, dropped } = JSON.parse(await child("child-load.js", NO_COLLECTOR));
 
     expect(grown).to.be.below(10);
     expect(dropped).to.be.above(100_000);
   }).timeout(60_000);
 
-  it("uses no more memory the longer nobody answers", async () => {
+  it("uses bounded memory with a collector that does not answer", async () => {
     const hole = await BlackHole.open();
 
     const { grown, dropped } = JSON.parse(await child("child-load.js", hole.endpoint));
@@ -42,13 +43,13 @@ describe("a process with a Telemetry", () => {
     expect(dropped).to.be.above(100_000);
   }).timeout(60_000);
 
-  it("keeps nothing of a text but what waits to be sent", async () => {
+  it("keeps only the truncated part of a text", async () => {
     const hole = await BlackHole.open();
 
     const { grown } = JSON.parse(await child("child-texts.js", hole.endpoint));
     hole.close();
 
-    // Half a gigabyte went by.
+    // The child recorded half a gigabyte of text.
     expect(grown).to.be.below(10);
   }).timeout(60_000);
 
@@ -62,7 +63,7 @@ describe("a process with a Telemetry", () => {
     expect(collector.spans).to.have.length(1);
   });
 
-  it("ends by itself after a shutdown that nobody answered", async () => {
+  it("ends by itself after a shutdown without an answer", async () => {
     const hole = await BlackHole.open();
 
     const output = await child("child-exit.js", hole.endpoint, "shutdown", "300");
@@ -71,7 +72,7 @@ describe("a process with a Telemetry", () => {
     expect(output).to.include("not delivered");
   });
 
-  it("ends by itself without a shutdown, and loses what was not sent", async () => {
+  it("ends by itself without a shutdown, and loses the waiting spans", async () => {
     const collector = await Collector.start();
 
     await child("child-exit.js", collector.endpoint, "no shutdown", "10000");
@@ -81,7 +82,7 @@ describe("a process with a Telemetry", () => {
   });
 });
 
-describe("the entry point without its peers", () => {
+describe("the entry point without its optional packages", () => {
   let away: string;
 
   before(async () => {
@@ -92,7 +93,7 @@ describe("the entry point without its peers", () => {
 
   after(() => rm(away, { recursive: true }));
 
-  it("throws on import and names what to install", async () => {
+  it("throws on import and names the packages to install", async () => {
     const script = `import("./lib/entries/otel.js").catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`;
 
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {

@@ -1,9 +1,9 @@
-/** A wire with somebody who watches it: hands connections on to a collector, and knows which of them their client has left open. */
+/** A TCP proxy in front of a collector. It counts the connections, and those that the client has not closed. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 export class Relay {
-  /** Connections so far. */
-  made = 0;
+  /** The number of connections so far. */
+  accepted = 0;
   private readonly open = new Set<Socket>();
 
   private constructor(
@@ -13,7 +13,7 @@ export class Relay {
     server.on("connection", (socket) => this.relay(socket));
   }
 
-  /** @param endpoint where everything goes */
+  /** @param endpoint the collector */
   static async to(endpoint: string): Promise<Relay> {
     const server = createServer();
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -21,12 +21,12 @@ export class Relay {
   }
 
   get endpoint(): string {
-    // It listens on a port, so its address is none of a pipe.
+    // The address of a TCP server that listens is an object.
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Connections that the client has not closed. */
-  get left(): number {
+  /** The number of connections that the client has not closed. */
+  get openCount(): number {
     return this.open.size;
   }
 
@@ -36,7 +36,7 @@ export class Relay {
   }
 
   private relay(client: Socket): void {
-    this.made++;
+    this.accepted++;
     this.open.add(client);
     const collector = connect(this.target, "127.0.0.1");
     client.pipe(collector).on("error", () => client.destroy());

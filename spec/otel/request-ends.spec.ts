@@ -1,4 +1,4 @@
-/** The spans of a request, however it ends: what they say of it, and that they are exported at all. */
+/** The spans of a request for each way in which a request can end. */
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { under } from "./export.js";
 const log = tracing.target("shop::links");
 const REQUEST = "framework.request";
 
-/** Serves `handler` to `use`, and answers what was exported by the time the application has stopped. */
+/** Serves `handler`, runs `use`, stops the application and returns the collector with the exported spans. */
 async function served(
   handler: (ctx: Context) => unknown,
   use: (url: string, stop: () => Promise<void>) => Promise<unknown>,
@@ -34,7 +34,7 @@ async function served(
   return collector;
 }
 
-/** The outer span of the request, and the inner one. */
+/** The outer and the inner span of the request. */
 function requestSpans({ spans }: Collector): readonly (ExportedSpan | undefined)[] {
   const requests = spans.filter(({ name }) => name === REQUEST);
   const outer = requests.find(({ parentSpanId }) => parentSpanId === undefined);
@@ -48,7 +48,7 @@ function statuses(collector: Collector): readonly unknown[] {
 const UNSET = { code: "STATUS_CODE_UNSET" };
 
 describe("the spans of a request", () => {
-  it("end when the client leaves, which is no error of the server, and those inside when they are done", async () => {
+  it("end when the client disconnects, without an error; spans inside end with their work", async () => {
     const reached = new Gate();
     const done = new Gate();
 
@@ -77,7 +77,7 @@ describe("the spans of a request", () => {
     expect(BigInt(find.endTimeUnixNano) > BigInt(outer?.endTimeUnixNano ?? 0)).to.equal(true);
   });
 
-  it("are no errors where the time was up, but the one inside that was cut short is", async () => {
+  it("have no error after a timeout, but the inner span that was aborted has one", async () => {
     const collector = await served(
       ({ signal }) =>
         log.span("find").run(async () => {
@@ -95,7 +95,7 @@ describe("the spans of a request", () => {
     });
   });
 
-  it("carry the error that nobody caught", async () => {
+  it("have the error that no handler caught", async () => {
     const collector = await served(
       () => {
         throw new RangeError("out of order");
@@ -108,7 +108,7 @@ describe("the spans of a request", () => {
     expect(statuses(collector)).to.deep.equal([failed, failed]);
   });
 
-  it("have those for children that begin while the body is streamed", async () => {
+  it("are the parents of spans that begin while the body is streamed", async () => {
     const collector = await served(
       () => Readable.from(chunks()),
       async (url) => expect(await (await fetch(url)).text()).to.equal("abc"),
@@ -120,7 +120,7 @@ describe("the spans of a request", () => {
     }
   });
 
-  it("have those for children that begin in a timer after the answer", async () => {
+  it("are the parents of spans that begin in a timer after the answer", async () => {
     const answered = new Gate();
     const done = new Gate();
 
@@ -147,7 +147,7 @@ describe("the spans of a request", () => {
     expect(BigInt(late.startTimeUnixNano) > BigInt(outer?.endTimeUnixNano ?? 0)).to.equal(true);
   });
 
-  it("are exported of a request that was in flight when the drain began", async () => {
+  it("are exported for a request in flight at the begin of the drain", async () => {
     const reached = new Gate();
     const draining = new Gate();
 
@@ -172,15 +172,15 @@ describe("the spans of a request", () => {
 
   for (const [what, end, answer, message, status] of [
     [
-      "ends at its signal",
+      "observes its signal",
       ({ signal }: Context) => Promise.reject(signal.reason),
       503,
       "DrainDeadlineError: The server is shutting down.",
       { code: "STATUS_CODE_ERROR", message: "HTTP 503" },
     ],
-    ["is deaf to it", () => new Promise<never>(() => {}), undefined, undefined, UNSET],
+    ["ignores its signal", () => new Promise<never>(() => {}), undefined, undefined, UNSET],
   ] as const) {
-    it(`arrive of a request that the drain cuts at its deadline, where its handler ${what}`, async () => {
+    it(`are exported for a request that the drain cuts at its deadline, if its handler ${what}`, async () => {
       const reached = new Gate();
 
       const collector = await served(
@@ -205,13 +205,13 @@ describe("the spans of a request", () => {
 
       expect(statuses(collector)).to.deep.equal([status, status]);
       expect(collector.span("look").traceId).to.equal(requestSpans(collector)[0]?.traceId);
-      // What never ends has nothing to say of its end.
+      // A span that never ends is not exported.
       const finds = collector.spans.filter(({ name }) => name === "find");
       expect(finds.map((find) => find.status?.message)).to.deep.equal(message === undefined ? [] : [message]);
     });
   }
 
-  it("are not made for health checks", async () => {
+  it("are not created for health checks", async () => {
     const collector = await served(
       () => "answered",
       async (url) => {

@@ -1,15 +1,15 @@
-/** An exporter that does with each batch what the test says, when the test says it. */
+/** An exporter whose exports end when the test says so, and with the result that the test gives. */
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 
 type Settle = Parameters<SpanExporter["export"]>[1];
 type Result = Parameters<Settle>[0];
 
-// Members of an enumeration that only a package of the SDK's own exports.
+// `ExportResultCode`, whose package is a dependency of the SDK, not ours.
 export const ARRIVED = { code: 0 } as unknown as Result;
 const FAILED = 1 as unknown as Result["code"];
 
 export class ScriptedExporter implements SpanExporter {
-  /** How many spans each batch had, in order. */
+  /** The number of spans of each batch, in order. */
   readonly batches: number[] = [];
   private readonly open: Settle[] = [];
 
@@ -18,14 +18,14 @@ export class ScriptedExporter implements SpanExporter {
     this.open.push(settle);
   }
 
-  /** Says of the oldest batch that is under way how it went. */
+  /** Ends the export of the oldest batch in flight. */
   settle(error?: Error): void {
     const settle = this.open.shift();
-    if (settle === undefined) throw new Error("nothing is under way");
+    if (settle === undefined) throw new Error("no batch is in flight");
     settle(error === undefined ? ARRIVED : { code: FAILED, error });
   }
 
-  get underWay(): number {
+  get inFlight(): number {
     return this.open.length;
   }
 

@@ -1,4 +1,4 @@
-/** The guide's way to see a trace, command by command, and what it says one looks like. */
+/** Runs the commands of the guide's section "See one" and compares the drawn trace with the guide. */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
@@ -10,7 +10,7 @@ import { until } from "../support/until.js";
 
 const PART = /^## See a trace\n[^]*?^```sh\n([^]*?)^```\n[^]*?^```\n([^]*?)^```/m;
 
-/** A command of the guide's that goes on until it is stopped, in the folder that the guide is read in. */
+/** A command of the guide that runs in the root folder until it is stopped. */
 class Terminal implements AsyncDisposable {
   said = "";
   private readonly process: ChildProcess;
@@ -30,22 +30,22 @@ class Terminal implements AsyncDisposable {
   }
 }
 
-/** Without what is another every time: ids, bars and durations. */
+/** The drawn traces without ids, bars and durations, which change. */
 function shapesOf(drawing: string): readonly string[] {
   const shapes = drawing.replaceAll(/^trace [\da-f]{32}$/gm, "trace").replaceAll(/ {2,}█.*| {2,}\d.*| +█.*$/gm, "");
   return shapes.split(/\n(?=trace$)/m).map((shape) => shape.trim());
 }
 
-describe("the guide's way to see a trace", function () {
+describe("the guide's section 'See one'", function () {
   this.timeout(20_000);
   this.slow(5000);
   before(needs("curl"));
 
-  it("leads to the trace that it shows", async () => {
+  it("leads to the trace in the guide", async () => {
     const [, commands = "", drawing = ""] = PART.exec(textOf("docs/guide/span-export.md") ?? "") ?? [];
     const [, collect = "", serve = "", ...asks] = commands.split("\n").map((line) => line.replace(/ +#.*/, ""));
     const [collectorPort, port] = [await freePort(), await freePort()];
-    // The scripts of the package's own description.
+    // npm has checked the form of package.json.
     const { scripts } = JSON.parse(textOf("package.json") ?? "") as { readonly scripts: { readonly start: string } };
     const here = (command: string) => command.replace(":4317", `:${collectorPort}`).replace(":3000", `:${port}`);
     const start = here(serve).replace("npm start", `exec ${scripts.start}`);

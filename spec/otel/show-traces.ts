@@ -1,5 +1,5 @@
 /**
- * A collector to look at: listens where collectors do, or on the port that is named, and draws what arrives.
+ * A program that collects traces and draws them. It listens on the default port of collectors, or on the port in its argument.
  *
  * @example
  * node dist/spec/otel/show-traces.js

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { tracing, type RemoteParent } from "../../lib/tracing/tracing.js";
 import { enterRequest } from "../../lib/tracing/flow.js";
 import { closeSpan, openSpan } from "../../lib/tracing/span.js";
-import { MAX_TEXT } from "../../lib/otel/attributes.js";
+import { MAX_TEXT_LENGTH } from "../../lib/otel/attributes.js";
 import { MAX_SCOPES } from "../../lib/otel/span-export-layer.js";
 import { attributesOf, hex, type ExportedSpan } from "./collector.js";
 import { exported } from "./export.js";
@@ -18,8 +18,8 @@ const CALLER: RemoteParent = {
 };
 
 describe("SpanExportLayer", () => {
-  describe("what a span is exported as", () => {
-    it("is its name, its fields and its target, inside this service", async () => {
+  describe("an exported span", () => {
+    it("has the name, the fields and the target of the span", async () => {
       const collector = await exported(() => log.span("import", { file: "a.csv", rows: 3 }).run(() => {}));
 
       const span = collector.span("import");
@@ -28,7 +28,7 @@ describe("SpanExportLayer", () => {
       expect(collector.requests[0]?.resourceSpans[0]?.scopeSpans[0]?.scope.name).to.equal("shop::links");
     });
 
-    it("carries service.name as the only resource attribute", async () => {
+    it("has service.name as its only resource attribute", async () => {
       const collector = await exported(() => log.span("import").run(() => {}));
 
       const [resourceSpans] = collector.requests[0]?.resourceSpans ?? [];
@@ -37,7 +37,7 @@ describe("SpanExportLayer", () => {
       ]);
     });
 
-    it("holds what was recorded while it was open, the later value of a name", async () => {
+    it("has the fields that were recorded while it was open, with the later value of a name", async () => {
       const collector = await exported(() => {
         const span = log.span("import", { rows: 0 });
         return span.run(async () => {
@@ -49,7 +49,7 @@ describe("SpanExportLayer", () => {
       expect(attributesOf(collector.span("import"))).to.deep.equal({ rows: 7, done: true });
     });
 
-    it("holds what a field was when it was recorded, as the log does", async () => {
+    it("has the value of a field at the time of the record, as the log has", async () => {
       const files = ["a.csv"];
       const collector = await exported(() => {
         const span = log.span("import", { files });
@@ -63,7 +63,7 @@ describe("SpanExportLayer", () => {
       expect(attributesOf(collector.span("import"))).to.deep.equal({ files: ["a.csv"], done: ["a.csv", "b.csv"] });
     });
 
-    it("does not hold what is recorded after its end", async () => {
+    it("does not have fields that are recorded after its end", async () => {
       const collector = await exported(() => {
         const span = log.span("import", { rows: 1 });
         span.run(() => {});
@@ -73,9 +73,9 @@ describe("SpanExportLayer", () => {
       expect(attributesOf(collector.span("import"))).to.deep.equal({ rows: 1 });
     });
 
-    it("is cut where it is long: its name, its target, the names of its fields", async () => {
-      const long = "x".repeat(MAX_TEXT + 1);
-      const cut = "x".repeat(MAX_TEXT);
+    it("has a truncated name, target and field name", async () => {
+      const long = "x".repeat(MAX_TEXT_LENGTH + 1);
+      const cut = "x".repeat(MAX_TEXT_LENGTH);
 
       const collector = await exported(() =>
         tracing
@@ -88,7 +88,7 @@ describe("SpanExportLayer", () => {
       expect(collector.requests[0]?.resourceSpans[0]?.scopeSpans[0]?.scope.name).to.equal(cut);
     });
 
-    it("shares its scope with others where there are more targets than scopes are kept for", async () => {
+    it("shares a scope with others beyond the maximum of scopes", async () => {
       const targets = Array.from({ length: MAX_SCOPES + 50 }, (_, i) => tracing.target(`shop::${i}`));
 
       const collector = await exported(() => {
@@ -102,8 +102,8 @@ describe("SpanExportLayer", () => {
       expect(placed).to.have.members(twice);
     });
 
-    it("is nothing where it has no name, and the other spans are exported", async () => {
-      // What the compiler refuses happens where there is none.
+    it("is absent without a name, and the other spans are exported", async () => {
+      // A caller without a compiler can omit a name.
       const nothing = undefined as unknown as string;
 
       const collector = await exported(() => {
@@ -118,7 +118,7 @@ describe("SpanExportLayer", () => {
       expect(collector.spans.map(({ name }) => name)).to.deep.equal(["import"]);
     });
 
-    it("takes the names of fields that every object has", async () => {
+    it("accepts field names that are members of Object.prototype", async () => {
       const fields: object = JSON.parse('{"__proto__":["a"],"constructor":"b","hasOwnProperty":"c","toString":"d"}');
 
       const collector = await exported(() => log.span("import", { ...fields }).run(() => {}));
@@ -130,7 +130,7 @@ describe("SpanExportLayer", () => {
       ]);
     });
 
-    it("has no events, whatever was logged inside", async () => {
+    it("has no events", async () => {
       const collector = await exported(() => log.span("import").run(() => log.error("no such file")));
 
       expect(collector.span("import").events).to.equal(undefined);
@@ -142,7 +142,7 @@ describe("SpanExportLayer", () => {
       expect(attributesOf(collector.span("login"))).to.deep.equal({ password: "hunter2" });
     });
 
-    it("took as long as the work did", async () => {
+    it("has the duration of the work", async () => {
       const before = Date.now();
       const collector = await exported(() => log.span("import").run(() => new Promise((done) => setTimeout(done, 20))));
       const after = Date.now();
@@ -153,7 +153,7 @@ describe("SpanExportLayer", () => {
       expect(end - start).to.be.within(19, after - before + 1);
     });
 
-    it("keeps 128 attributes and counts the others", async () => {
+    it("has at most 128 attributes and counts the others", async () => {
       const fields = Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`field${i}`, i]));
 
       const collector = await exported(() => log.span("wide", fields).run(() => {}));
@@ -165,7 +165,7 @@ describe("SpanExportLayer", () => {
   });
 
   describe("status", () => {
-    it("is unset where nothing failed", async () => {
+    it("is unset without an error", async () => {
       const collector = await exported(() => log.span("import").run(() => {}));
 
       expect(collector.span("import").status).to.deep.equal({ code: "STATUS_CODE_UNSET" });
@@ -190,14 +190,14 @@ describe("SpanExportLayer", () => {
       ["a cause", new Error("x", { cause: { card: "4111" } }), 'Error: x: caused by {"card":"[redacted]"}'],
       ["an object without prototype", Object.assign(Object.create(null), { pwd: 1 }), '{"pwd":"[redacted]"}'],
     ] as const) {
-      it(`withholds what is secret by its name in ${what} that is thrown`, async () => {
+      it(`redacts sensitive names in ${what} that is thrown`, async () => {
         const collector = await exported(() => settled(() => log.span("import").run(() => raise(error))));
 
         expect(collector.span("import").status).to.deep.equal({ code: "STATUS_CODE_ERROR", message });
       });
     }
 
-    it("is an error for anything that is thrown", async () => {
+    it("is an error also for a thrown null", async () => {
       const collector = await exported(() => settled(() => log.span("import").run(() => raise(null))));
 
       expect(collector.span("import").status).to.deep.equal({ code: "STATUS_CODE_ERROR", message: "null" });
@@ -205,7 +205,7 @@ describe("SpanExportLayer", () => {
   });
 
   describe("parents", () => {
-    it("are the spans around, across awaits, timers and background work", async () => {
+    it("are the enclosing spans, across awaits, timers and background work", async () => {
       let background: Promise<void> | undefined;
       const collector = await exported(async () => {
         await log.span("outer").run(async () => {
@@ -228,7 +228,7 @@ describe("SpanExportLayer", () => {
       expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).to.equal(1);
     });
 
-    it("enclose their children in time", async () => {
+    it("enclose the times of their children", async () => {
       const collector = await exported(() => {
         for (let i = 0; i < 200; i++) log.span(`outer ${i}`).run(() => log.span(`inner ${i}`).run(() => {}));
       });
@@ -240,7 +240,7 @@ describe("SpanExportLayer", () => {
       }
     });
 
-    it("do not mix between concurrent requests", async () => {
+    it("stay apart in concurrent requests", async () => {
       const collector = await exported(() =>
         Promise.all(
           Array.from({ length: 50 }, (_, i) =>
@@ -260,7 +260,7 @@ describe("SpanExportLayer", () => {
       expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).to.equal(50);
     });
 
-    it("are the caller's span where a trace is continued, with its state to the letter", async () => {
+    it("are the caller's span in a continued trace, with an unchanged tracestate", async () => {
       const collector = await exported(() => request({ continued_trace: true }, CALLER));
 
       const span = collector.span("framework.request");
@@ -271,13 +271,13 @@ describe("SpanExportLayer", () => {
       expect((span.flags ?? 0) & 0x300).to.equal(0x300);
     });
 
-    it("are exported whatever the caller's sampled flag says", async () => {
+    it("are exported also if the caller's sampled flag is off", async () => {
       const collector = await exported(() => request({ continued_trace: true }, { ...CALLER, traceFlags: 0 }));
 
       expect(hex(collector.span("framework.request").parentSpanId)).to.equal(CALLER.spanId);
     });
 
-    it("pass the caller's trace on to what is inside", async () => {
+    it("pass the caller's trace to inner spans", async () => {
       const collector = await exported(() =>
         request({ continued_trace: true }, CALLER, () => log.span("inner").run(() => {})),
       );
@@ -287,7 +287,7 @@ describe("SpanExportLayer", () => {
       expect([hex(inner.traceId), inner.traceState]).to.deep.equal([CALLER.traceId, CALLER.traceState]);
     });
 
-    it("are missing from a trace that begins here, whose ids are those in the log", async () => {
+    it("are absent in a trace that begins here, whose ids are the ids of the log", async () => {
       const fields = { trace_id: CALLER.traceId, parent_span_id: CALLER.spanId, continued_trace: false };
 
       const collector = await exported(() => request(fields, undefined));
@@ -299,11 +299,11 @@ describe("SpanExportLayer", () => {
     });
 
     for (const [what, fields] of Object.entries({
-      "a trace id that is none": { trace_id: "0".repeat(32), parent_span_id: CALLER.spanId, continued_trace: false },
-      "a span id that is none": { trace_id: CALLER.traceId, parent_span_id: 7, continued_trace: false },
+      "an invalid trace id": { trace_id: "0".repeat(32), parent_span_id: CALLER.spanId, continued_trace: false },
+      "an invalid span id": { trace_id: CALLER.traceId, parent_span_id: 7, continued_trace: false },
       "no ids": { continued_trace: false },
     })) {
-      it(`are missing, and ids made up, where fields hold ${what}`, async () => {
+      it(`are absent, with new ids, if the fields have ${what}`, async () => {
         const collector = await exported(() => request(fields, undefined));
 
         const span = collector.span("framework.request");
@@ -313,7 +313,7 @@ describe("SpanExportLayer", () => {
       });
     }
 
-    it("are the caller's span also where another span is around", async () => {
+    it("are the caller's span also inside another span", async () => {
       const collector = await exported(() => log.span("around").run(() => request({ continued_trace: true }, CALLER)));
 
       const span = collector.span("framework.request");
@@ -321,7 +321,7 @@ describe("SpanExportLayer", () => {
       expect(span.kind).to.equal("SPAN_KIND_SERVER");
     });
 
-    it("make the inner of two request spans an internal one", async () => {
+    it("make the inner request span internal", async () => {
       const collector = await exported(() =>
         request({ continued_trace: true }, CALLER, () => {
           closeSpan(openSpan("framework::observe::access_log", "framework.request", { method: "GET" }));
@@ -336,8 +336,8 @@ describe("SpanExportLayer", () => {
     });
   });
 
-  it("exports spans full of text to a collector that takes 4 MiB at once", async () => {
-    const text = "€".repeat(MAX_TEXT);
+  it("exports spans full of text to a collector with a limit of 4 MiB", async () => {
+    const text = "€".repeat(MAX_TEXT_LENGTH);
     const fields = Object.fromEntries(Array.from({ length: 128 }, (_, i) => [`${i} ${text}`, text]));
 
     const collector = await exported(() => {
@@ -345,7 +345,7 @@ describe("SpanExportLayer", () => {
     });
 
     expect(collector.spans).to.have.length(10);
-    expect(attributesOf(collector.spans[0] ?? {})).to.have.property(`0 ${text}`.slice(0, MAX_TEXT), text);
+    expect(attributesOf(collector.spans[0] ?? {})).to.have.property(`0 ${text}`.slice(0, MAX_TEXT_LENGTH), text);
   });
 
   it("exports ten thousand spans that were open at the same time", async () => {
@@ -359,7 +359,7 @@ describe("SpanExportLayer", () => {
   });
 });
 
-/** A request as the framework's layers open it. */
+/** Opens a request span as the framework's layers do. */
 function request(fields: object, remote: RemoteParent | undefined, inside = () => {}): void {
   enterRequest(() => {
     const span = openSpan("framework::observe::trace_context", "framework.request", { ...fields }, remote);
@@ -376,7 +376,7 @@ async function settled(work: () => unknown): Promise<void> {
   try {
     await work();
   } catch {
-    // That it fails is what it is for.
+    // The error is intended.
   }
 }
 

@@ -4,7 +4,7 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
 import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
 import { Delivery, DroppedSpans } from "../../lib/otel/delivery.js";
-import { BATCH_DELAY, SpanQueue, BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
+import { BATCH_DELAY_MS, SpanQueue, MAX_BATCH_SPANS, MAX_WAITING_SPANS } from "../../lib/otel/span-queue.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { ARRIVED, ScriptedExporter } from "./scripted-exporter.js";
 
@@ -26,9 +26,9 @@ describe("SpanQueue", () => {
     for (let i = 0; i < count; i++) queue.onEnd(SPAN);
   };
 
-  it("sends what has come a second after the first", async () => {
+  it("sends the waiting spans one second after the first", async () => {
     end(1);
-    clock.advance(BATCH_DELAY - 1);
+    clock.advance(BATCH_DELAY_MS - 1);
     end(2);
     const early = exporter.batches.length;
     clock.advance(1);
@@ -37,68 +37,68 @@ describe("SpanQueue", () => {
     expect(exporter.batches).to.deep.equal([3]);
   });
 
-  it("sends a full batch at once, but not within the call that fills it", () => {
-    end(BATCH);
+  it("sends a full batch without delay, but not within the call that fills it", () => {
+    end(MAX_BATCH_SPANS);
     const within = exporter.batches.length;
     clock.advance(0);
 
     expect(within).to.equal(0);
-    expect(exporter.batches).to.deep.equal([BATCH]);
+    expect(exporter.batches).to.deep.equal([MAX_BATCH_SPANS]);
   });
 
-  it("has one batch under way at a time", async () => {
-    end(3 * BATCH + 1);
-    await clock.advanceAsync(10 * BATCH_DELAY);
+  it("has one batch in flight at a time", async () => {
+    end(3 * MAX_BATCH_SPANS + 1);
+    await clock.advanceAsync(10 * BATCH_DELAY_MS);
     const first = [...exporter.batches];
     exporter.settle();
     await clock.advanceAsync(0);
     exporter.settle();
     await clock.advanceAsync(0);
     exporter.settle();
-    await clock.advanceAsync(BATCH_DELAY - 1);
+    await clock.advanceAsync(BATCH_DELAY_MS - 1);
     const full = [...exporter.batches];
     await clock.advanceAsync(1);
 
-    expect(first).to.deep.equal([BATCH]);
-    expect(full).to.deep.equal([BATCH, BATCH, BATCH]);
-    expect(exporter.batches).to.deep.equal([BATCH, BATCH, BATCH, 1]);
+    expect(first).to.deep.equal([MAX_BATCH_SPANS]);
+    expect(full).to.deep.equal([MAX_BATCH_SPANS, MAX_BATCH_SPANS, MAX_BATCH_SPANS]);
+    expect(exporter.batches).to.deep.equal([MAX_BATCH_SPANS, MAX_BATCH_SPANS, MAX_BATCH_SPANS, 1]);
   });
 
-  it("keeps so many and no more, and counts the others", () => {
-    end(MAX_WAITING + 7);
+  it("keeps a limited number of spans, and counts the others as dropped", () => {
+    end(MAX_WAITING_SPANS + 7);
 
     expect(dropped).to.equal(7);
   });
 
-  it("counts what was sent and did not arrive, and goes on", async () => {
+  it("counts the spans of a failed export as dropped, and continues", async () => {
     end(2);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
     exporter.settle(new Error("gone"));
     await clock.advanceAsync(0);
     end(1);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
 
     expect(dropped).to.equal(2);
     expect(exporter.batches).to.deep.equal([2, 1]);
   });
 
-  it("takes an exporter that throws for one that fails", async () => {
+  it("treats an exporter that throws as a failed export", async () => {
     exporter.export = () => {
       throw new Error("out of order");
     };
 
     end(3);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
 
     expect(dropped).to.equal(3);
   });
 
-  it("sends everything at shutdown, waits for it, and takes nothing after", async () => {
-    end(2 * BATCH + 1);
+  it("sends everything at shutdown, waits for it, and ignores later spans", async () => {
+    end(2 * MAX_BATCH_SPANS + 1);
     let isOver = false;
     const over = queue.shutdown().then(() => (isOver = true));
     end(5);
-    const { underWay } = exporter;
+    const { inFlight } = exporter;
     exporter.settle();
     exporter.settle();
     await turn();
@@ -106,16 +106,16 @@ describe("SpanQueue", () => {
     exporter.settle(new Error("gone"));
     await over;
 
-    expect(underWay).to.equal(3);
+    expect(inFlight).to.equal(3);
     expect(beforeTheLast).to.equal(false);
     expect(dropped).to.equal(1);
-    expect(exporter.batches).to.deep.equal([BATCH, BATCH, 1]);
+    expect(exporter.batches).to.deep.equal([MAX_BATCH_SPANS, MAX_BATCH_SPANS, 1]);
     expect(clock.pending).to.equal(0);
   });
 
-  it("waits at shutdown for what is under way already", async () => {
+  it("waits at shutdown for the batch in flight", async () => {
     end(1);
-    await clock.advanceAsync(BATCH_DELAY);
+    await clock.advanceAsync(BATCH_DELAY_MS);
     let isOver = false;
     const over = queue.shutdown().then(() => (isOver = true));
     await turn();
@@ -127,7 +127,7 @@ describe("SpanQueue", () => {
     expect(exporter.batches).to.deep.equal([1]);
   });
 
-  it("sends from outside of whatever request the spans ended in", async () => {
+  it("exports outside the async context of the requests", async () => {
     const requests = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     exporter.export = (_spans, settle) => {
@@ -136,8 +136,8 @@ describe("SpanQueue", () => {
     };
 
     requests.run("one", end, 1);
-    await clock.advanceAsync(BATCH_DELAY);
-    requests.run("two", end, BATCH);
+    await clock.advanceAsync(BATCH_DELAY_MS);
+    requests.run("two", end, MAX_BATCH_SPANS);
     await clock.advanceAsync(0);
     requests.run("three", end, 1);
     await requests.run("four", () => queue.shutdown());
@@ -145,7 +145,7 @@ describe("SpanQueue", () => {
     expect(seen).to.deep.equal([undefined, undefined, undefined]);
   });
 
-  it("warns once an outage, of how many and why", async () => {
+  it("warns once for each outage, with the number of spans and the cause", async () => {
     const events: LogEvent[] = [];
     const registry = tracing.registry().with({ onEvent: (event) => void events.push(event) });
     const gone = new Error("gone");
@@ -156,7 +156,7 @@ describe("SpanQueue", () => {
 
     for (const outcome of [gone, gone, undefined, gone]) {
       end(2);
-      await clock.advanceAsync(BATCH_DELAY);
+      await clock.advanceAsync(BATCH_DELAY_MS);
       exporter.settle(outcome);
       await clock.advanceAsync(0);
     }
@@ -167,20 +167,20 @@ describe("SpanQueue", () => {
     ]);
   });
 
-  it("keeps memory flat while nothing arrives", async () => {
+  it("drops every span while every export fails", async () => {
     for (let i = 0; i < 20; i++) {
-      end(MAX_WAITING);
+      end(MAX_WAITING_SPANS);
       await clock.advanceAsync(0);
-      while (exporter.underWay > 0) exporter.settle(new Error("gone"));
+      while (exporter.inFlight > 0) exporter.settle(new Error("gone"));
     }
     for (let i = 0; i < 40; i++) {
-      await clock.advanceAsync(BATCH_DELAY);
-      while (exporter.underWay > 0) exporter.settle(new Error("gone"));
+      await clock.advanceAsync(BATCH_DELAY_MS);
+      while (exporter.inFlight > 0) exporter.settle(new Error("gone"));
     }
 
-    expect(dropped).to.equal(20 * MAX_WAITING);
+    expect(dropped).to.equal(20 * MAX_WAITING_SPANS);
   });
 });
 
-// The queue looks at nothing but their text.
+// The queue reads only these members.
 const SPAN = { name: "span", status: { code: 0 }, attributes: {} } as ReadableSpan;

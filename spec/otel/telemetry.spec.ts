@@ -4,7 +4,7 @@ import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { ShutdownLast } from "../../lib/lifecycle/subsystem.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { DEFAULT_ENDPOINT, SPANS_DROPPED_TOTAL, Telemetry, TelemetryBuilder } from "../../lib/entries/otel.js";
-import { BATCH, MAX_WAITING } from "../../lib/otel/span-queue.js";
+import { MAX_BATCH_SPANS, MAX_WAITING_SPANS } from "../../lib/otel/span-queue.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
@@ -17,7 +17,7 @@ import { rejectionOf } from "../support/rejection-of.js";
 import { until } from "../support/until.js";
 
 const log = tracing.target("shop::links");
-/** Milliseconds; far more than a loopback connection takes, far less than the exporter's own. */
+/** Milliseconds: more than a local connection takes, less than the exporter's default. */
 const TIMEOUT = 400;
 
 const named = (value: unknown) => Telemetry.builder(value as string);
@@ -51,7 +51,7 @@ describe("Telemetry", () => {
       "http://collector",
       "http://collector:80",
     ]) {
-      it(`refuses the endpoint ${JSON.stringify(endpoint)}, and names it`, () => {
+      it(`refuses the endpoint ${JSON.stringify(endpoint)} and names it`, () => {
         const error = errorOf(() => Telemetry.builder("shop").endpoint(endpoint).build());
 
         expect(error).to.have.property("code", "E_TELEMETRY_ENDPOINT");
@@ -73,7 +73,7 @@ describe("Telemetry", () => {
     });
 
     for (const endpoint of [DEFAULT_ENDPOINT, `${DEFAULT_ENDPOINT}/`, "http://[::1]:4317", "https://collector"]) {
-      it(`takes the endpoint ${endpoint}`, () => {
+      it(`accepts the endpoint ${endpoint}`, () => {
         expect(() => Telemetry.builder("shop").endpoint(endpoint).build()).to.not.throw();
       });
     }
@@ -86,8 +86,8 @@ describe("Telemetry", () => {
       });
     }
 
-    it("refuses what the compiler would refuse with the same codes", () => {
-      // Where there is no compiler, or a value came from elsewhere.
+    it("refuses values of wrong types with the same codes", () => {
+      // A caller without a compiler can pass any value.
       const faults = [
         ...[1n, {}, null, undefined, Symbol("name")].map((name) => () => named(name)),
         ...[null, 5, {}, Symbol("a")].map((url: unknown) => () => named("shop").endpoint(url as string)),
@@ -101,7 +101,7 @@ describe("Telemetry", () => {
       ]);
     });
 
-    it("refuses them also where it is made without the builder", () => {
+    it("checks its settings also without the builder", () => {
       const settings = { serviceName: "shop", endpoint: "http://127.0.0.1:4317/v1/traces", timeoutMs: undefined };
 
       const error = errorOf(() => new Telemetry(settings, new SystemClock()));
@@ -109,14 +109,14 @@ describe("Telemetry", () => {
       expect(error).to.have.property("code", "E_TELEMETRY_ENDPOINT");
     });
 
-    it("refuses an endpoint that the environment names and the exporter cannot use", () =>
+    it("refuses an endpoint of the environment that the exporter refuses", () =>
       withEnvironment({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://a b" }, () => {
         const error = errorOf(() => Telemetry.builder("shop").build());
 
         expect(error).to.have.property("code", "E_TELEMETRY_ENDPOINT");
       }));
 
-    it("makes something that the application shuts down last, and the same layer every time", () => {
+    it("returns a ShutdownLast, whose layer is always the same", () => {
       const telemetry = Telemetry.builder("shop").build();
 
       expect(Telemetry.builder("shop")).to.be.instanceOf(TelemetryBuilder);
@@ -134,7 +134,7 @@ describe("Telemetry", () => {
 
     afterEach(() => collector.stop());
 
-    it("is the exporter's business where none is given: it reads its standard variable", () =>
+    it("comes from the standard environment variable if it is not set", () =>
       withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }, async () => {
         const telemetry = Telemetry.builder("shop").build();
 
@@ -144,7 +144,7 @@ describe("Telemetry", () => {
         expect(collector.spans).to.have.length(1);
       }));
 
-    it("beats the variable where one is given", () =>
+    it("takes precedence over the environment variable", () =>
       withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }, async () => {
         const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).build();
 
@@ -154,7 +154,7 @@ describe("Telemetry", () => {
         expect(collector.spans).to.have.length(1);
       }));
 
-    it("gets every span, with all its attributes, whatever the environment says of sampling and limits", () =>
+    it("receives every span with all its attributes, and ignores the environment's sampling and limits", () =>
       withEnvironment(
         {
           OTEL_TRACES_SAMPLER: "always_off",
@@ -191,7 +191,7 @@ describe("Telemetry", () => {
 
     afterEach(() => collector.stop());
 
-    it("sends what waits, and is over then", async () => {
+    it("sends the waiting spans before it resolves", async () => {
       const telemetry = build(collector.endpoint);
 
       await under(telemetry, () => log.span("import").run(() => {}));
@@ -200,53 +200,53 @@ describe("Telemetry", () => {
       expect(collector.spans).to.have.length(1);
     });
 
-    it("sends as many as can wait, and has counted the others", async () => {
+    it("sends a full queue, and has counted the other spans as dropped", async () => {
       const metrics = new Metrics();
       const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).metrics(metrics).build();
 
       await under(telemetry, () => {
-        for (let i = 0; i < MAX_WAITING + 7; i++) log.span(`import ${i}`).run(() => {});
+        for (let i = 0; i < MAX_WAITING_SPANS + 7; i++) log.span(`import ${i}`).run(() => {});
       });
       await telemetry.shutdown();
 
       const names = new Set(collector.spans.map(({ name }) => name));
-      expect([names.size, collector.spans.length]).to.deep.equal([MAX_WAITING, MAX_WAITING]);
-      expect(names.has(`import ${MAX_WAITING - 1}`)).to.equal(true);
-      expect(collector.requests).to.have.length(MAX_WAITING / BATCH);
+      expect([names.size, collector.spans.length]).to.deep.equal([MAX_WAITING_SPANS, MAX_WAITING_SPANS]);
+      expect(names.has(`import ${MAX_WAITING_SPANS - 1}`)).to.equal(true);
+      expect(collector.requests).to.have.length(MAX_WAITING_SPANS / MAX_BATCH_SPANS);
       expect(metrics.counterValue(SPANS_DROPPED_TOTAL)).to.equal(7);
     });
 
     for (const [behaviour, outcome] of [
-      ["accept", "all of it was taken"],
-      ["refuse", "it was refused"],
-      ["ignore", "no answer has come"],
+      ["accept", "the export succeeded"],
+      ["refuse", "the collector answered an error"],
+      ["ignore", "the collector did not answer"],
     ] as const) {
-      it(`closes the connection where ${outcome}`, async () => {
+      it(`closes the connection if ${outcome}`, async () => {
         collector.behaviour = behaviour;
         const relay = await Relay.to(collector.endpoint);
         const telemetry = build(relay.endpoint, TIMEOUT);
         await under(telemetry, () => log.span("import").run(() => {}));
 
         await telemetry.shutdown().catch(() => {});
-        await until(() => relay.left === 0);
+        await until(() => relay.openCount === 0);
         relay.close();
 
-        expect(relay.made).to.equal(1);
+        expect(relay.accepted).to.equal(1);
       });
     }
 
-    it("resolves where nothing was to be sent, collector or not", async () => {
+    it("resolves without spans, also without a collector", async () => {
       await build("http://127.0.0.1:9").shutdown();
     });
 
-    it("is the first call's promise at the second call", async () => {
+    it("returns the same promise at the second call", async () => {
       const telemetry = build(collector.endpoint);
 
       expect(telemetry.shutdown()).to.equal(telemetry.shutdown());
       await telemetry.shutdown();
     });
 
-    it("ignores the spans that end, or begin, after it", async () => {
+    it("ignores spans that end or begin after it", async () => {
       const telemetry = build(collector.endpoint);
 
       await under(telemetry, async () => {
@@ -258,7 +258,7 @@ describe("Telemetry", () => {
       expect(collector.spans).to.deep.equal([]);
     });
 
-    it("leaves no timer behind", async () => {
+    it("leaves no timer", async () => {
       const clock = new FakeClock();
       const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(10_000).clock(clock).build();
 
@@ -268,7 +268,7 @@ describe("Telemetry", () => {
       expect(clock.pending).to.equal(0);
     });
 
-    it("rejects when nobody listens", async () => {
+    it("rejects without a collector", async () => {
       const telemetry = build("http://127.0.0.1:9");
       await under(telemetry, () => log.span("import").run(() => {}));
 
@@ -280,7 +280,7 @@ describe("Telemetry", () => {
       expect(error).to.have.property("cause").that.is.instanceOf(Error);
     });
 
-    it("rejects when the host does not exist", async () => {
+    it("rejects if the host does not exist", async () => {
       const telemetry = build("http://no-such-host.invalid:4317");
       await under(telemetry, () => log.span("import").run(() => {}));
 
@@ -289,7 +289,7 @@ describe("Telemetry", () => {
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
     });
 
-    it("rejects when the collector answers an error", async () => {
+    it("rejects if the collector answers an error", async () => {
       collector.behaviour = "refuse";
       const telemetry = build(collector.endpoint);
       await under(telemetry, () => log.span("import").run(() => {}));
@@ -300,7 +300,7 @@ describe("Telemetry", () => {
       expect(String(error.cause)).to.include("the disk is full");
     });
 
-    it("rejects within the timeout when the collector takes the call and never answers", async () => {
+    it("rejects within the timeout if the collector accepts the call and does not answer", async () => {
       collector.behaviour = "ignore";
       const telemetry = build(collector.endpoint, TIMEOUT);
       await under(telemetry, () => log.span("import").run(() => {}));
@@ -311,7 +311,7 @@ describe("Telemetry", () => {
       expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
     });
 
-    it("rejects within the timeout when the collector accepts the connection and never says a word", async () => {
+    it("rejects within the timeout if the collector accepts the connection and sends no bytes", async () => {
       const hole = await BlackHole.open();
       const telemetry = build(hole.endpoint, TIMEOUT);
       await under(telemetry, () => log.span("import").run(() => {}));
@@ -323,7 +323,7 @@ describe("Telemetry", () => {
       expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
     });
 
-    it("rejects within the exporter's own timeout, which its standard variable sets, where none is given", () =>
+    it("rejects within the timeout of the standard environment variable if none is set", () =>
       withEnvironment({ OTEL_EXPORTER_OTLP_TIMEOUT: String(TIMEOUT) }, async () => {
         collector.behaviour = "ignore";
         const hole = await BlackHole.open();
@@ -341,7 +341,7 @@ describe("Telemetry", () => {
         }
       }));
 
-    it("rejects when the collector dies in the middle", async () => {
+    it("rejects if the collector stops during the export", async () => {
       collector.behaviour = "ignore";
       const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(5000).build();
       await under(telemetry, () => log.span("import").run(() => {}));
@@ -358,7 +358,7 @@ describe("Telemetry", () => {
       expect(took).to.be.below(4000);
     });
 
-    it("rejects when what was sent before did not arrive, though nothing waits any more", async () => {
+    it("rejects if an earlier batch was lost, also without waiting spans", async () => {
       const clock = new FakeClock();
       collector.behaviour = "refuse";
       const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).clock(clock).build();
@@ -372,7 +372,7 @@ describe("Telemetry", () => {
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
     });
 
-    it("resolves when what came last did arrive", async () => {
+    it("resolves if the last export succeeded", async () => {
       const clock = new FakeClock();
       const lost = new Gate();
       collector.behaviour = "refuse";
@@ -395,7 +395,7 @@ describe("Telemetry", () => {
     });
   });
 
-  it("delivers again when the collector is back", async () => {
+  it("delivers again after the collector has restarted", async () => {
     const clock = new FakeClock();
     let outcome = new Gate();
     const first = await Collector.start();
@@ -425,8 +425,8 @@ describe("Telemetry", () => {
     expect(first.spans).to.have.length(1);
   });
 
-  describe("what is lost", () => {
-    it("is counted, from zero", async () => {
+  describe("the counter of dropped spans", () => {
+    it("begins at zero and counts lost spans", async () => {
       const metrics = new Metrics();
       const telemetry = Telemetry.builder("shop").endpoint("http://127.0.0.1:9").metrics(metrics).build();
       const before = metrics.counterValue(SPANS_DROPPED_TOTAL);
@@ -441,7 +441,7 @@ describe("Telemetry", () => {
       expect(SPANS_DROPPED_TOTAL).to.equal("framework_spans_dropped_total");
     });
 
-    it("is counted when shutdown rejects, also where no answer has come", async () => {
+    it("counts spans without an answer when shutdown rejects", async () => {
       const hole = await BlackHole.open();
       const metrics = new Metrics();
       const telemetry = Telemetry.builder("shop").endpoint(hole.endpoint).timeout(50).metrics(metrics).build();
@@ -456,7 +456,7 @@ describe("Telemetry", () => {
       expect(counted).to.equal(5);
     });
 
-    it("is not what a collector takes and then keeps in part only, which the exporter does not tell", async () => {
+    it("does not count spans that a collector rejects in part, because the exporter does not report them", async () => {
       const collector = await Collector.start();
       collector.behaviour = "keep all but one";
       const metrics = new Metrics();
@@ -471,7 +471,7 @@ describe("Telemetry", () => {
       expect(metrics.counterValue(SPANS_DROPPED_TOTAL)).to.equal(0);
     });
 
-    it("fails at build() where it cannot be counted at all, and nowhere later", async () => {
+    it("fails at build() if its metric is of another kind, and does not throw later", async () => {
       const metrics = new Metrics();
       metrics.describeGauge(SPANS_DROPPED_TOTAL, "Something else.");
       const atBuild = errorOf(() => Telemetry.builder("shop").metrics(metrics).build());
@@ -494,7 +494,7 @@ describe("Telemetry", () => {
     });
   });
 
-  it("gives up an export within the timeout, long before its shutdown", async () => {
+  it("ends an export within the timeout, before its shutdown", async () => {
     const clock = new FakeClock();
     const lost = new Gate();
     const hole = await BlackHole.open();
@@ -514,7 +514,7 @@ describe("Telemetry", () => {
     expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
   });
 
-  it("is timed by the machine unless told otherwise", async () => {
+  it("uses the system clock by default", async () => {
     const collector = await Collector.start();
     const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).clock(new SystemClock()).build();
 

@@ -37,7 +37,7 @@ describe("tracedFetch", () => {
 
   afterEach(() => own[Symbol.dispose]());
 
-  it("makes a call a span of its own, and answers what the call answers", async () => {
+  it("creates a span for a call, and returns its response", async () => {
     let text = "";
     const collector = await exported(async (telemetry) => {
       const response = await telemetry.tracedFetch()(`${base}/links`);
@@ -51,14 +51,14 @@ describe("tracedFetch", () => {
     expect(attributesOf(span)).to.deep.equal({ method: "GET", url: `${base}/links`, status: 200 });
   });
 
-  it("sends the ids of that span along, of a trace that begins here as sampled", async () => {
+  it("sends the ids of the span, and sampled for a trace that begins here", async () => {
     const collector = await exported((telemetry) => telemetry.tracedFetch()(base));
 
     expect(seen["traceparent"]).to.equal(traceparent(collector.span("fetch"), "01"));
     expect(seen["tracestate"]).to.equal(undefined);
   });
 
-  it("is a child of the span it is made in", async () => {
+  it("creates a child of the current span", async () => {
     const collector = await exported((telemetry) => log.span("import").run(() => telemetry.tracedFetch()(base)));
 
     const [outer, span] = [collector.span("import"), collector.span("fetch")];
@@ -66,7 +66,7 @@ describe("tracedFetch", () => {
     expect(seen["traceparent"]).to.equal(traceparent(span, "01"));
   });
 
-  it("hands on the caller's trace, its state and its flags", async () => {
+  it("continues the caller's trace with its state and its flags", async () => {
     const collector = await exported((telemetry) =>
       inRequest(CALLER, () => log.span("import").run(() => telemetry.tracedFetch()(base))),
     );
@@ -77,7 +77,7 @@ describe("tracedFetch", () => {
     expect(seen["tracestate"]).to.equal(CALLER.traceState);
   });
 
-  it("takes the place of trace headers that were set by hand, and keeps the other headers", async () => {
+  it("replaces given trace headers, and keeps the other headers", async () => {
     const collector = await exported((telemetry) =>
       telemetry.tracedFetch()(base, { headers: { TraceParent: "mine", tracestate: "mine=1", "x-mine": "1" } }),
     );
@@ -86,7 +86,7 @@ describe("tracedFetch", () => {
     expect(seen).to.include({ "x-mine": "1" }).and.not.have.property("tracestate");
   });
 
-  it("takes what fetch takes", async () => {
+  it("accepts the arguments of fetch", async () => {
     const collector = await exported(async (telemetry) => {
       const fetch = telemetry.tracedFetch();
       const request = new Request(`${base}/request`, { method: "PUT", headers: { "x-mine": "1" }, body: "body" });
@@ -107,7 +107,7 @@ describe("tracedFetch", () => {
     ]);
   });
 
-  it("takes a request in place of options, as fetch does: to send one on elsewhere", async () => {
+  it("accepts a Request as options, as fetch does", async () => {
     own.server.removeAllListeners("request").on("request", (request, response) => {
       seen = request.headers;
       void textOf(request).then((body) => response.end(`${request.method} ${body}`));
@@ -124,7 +124,7 @@ describe("tracedFetch", () => {
     expect(attributesOf(collector.span("fetch"))).to.include({ method: "POST", url: `${base}/` });
   });
 
-  it("heeds the signal and the redirect of a request in place of options", async () => {
+  it("observes the signal and the redirect mode of a Request as options", async () => {
     status = 302;
     const stopped = new Request(base, { signal: AbortSignal.abort() });
     let shown: Response | undefined;
@@ -138,9 +138,9 @@ describe("tracedFetch", () => {
     expect(shown?.status).to.equal(302);
   });
 
-  it("reads address and options once, and refuses the headers that fetch refuses", async () => {
+  it("reads address and options once, and rejects the headers that fetch rejects", async () => {
     let read = 0;
-    // Neither is of a type that `fetch` declares.
+    // `fetch` declares neither type.
     const address = { toString: () => `${base}/${read++}` } as unknown as URL;
     const none = { headers: null } as unknown as RequestInit;
 
@@ -160,7 +160,7 @@ describe("tracedFetch", () => {
   it("records neither query, fragment nor credentials", async () => {
     const url = base.replace("//", "//user:hunter2@");
     const collector = await exported(async (telemetry) => {
-      // Node's fetch refuses credentials; others do not.
+      // Node's fetch refuses credentials; another implementation may not.
       const fetch = telemetry.tracedFetch(() => Promise.resolve(new Response()));
       await fetch(`${url}/links?token=hunter2#hunter2`);
       await fetch("data:text/plain,hunter2");
@@ -175,7 +175,7 @@ describe("tracedFetch", () => {
     [404, { code: "STATUS_CODE_ERROR", message: "HTTP 404" }],
     [503, { code: "STATUS_CODE_ERROR", message: "HTTP 503" }],
   ] as const) {
-    it(`takes ${code} for ${expected.code}`, async () => {
+    it(`gives the span of a response ${code} the status ${expected.code}`, async () => {
       status = code;
 
       const collector = await exported((telemetry) => telemetry.tracedFetch()(base));
@@ -186,7 +186,7 @@ describe("tracedFetch", () => {
     });
   }
 
-  it("records a call that fails, with its causes, and lets it fail", async () => {
+  it("records the error of a call with its causes, and rejects with it", async () => {
     own.server.close();
     let error: unknown;
     const collector = await exported(async (telemetry) => {
@@ -208,7 +208,7 @@ describe("tracedFetch", () => {
     expect(collector.span("fetch").status?.code).to.equal("STATUS_CODE_ERROR");
   });
 
-  it("leaves an address to fetch that fetch will refuse, and repeats it nowhere", async () => {
+  it("does not record an address that fetch refuses", async () => {
     const collector = await exported(async (telemetry) => {
       await rejectionOf(telemetry.tracedFetch()("http://[hunter2"));
       await rejectionOf(telemetry.tracedFetch()("/links?token=hunter2"));
@@ -218,12 +218,12 @@ describe("tracedFetch", () => {
     expect(collector.spans.map(({ name }) => name)).to.deep.equal(["after"]);
   });
 
-  it("rejects what fetch rejects, and throws nothing", async () => {
+  it("rejects as fetch does, and does not throw", async () => {
     const bad: unknown[] = [Symbol("address"), { toString: () => raise(new Error("no address")) }];
 
     await exported(async (telemetry) => {
       const fetch = telemetry.tracedFetch();
-      // What the compiler refuses happens where there is none.
+      // A caller without a compiler can pass any value.
       const calls = bad.map((address) => fetch(address as string));
       calls.push(fetch(base, { method: 5 as unknown as string, headers: { "not a name": "1" } }));
 
@@ -231,7 +231,7 @@ describe("tracedFetch", () => {
     });
   });
 
-  it("makes one span of a call that is redirected, and carries its context along", async () => {
+  it("creates one span for a redirected call, and sends its context to both servers", async () => {
     const seenOf: (string | undefined)[] = [];
     own.server.removeAllListeners("request").on("request", ({ url, headers }, response) => {
       seenOf.push(`${url} ${String(headers["traceparent"])}`);
@@ -245,7 +245,7 @@ describe("tracedFetch", () => {
     expect(seenOf).to.deep.equal([`/old ${traceparent(span, "01")}`, `/new ${traceparent(span, "01")}`]);
   });
 
-  it("leaves a call as it is where it is not exported", async () => {
+  it("does not change a call that is not exported", async () => {
     const telemetry = Telemetry.builder("shop").build();
 
     const response = await telemetry.tracedFetch()(base, { headers: { "x-mine": "1" } });
@@ -254,7 +254,7 @@ describe("tracedFetch", () => {
     expect(seen).to.include({ "x-mine": "1" }).and.not.have.property("traceparent");
   });
 
-  it("leaves a call as it is after the telemetry was shut down", async () => {
+  it("does not change a call after the shutdown", async () => {
     const collector = await exported(async (telemetry) => {
       await telemetry.shutdown();
       await telemetry.tracedFetch()(base, { headers: { traceparent: "mine" } });

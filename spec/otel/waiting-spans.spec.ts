@@ -1,8 +1,14 @@
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect } from "chai";
-import { BATCH, BATCH_TEXT, MAX_WAITING, MAX_WAITING_TEXT, WaitingSpans } from "../../lib/otel/span-queue.js";
+import {
+  MAX_BATCH_SPANS,
+  MAX_BATCH_TEXT,
+  MAX_WAITING_SPANS,
+  MAX_WAITING_TEXT,
+  WaitingSpans,
+} from "../../lib/otel/span-queue.js";
 
-/** What a value counts as, beside its text. */
+/** The size of an attribute value beside its text. */
 const VALUE = 8;
 
 describe("WaitingSpans", () => {
@@ -16,14 +22,14 @@ describe("WaitingSpans", () => {
     for (let i = 0; i < count; i++) waiting.add(span);
   };
 
-  it("are so many and no more", () => {
-    addAll(MAX_WAITING, spanOf());
+  it("are limited in number", () => {
+    addAll(MAX_WAITING_SPANS, spanOf());
 
     expect(waiting.add(spanOf())).to.equal(false);
-    expect(waiting.count).to.equal(MAX_WAITING);
+    expect(waiting.count).to.equal(MAX_WAITING_SPANS);
   });
 
-  it("hold so much text and no more, whatever part of a span it is in", () => {
+  it("are limited in text, in every part of a span", () => {
     const quarter = "x".repeat(MAX_WAITING_TEXT / 4);
     waiting.add(spanOf({ name: quarter }));
     waiting.add(spanOf({ status: { code: 2, message: quarter } }));
@@ -34,50 +40,50 @@ describe("WaitingSpans", () => {
     expect(waiting.add(spanOf())).to.equal(true);
   });
 
-  it("go in batches that a collector takes also where there is no text but much else", () => {
+  it("leave in batches below a collector's limit, also with many numbers", () => {
     const numbers = Array.from({ length: 128 }, () => Math.PI);
     const fields = Object.fromEntries(numbers.map((_, at) => [`list ${at}`, numbers]));
-    addAll(BATCH, spanOf({ attributes: fields }));
+    addAll(MAX_BATCH_SPANS, spanOf({ attributes: fields }));
 
     const batch = waiting.take();
 
-    // 9 bytes a number.
+    // 9 bytes for each number.
     expect(batch.length * 128 * 128 * 9).to.be.below(2 * 2 ** 20);
   });
 
-  it("have room again when some are taken", () => {
+  it("have room again after a batch was taken", () => {
     waiting.add(spanOf({ name: "x".repeat(MAX_WAITING_TEXT) }));
-    addAll(MAX_WAITING, spanOf());
+    addAll(MAX_WAITING_SPANS, spanOf());
     waiting.take();
 
     expect(waiting.add(spanOf({ name: "x".repeat(MAX_WAITING_TEXT) }))).to.equal(true);
   });
 
-  it("are full from a batch on, in number or in text", () => {
-    addAll(BATCH - 1, spanOf());
+  it("are full if they fill a batch in number or in text", () => {
+    addAll(MAX_BATCH_SPANS - 1, spanOf());
     const before = waiting.isFull;
     waiting.add(spanOf());
     const inNumber = waiting.isFull;
     waiting.take();
-    waiting.add(spanOf({ name: "x".repeat(BATCH_TEXT) }));
+    waiting.add(spanOf({ name: "x".repeat(MAX_BATCH_TEXT) }));
 
     expect([before, inNumber, waiting.isFull]).to.deep.equal([false, true, true]);
   });
 
-  it("go in batches, the oldest first", () => {
+  it("leave in batches, the oldest first", () => {
     const [first, rest] = [spanOf(), spanOf()];
-    addAll(BATCH, first);
+    addAll(MAX_BATCH_SPANS, first);
     addAll(1, rest);
 
     const batches = [waiting.take(), waiting.take(), waiting.take()];
 
-    expect(batches.map(({ length }) => length)).to.deep.equal([BATCH, 1, 0]);
+    expect(batches.map(({ length }) => length)).to.deep.equal([MAX_BATCH_SPANS, 1, 0]);
     expect(batches.map(([span]) => span)).to.deep.equal([first, rest, undefined]);
   });
 
-  it("go in batches that a collector takes, and one by one where they must", () => {
-    addAll(3, spanOf({ name: "x".repeat(BATCH_TEXT / 2) }));
-    addAll(2, spanOf({ name: "x".repeat(BATCH_TEXT + 1) }));
+  it("leave in batches below the limit of text, and a larger span leaves alone", () => {
+    addAll(3, spanOf({ name: "x".repeat(MAX_BATCH_TEXT / 2) }));
+    addAll(2, spanOf({ name: "x".repeat(MAX_BATCH_TEXT + 1) }));
     addAll(1, spanOf());
 
     const batches = [waiting.take(), waiting.take(), waiting.take(), waiting.take(), waiting.take()];
@@ -87,6 +93,6 @@ describe("WaitingSpans", () => {
 });
 
 function spanOf(parts: Partial<ReadableSpan> = {}): ReadableSpan {
-  // The rest of it is not looked at.
+  // The queue reads only these members.
   return { name: "", status: { code: 0 }, attributes: {}, ...parts } as ReadableSpan;
 }

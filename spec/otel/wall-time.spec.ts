@@ -7,7 +7,7 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 const NOW = Date.UTC(2026, 0, 1);
 
 describe("WallTime", () => {
-  it("counts from the calendar by the monotonic clock, whatever the calendar does meanwhile", () => {
+  it("counts by the monotonic clock, also if the wall clock is set meanwhile", () => {
     const clock = new FakeClock(NOW);
     const time = new WallTime(clock);
     const anchor = time.anchor();
@@ -18,7 +18,7 @@ describe("WallTime", () => {
     expect(time.at(anchor)).to.deep.equal([NOW / 1000, 2_500_000]);
   });
 
-  it("follows the calendar with the next anchor, forth and back", () => {
+  it("follows the wall clock with the next anchor, forwards and backwards", () => {
     const clock = new FakeClock(NOW);
     const time = new WallTime(clock);
     const seen = [NOW, NOW + 3_600_000, NOW - 3_600_000].map((now) => {
@@ -29,7 +29,7 @@ describe("WallTime", () => {
     expect(seen).to.deep.equal([0, 0, 0]);
   });
 
-  it("finds the fraction that the calendar lacks", () => {
+  it("approximates the fraction that the wall clock lacks", () => {
     const clock = new WholeMilliseconds();
     const time = new WallTime(clock);
 
@@ -44,7 +44,7 @@ describe("WallTime", () => {
   });
 });
 
-/** As real clocks are: a calendar of whole milliseconds, and a monotonic clock with fractions. */
+/** Like the system clock: a wall clock of whole milliseconds and a monotonic clock with fractions. */
 class WholeMilliseconds extends Clock {
   elapsed = 0.7;
 
@@ -57,7 +57,7 @@ class WholeMilliseconds extends Clock {
   }
 
   override setTimeout(): never {
-    throw new Error("nothing is timed here");
+    throw new Error("this clock has no timers");
   }
 
   errorOf(time: WallTime): number {

@@ -19,7 +19,7 @@ import { Conversation } from "../support/conversation.js";
 import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
-import { Witness } from "../support/witness.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 const TARGET = "framework::observe::access_log";
 const log = tracing.target("spec");
@@ -27,7 +27,7 @@ const logged = [new RequestIdLayer(), new AccessLogLayer()];
 
 /** A stack whose events are collected. */
 async function listening(layers: readonly (RequestIdLayer | AccessLogLayer)[], handler: (ctx: Context) => unknown) {
-  const witness = new Witness();
+  const witness = new TracingRecorder();
   const clock = new FakeClock();
   const stack = await witness.run(() => Stack.of(layers, handler, clock));
   return {

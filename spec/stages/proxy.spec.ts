@@ -10,7 +10,7 @@ import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
-import { Witness } from "../support/witness.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 
 const PROBLEM = "application/problem+json";
@@ -74,7 +74,7 @@ describe("ProxyLayer", () => {
         },
       };
       const proxy = new ProxyLayer(() => decided.passed.then(() => ProxyAction.continue()));
-      const witness = new Witness();
+      const witness = new TracingRecorder();
       await using stack = await witness.run(() =>
         Stack.of([outermost, proxy, new AccessLogLayer()], () => void handled++),
       );

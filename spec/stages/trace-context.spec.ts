@@ -9,7 +9,7 @@ import { TraceContextLayer } from "../../lib/stages/trace-context.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
-import { Witness } from "../support/witness.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";
@@ -65,7 +65,7 @@ function get(...lines: readonly string[]): string {
 
 /** The trace of a request and the fields of its span. */
 async function traced(...lines: readonly string[]) {
-  const witness = new Witness();
+  const witness = new TracingRecorder();
   const seen: (TraceContext | undefined)[] = [];
   await using stack = await witness.run(() =>
     Stack.of([new TraceContextLayer()], (ctx) => void seen.push(TraceContext.of(ctx))),
@@ -154,7 +154,7 @@ describe("TraceContextLayer", () => {
   });
 
   it("lets events of handlers inherit its fields", async () => {
-    const witness = new Witness();
+    const witness = new TracingRecorder();
     await using stack = await witness.run(() =>
       Stack.of([new TraceContextLayer()], async () => {
         await Promise.resolve();
@@ -192,7 +192,7 @@ describe("TraceContextLayer", () => {
 
     for (const [how, handler, outcome] of outcomes) {
       it(how, async () => {
-        const witness = new Witness();
+        const witness = new TracingRecorder();
         await using stack = await witness.run(() => Stack.of([new TraceContextLayer()], handler));
 
         await stack.ask();
@@ -202,7 +202,7 @@ describe("TraceContextLayer", () => {
     }
 
     it("when the client leaves", async () => {
-      const witness = new Witness();
+      const witness = new TracingRecorder();
       await using stack = await witness.run(() => Stack.of([new TraceContextLayer()], () => new Promise(() => {})));
       const controller = new AbortController();
       const answer = fetch(stack.url, { signal: controller.signal }).catch(() => {});

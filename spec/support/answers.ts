@@ -1,4 +1,4 @@
-/** Every way in which a handler comes to an answer, and the status it has: what a stage promises of every answer holds for each. */
+/** Every kind of answer of a handler, with its status. A stage that promises something for every answer is tested with each. */
 import { Readable } from "node:stream";
 import type { Context } from "../../lib/http/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";

@@ -1,12 +1,12 @@
 /**
- * Debian's Chromium under Playwright, with a fresh profile: the judge of whatever only a browser decides. One a suite; a page each
- * test. `before(needs("chromium"))` has to come first.
+ * Debian's Chromium under Playwright, with a new profile: for tests of the behaviour of browsers. Launch one browser for a suite and open
+ * a page for each test. Call `before(needs("chromium"))` first.
  */
 import type { Browser } from "playwright-core";
 import { locate } from "./machine.js";
 
-/** Nothing of the world outside the test: no updates, no synchronisation, no other protocol. */
-const ALONE = [
+/** No connections to the outside: no updates, no synchronisation, no other protocol. */
+const OFFLINE = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -16,11 +16,11 @@ const ALONE = [
   "--disable-sync",
 ];
 
-/** @param more arguments, for what is to be different from a user's browser */
+/** @param more further command-line arguments */
 export async function launchBrowser(...more: readonly string[]): Promise<Browser> {
   const executablePath = locate("chromium");
   if (executablePath === undefined) throw new Error("chromium is missing");
-  // Loading it takes longer than most specs, so only who needs it does.
+  // Imported here, because the import takes longer than most specs.
   const { chromium } = await import("playwright-core");
-  return chromium.launch({ executablePath, args: [...ALONE, ...more], headless: true });
+  return chromium.launch({ executablePath, args: [...OFFLINE, ...more], headless: true });
 }

@@ -1,12 +1,12 @@
-/** A program of the specs as a process of its own: started, listened to, signalled, and gone at the end of the test. */
+/** A program in a child process. Disposal kills it at the end of the test. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { freePort } from "./free-port.js";
 
-/** Where a program serves, and the folder it works in: a free port, and this process's own, unless given. */
-export interface Place {
+/** The port and the working directory; the defaults are a free port and the directory of this process. */
+export interface ChildOptions {
   readonly port?: number;
   readonly cwd?: string;
 }
@@ -27,7 +27,11 @@ export class Child implements AsyncDisposable {
   }
 
   /** @param file the compiled program, relative to the folder of this file */
-  static async start(file: string, environment: NodeJS.ProcessEnv = {}, { port, cwd }: Place = {}): Promise<Child> {
+  static async start(
+    file: string,
+    environment: NodeJS.ProcessEnv = {},
+    { port, cwd }: ChildOptions = {},
+  ): Promise<Child> {
     const chosen = port ?? (await freePort());
     const { NODE_ENV: _mode, ...inherited } = process.env;
     const env = { ...inherited, PORT: String(chosen), ...environment };
@@ -43,7 +47,7 @@ export class Child implements AsyncDisposable {
     return this.process.pid;
   }
 
-  /** Memory of the process; 0 where the system does not tell. */
+  /** The resident memory of the process; 0 on a system without `/proc`. */
   residentMiB(): number {
     const file = `/proc/${String(this.process.pid)}/status`;
     return existsSync(file) ? Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(file, "utf8"))?.[1]) / 1024 : 0;
@@ -62,7 +66,7 @@ export class Child implements AsyncDisposable {
     await this.until(() => this[where].includes(text), `did not say ${JSON.stringify(text)}`);
   }
 
-  /** Waits until it says on standard error that it listens, or answers that it is ready: some say so elsewhere. */
+  /** Waits until standard error contains "listening", or the readiness probe answers. */
   async serves(): Promise<void> {
     await this.until(async () => this.errors.includes("listening") || (await this.isReady()), "does not serve");
   }
@@ -84,10 +88,10 @@ export class Child implements AsyncDisposable {
     );
   }
 
-  private async until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  private async until(holds: () => boolean | Promise<boolean>, failure: string): Promise<void> {
     const deadline = performance.now() + 8000;
     while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error(`${what}; output: ${this.output}; errors: ${this.errors}`);
+      if (performance.now() > deadline) throw new Error(`${failure}; output: ${this.output}; errors: ${this.errors}`);
       await new Promise((resolve) => {
         setTimeout(resolve, 5);
       });

@@ -1,11 +1,11 @@
-/** A raw TCP connection to a server under test: what is written goes out as it is, what comes back is kept as text. */
+/** A raw TCP connection to a server under test. It sends text unchanged and keeps the received text. */
 import net from "node:net";
 import { once } from "node:events";
 
 export class Conversation implements AsyncDisposable {
   received = "";
   isClosed = false;
-  /** Whether the other side broke it off instead of closing it. */
+  /** Whether the server reset the connection. */
   wasReset = false;
 
   private constructor(readonly socket: net.Socket) {
@@ -32,19 +32,19 @@ export class Conversation implements AsyncDisposable {
     return this;
   }
 
-  /** Resolves as soon as `pattern` has been received; fails when the connection ends before, or after two seconds. */
+  /** Resolves to the received text when `pattern` matches it; fails after four seconds. */
   async hear(pattern: RegExp): Promise<string> {
     await this.until(() => pattern.test(this.received), `did not hear ${pattern}`);
     return this.received;
   }
 
-  /** Resolves to everything received once the other side has ended the connection. */
+  /** Resolves to the received text when the server has ended the connection. */
   async end(): Promise<string> {
     await this.until(() => this.isClosed || this.socket.readableEnded, "the connection was not ended");
     return this.received;
   }
 
-  /** Lets the wire come to rest, where nothing is expected to come. */
+  /** Waits, in a test that expects no bytes. */
   async quiet(ms: number): Promise<void> {
     await new Promise((resolve) => {
       setTimeout(resolve, ms);
@@ -57,10 +57,10 @@ export class Conversation implements AsyncDisposable {
     await once(this.socket, "close");
   }
 
-  private async until(holds: () => boolean, what: string): Promise<void> {
+  private async until(holds: () => boolean, failure: string): Promise<void> {
     const deadline = performance.now() + 4000;
     while (!holds()) {
-      if (performance.now() > deadline) throw new Error(`${what}; received: ${JSON.stringify(this.received)}`);
+      if (performance.now() > deadline) throw new Error(`${failure}; received: ${JSON.stringify(this.received)}`);
       await new Promise((resolve) => {
         setTimeout(resolve, 5);
       });

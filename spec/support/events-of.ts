@@ -1,4 +1,4 @@
-/** Runs something and hands back the events it emitted, each as one line of level, message and fields. */
+/** Runs `work` and returns the events that it emitted, each as one line of level, target, message and fields. */
 import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
 
 export async function eventsOf(work: () => Promise<unknown>): Promise<readonly string[]> {

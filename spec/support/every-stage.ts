@@ -1,6 +1,6 @@
 /**
- * An application with every method of the builder called, for the journeys that ask what all of it comes to. A method that is added to
- * the builder and not called here does not compile.
+ * An application with every stage on, for tests of the whole pipeline. It calls every method of the builder; a new method that is not
+ * called here is a compile error.
  */
 import { join } from "node:path";
 import {
@@ -36,13 +36,13 @@ import { ROOT } from "./sources.js";
 export const ORIGIN = "https://front.example";
 export const LIMIT_BYTES = 100;
 export const LIMIT_MS = 1000;
-/** Requests a client may send in an hour; clients are told apart by `x-client`. */
+/** The requests of one client in an hour; the header `x-client` identifies the client. */
 export const QUOTA = 30;
 /** Long enough to be worth compressing. */
 export const LONG = "a sentence that is said again and again. ".repeat(60);
 
 type Call = (builder: ApplicationBuilder) => unknown;
-/** All of them but `layer`, whose order counts, and what only the test kit calls. */
+/** Every method except `layer`, whose order counts, and except the methods of the test kit. */
 type Setting = Exclude<keyof ApplicationBuilder, "koa" | "layer" | "build" | "testOverrides" | "testDefaults">;
 
 const log = tracing.target("spec::handler");
@@ -66,7 +66,7 @@ function handle({ method }: Context): string {
   return "a page";
 }
 
-/** Says on the answer that a request came by. */
+/** Adds the name of the layer to a header of the answer. */
 function visit(ctx: Context, name: string, next: Next): Promise<void> {
   ctx.append("x-layers", name);
   return next();
@@ -86,17 +86,17 @@ export class EveryStage {
   readonly maintenance = new Maintenance();
   readonly metrics = new Metrics();
 
-  /** Opened when a request to `/slow` has come to its handler, which never answers. */
+  /** Opens when a request reaches the handler of `/slow`, which never answers. */
   readonly slowBegun = new Gate();
 
-  /** A function written for Koa, a class that the container builds, an object: the order of these calls matters. */
+  /** A Koa function, a class and an object. Their order matters. */
   readonly layers: readonly MiddlewareInput[] = [
     (ctx: Context, next: Next) => visit(ctx, "first", next),
     SecondLayer,
     thirdLayer,
   ];
 
-  /** One call of every other method, whose order must not matter. */
+  /** One call of every other method. Their order must not matter. */
   readonly settings: Readonly<Record<Setting, Call>> = {
     routes: (builder) => builder.routes(this.routes()),
     provide: (builder) => builder.provide(provide(Clock).useValue(this.time), provide(Greeting).useValue("hello")),
@@ -126,7 +126,7 @@ export class EveryStage {
     staticFiles: (builder) => builder.staticFiles({ root: join(ROOT, "samples/links/public") }),
   };
 
-  /** Everything at once, in the order in which it stands above. */
+  /** Calls all settings and adds the layers. */
   applyTo(builder: ApplicationBuilder): ApplicationBuilder {
     for (const call of Object.values(this.settings)) call(builder);
     return builder.layer(...this.layers);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { listening } from "./listening.js";
 
-/** A port of the loopback address that was free a moment ago, for a program that has to be told one. */
+/** A free port of 127.0.0.1, for a program that takes its port as a setting. Another process may take the port before the program does. */
 export async function freePort(): Promise<number> {
   const { server, port } = await listening(createServer());
   server.close();

@@ -1,6 +1,6 @@
 /**
- * The TypeScript of the guide as files: a block whose first line is `// name.ts` is a module of that name. A page is a folder, so that
- * its blocks can import each other; they are compiled with the settings that the guide tells its readers. Other blocks are fragments.
+ * The TypeScript blocks of the guide as files. A block whose first line is `// name.ts` becomes a module of that name. Each page is a
+ * folder, so its modules can import each other. The compiler settings are the settings of the guide. Other blocks are ignored.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { filesBelow, ROOT, textOf } from "./sources.js";
 const FOLDER = join(ROOT, "dist/guide");
 
 export interface GuideProgram {
-  /** From the folder, for example `routing/urls.ts`. */
+  /** Relative to the folder, for example `routing/urls.ts`. */
   readonly path: string;
   readonly code: string;
 }
@@ -27,7 +27,7 @@ function programsOf(page: string, text: string): GuideProgram[] {
   return [...blocks].map(([, code = "", file = ""]) => ({ path: `${name}/${file}`, code }));
 }
 
-/** What the compiler has to say, line by line; nothing where all is well. */
+/** The lines of the compiler's errors; empty without an error. */
 export async function compileGuide(programs: readonly GuideProgram[]): Promise<readonly string[]> {
   rmSync(FOLDER, { recursive: true, force: true });
   for (const { path, code } of programs) {
@@ -40,17 +40,17 @@ export async function compileGuide(programs: readonly GuideProgram[]): Promise<r
     await promisify(execFile)(process.execPath, [compiler, "-p", FOLDER, "--pretty", "false"]);
     return [];
   } catch (error) {
-    // The compiler tells its findings on standard output, and ends with a code.
+    // The compiler writes its errors to standard output, and exits with a code.
     return (error as { readonly stdout: string }).stdout.trim().split("\n");
   }
 }
 
-/** Where a program lies once it is compiled, from the specs' helpers. */
+/** The path of a compiled program, relative to this folder. */
 export function compiledProgram(path: string): string {
   return `../../guide/dist/${path}`;
 }
 
-/** The `tsconfig.json` of the guide's first steps, as it stands there. */
+/** The `tsconfig.json` of the guide's page "first steps". */
 export function recommendedSettings(): string {
   return /^```json\n([\s\S]*?)^```/m.exec(textOf("docs/guide/first-steps.md") ?? "")?.[1] ?? "";
 }

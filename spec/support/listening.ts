@@ -1,4 +1,4 @@
-/** A server that listens on a free port of the loopback address until its test is over. */
+/** Starts a server on a free port of 127.0.0.1. Disposal closes it at the end of the test. */
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo, Server } from "node:net";

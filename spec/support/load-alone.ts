@@ -1,27 +1,26 @@
 /**
- * A program, not a helper: imports the entry point named by its argument in this fresh process and prints, as JSON, what that did.
- * Used by spec/house/entries.spec.ts. It imports nothing of ours beside the entry, and ends only when nothing is left open.
+ * A program that spec/house/entries.spec.ts runs. It imports the entry point of its argument in a new process and prints the effects of
+ * the import as JSON. It imports no other file of the library, and exits only if the import left no handle open.
  */
-
 import { Session } from "node:inspector";
 import { fileURLToPath } from "node:url";
 
 export interface Loaded {
-  /** Packages whose files were parsed, sorted. */
+  /** The packages whose files were loaded, sorted. */
   readonly packages: readonly string[];
-  /** Files of our own, from `dist/`, sorted. */
+  /** The loaded files of the library, from `dist/`, sorted. */
   readonly files: readonly string[];
-  /** Global names that came, went or changed, and members of the built-ins that did, such as `Reflect.metadata`. */
+  /** The global names that were added, removed or changed, also members of built-ins, such as `Reflect.metadata`. */
   readonly globals: readonly string[];
-  /** Listeners that `process` has now and had not before. */
+  /** The listeners that were added to `process`. */
   readonly listeners: readonly string[];
-  /** What keeps the process alive that did not before. */
+  /** The new handles that keep the process alive. */
   readonly handles: readonly string[];
   readonly exports: readonly string[];
 }
 
 const [, , entry = ""] = process.argv;
-wakeLazyParts();
+createLazyGlobals();
 const scripts = watchScripts();
 const before = snapshot();
 // The entry point is an argument: its names are unknown here.
@@ -38,15 +37,15 @@ const loaded: Loaded = {
 };
 console.log(JSON.stringify(loaded));
 
-/** Node makes some globals and the standard streams at their first use; that use is not a change. */
-function wakeLazyParts(): void {
+/** Node creates some globals and the standard streams at their first use. This use comes before the first snapshot. */
+function createLazyGlobals(): void {
   for (const key of Reflect.ownKeys(globalThis)) if (!String(key).endsWith("Storage")) Reflect.get(globalThis, key);
   process.stdout.fd satisfies number;
   process.stderr.fd satisfies number;
   process.stdin.fd satisfies number;
 }
 
-/** Every script that is parsed from now on, whichever loader brings it. */
+/** Collects the path of every script that is loaded from now on, by `import` or `require`. */
 function watchScripts(): string[] {
   const paths: string[] = [];
   const session = new Session();
@@ -78,7 +77,7 @@ function listeners(): readonly string[] {
   return process.eventNames().flatMap((name) => process.rawListeners(name).map(() => String(name)));
 }
 
-/** The global object, and one and two levels below: `Reflect.metadata`, `Array.prototype.at`. Getters are left alone. */
+/** The members of the global object, two levels deep: `Reflect.metadata`, `Array.prototype.at`. Getters are not called. */
 function globals(): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   for (const [name, value] of membersOf(globalThis, "")) {
@@ -107,7 +106,7 @@ function changed(old: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unk
     .toSorted();
 }
 
-/** What `now` has more of. */
+/** The members of `now` that are not in `old`, with their repetitions. */
 function added(old: readonly string[], now: readonly string[]): readonly string[] {
   const left = [...old];
   return now.filter((name) => {

@@ -1,17 +1,16 @@
 /**
- * What the specs need beyond npm: real judges and real servers. `npm test` installs what is missing where it runs as root on Debian,
- * and elsewhere says in one line what to install; specs that need a missing program are pending. Under `CI=true` pending is failure.
+ * The programs that specs need and npm does not install: reference tools and servers. `npm test` installs missing programs when it runs as
+ * root on Debian; elsewhere it prints what to install. A spec that needs a missing program is pending. With `CI=true` a pending spec fails.
  *
  * @example
  * describe("the shared rate limit", () => {
  *   before(needs("redis-server"));
  */
-
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Program → the Debian package that brings it. */
+/** Each program and its Debian package. */
 const PACKAGES = {
   curl: "curl",
   "redis-server": "redis-server",
@@ -23,20 +22,20 @@ const PACKAGES = {
 
 export type Program = keyof typeof PACKAGES;
 
-/** Where the program lies; `undefined` where it is not on PATH. */
+/** The path of a program; `undefined` if it is not on the PATH. */
 export function locate(program: Program): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
 }
 
-/** For `before`: the suite is pending where the program is missing. */
+/** For `before`: the suite is pending if a program is missing. */
 export function needs(...programs: readonly Program[]): (this: Mocha.Context) => void {
   return function () {
     if (programs.some((program) => locate(program) === undefined)) this.skip();
   };
 }
 
-/** Brings the machine up to what the specs need, or says what is missing. Only `npm test` may install. */
+/** Installs missing programs, or prints which are missing. Only `npm test` may install. */
 export function prepareMachine(): void {
   const missing = missingPackages();
   if (missing.length > 0 && mayInstall()) install(missing);
@@ -54,7 +53,7 @@ function mayInstall(): boolean {
   return process.env["npm_lifecycle_event"] === "test" && isRoot && existsSync("/etc/debian_version");
 }
 
-/** A failure to install is told and left at that: the specs in need are then pending. */
+/** Prints a failure and returns, because the specs are then pending. */
 function install(packages: readonly string[]): void {
   console.error(`installing ${packages.join(", ")} for the specs`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

@@ -1,4 +1,4 @@
-/** How often this process has a file open, by the kernel's own list; Linux only. */
+/** The open file descriptors of this process, from `/proc/self/fd`; Linux only. */
 import { readdirSync, readlinkSync } from "node:fs";
 
 export const canCountDescriptors = process.platform === "linux";
@@ -7,7 +7,7 @@ export function openDescriptors(path: string): number {
   return readdirSync("/proc/self/fd").filter((descriptor) => targetOf(descriptor) === path).length;
 }
 
-/** Resolves when the file is open as often as that; the test's own timeout ends a wait in vain. */
+/** Resolves when `count` descriptors of the file are open. The timeout of the test is the limit. */
 export async function untilOpen(path: string, count: number): Promise<void> {
   while (openDescriptors(path) !== count) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -16,7 +16,7 @@ function targetOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
-    // The one through which the list itself was read.
+    // The descriptor of the directory itself is closed by now.
     return "";
   }
 }

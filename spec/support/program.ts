@@ -1,6 +1,6 @@
 /**
- * Runs a few lines of a program in a process of their own, for what only a process can show: its standard error, its exit, a crash.
- * The program finds the library's files by `load("entries/observe.js")`.
+ * Runs a program text in a child process, for tests of standard error, the exit code and a crash. The program imports files of the library
+ * with `load("observe/logging/json-log.js")`. For a compiled program that serves requests use `Child` of child.ts.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable } from "node:stream";
@@ -18,7 +18,7 @@ export interface Ended {
 
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Starts the program; its output is for the caller to read. */
+/** Starts the program. The caller reads its output. */
 export function startProgram(program: string, env: Readonly<Record<string, string>> = {}): Child {
   const { RUST_LOG: _, NODE_ENV: __, ...inherited } = process.env;
   return spawn(process.execPath, ["--input-type=module", "--eval", PRELUDE + program], {
@@ -34,7 +34,7 @@ export async function runProgram(program: string, env: Readonly<Record<string, s
   return { ...how, stdout, stderr };
 }
 
-/** How it ended. To be asked for before it has. */
+/** Resolves to the exit code and the signal. Call it before the program has ended. */
 export function ended(child: Child): Promise<Pick<Ended, "code" | "signal">> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);

@@ -1,4 +1,4 @@
-/** A Prometheus of a spec's own: on a free port, scraping one address every second, keeping its data where it is removed with it. */
+/** A Prometheus server for one spec, on a free port. It scrapes one address every second; disposal removes its data. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "./free-port.js";
 
-const PATIENCE_MS = 30_000;
+const LIMIT_MS = 30_000;
 
 export interface Target {
   readonly health: string;
@@ -17,7 +17,7 @@ export interface Target {
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>;
-  /** Seconds since the Unix epoch, and the value as text. */
+  /** The time in seconds since the Unix epoch, and the value as text. */
   readonly value: readonly [number, string];
 }
 
@@ -32,7 +32,7 @@ export class Prometheus implements AsyncDisposable {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.errors += text));
   }
 
-  /** @param target `<host>:<port>`, whose `/metrics` is scraped */
+  /** @param target `<host>:<port>` of the application; its `/metrics` is scraped */
   static async scraping(target: string): Promise<Prometheus> {
     const folder = await mkdtemp(join(tmpdir(), "prometheus-"));
     await writeFile(join(folder, "prometheus.yml"), configFor(target));
@@ -46,9 +46,9 @@ export class Prometheus implements AsyncDisposable {
     return new Prometheus(spawn("prometheus", flags, { stdio: ["ignore", "ignore", "pipe"] }), folder, port);
   }
 
-  /** Asks its API until `holds`; fails with what it last said. */
+  /** Repeats a request to its API until `holds` is true; fails with the last answer. */
   async until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const deadline = performance.now() + LIMIT_MS;
     for (;;) {
       const answer = await ask().catch((error: unknown) => String(error));
       if (typeof answer !== "string" && holds(answer)) return answer;
@@ -57,13 +57,13 @@ export class Prometheus implements AsyncDisposable {
     }
   }
 
-  /** What it knows of the addresses it scrapes. */
+  /** The state of each scraped address. */
   async targets(): Promise<readonly Target[]> {
     const { activeTargets } = (await this.ask("targets")) as { readonly activeTargets: readonly Target[] };
     return activeTargets;
   }
 
-  /** The value of an expression now. */
+  /** The current value of an expression. */
   async query(expression: string): Promise<readonly Sample[]> {
     const { result } = (await this.ask(`query?query=${encodeURIComponent(expression)}`)) as {
       readonly result: readonly Sample[];
@@ -71,7 +71,7 @@ export class Prometheus implements AsyncDisposable {
     return result;
   }
 
-  /** What it has read about metrics: kind and help. */
+  /** The type and the help text of each metric. */
   async metadata(): Promise<Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>> {
     return (await this.ask("metadata")) as Record<string, Record<string, string>[]>;
   }
@@ -87,7 +87,7 @@ export class Prometheus implements AsyncDisposable {
 
   private async ask(path: string): Promise<unknown> {
     const response = await fetch(`http://127.0.0.1:${this.port}/api/v1/${path}`);
-    // The envelope of every answer of its API.
+    // Every answer of its API has this form.
     const { status, data } = (await response.json()) as { readonly status: string; readonly data: unknown };
     if (status !== "success") throw new Error(`${path}: ${status}`);
     return data;

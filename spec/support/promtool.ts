@@ -1,6 +1,6 @@
 /**
- * Prometheus' own judge of a metrics page, `promtool check metrics`. Where it is not installed the spec is pending; under `CI=true`
- * that is a failure, so that the judge cannot get lost without a word.
+ * Checks a metrics page with `promtool check metrics` of Prometheus. Without promtool the spec is pending; with `CI=true` it fails, so that
+ * the check cannot disappear unnoticed.
  */
 import { spawnSync } from "node:child_process";
 

@@ -1,14 +1,14 @@
 /**
- * A Redis server of a spec's own: on a free port, keeping nothing, ended with the spec. It can be halted, killed and started again
- * in the middle, always on the same port.
+ * A Redis server for one spec, on a free port and without persistence. A test can halt, kill and restart it on the same port; disposal
+ * kills it.
  *
- * Where `redis-server` is not installed, `needRedis` marks the tests as pending, and fails them under `CI=true`.
+ * Without `redis-server`, `needRedis` makes the tests pending; with `CI=true` it fails them.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { connect } from "node:net";
 import { freePort } from "./free-port.js";
 
-const PATIENCE_MS = 5000;
+const START_LIMIT_MS = 5000;
 
 export class RedisServer implements AsyncDisposable {
   private constructor(
@@ -29,7 +29,7 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** It keeps its connections and answers nothing any more. */
+  /** Stops the process. Its connections stay open without an answer. */
   halt(): void {
     this.child.kill("SIGSTOP");
   }
@@ -38,7 +38,7 @@ export class RedisServer implements AsyncDisposable {
     this.child.kill("SIGCONT");
   }
 
-  /** It is gone from one moment to the next, with everything it kept. */
+  /** Kills the process. Its data and its connections are lost. */
   async kill(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const exited = new Promise((resolve) => this.child.once("exit", resolve));
@@ -56,7 +56,7 @@ export class RedisServer implements AsyncDisposable {
   }
 }
 
-/** Skips, or fails in CI, where there is no Redis to test with; to be called in a `before` hook. */
+/** Call it in a `before` hook. */
 export function needRedis(context: Mocha.Context): void {
   if (RedisServer.isInstalled) return;
   if (process.env["CI"] === "true")
@@ -67,7 +67,7 @@ export function needRedis(context: Mocha.Context): void {
 async function launch(port: number): Promise<ChildProcess> {
   const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
   const child = spawn("redis-server", settings, { stdio: "ignore" });
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + START_LIMIT_MS;
   while (!(await accepts(port))) {
     if (child.exitCode !== null) throw new Error(`redis-server ended with code ${child.exitCode}`);
     if (Date.now() > deadline) throw new Error(`redis-server did not listen on port ${port} in time`);

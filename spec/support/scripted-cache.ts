@@ -1,11 +1,11 @@
-/** A cache that keeps nothing: its scripts answer what a spec says, and it notes what the application does with it. */
+/** A cache without values. Its scripts give the answer of the spec, and it records the calls of its lifecycle. */
 import { Cache, type CacheScript } from "../../lib/lifecycle/cache.js";
 
 export class ScriptedCache extends Cache {
   readonly namespace = "spec";
   readonly seen: string[] = [];
 
-  /** Unless told otherwise, as a rate limit wants it: admitted. */
+  /** @param answer the result of every script; the default admits a request of a rate limit */
   constructor(private readonly answer: () => Promise<unknown> = async () => [1, 9, 0, 0]) {
     super();
   }

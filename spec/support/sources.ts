@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The repository, seen from the compiled specs. */
+/** The root folder of the repository, found from the compiled specs. */
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface Import {
-  /** As written: a package, or a path. */
+  /** The specifier in the source: a package or a path. */
   readonly from: string;
   /** The imported file, from the repository; `undefined` for a package. */
   readonly file: string | undefined;
@@ -17,7 +17,7 @@ export interface Import {
 }
 
 export interface Source {
-  /** From the repository, for example `lib/routing/path.ts`. */
+  /** Relative to the repository, for example `lib/routing/path.ts`. */
   readonly path: string;
   readonly text: string;
   /** The text without its comments. */
@@ -91,8 +91,8 @@ export interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The package's own package.json. */
+/** The package.json of the repository. */
 export function manifest(): Manifest {
-  // A file of ours, whose shape npm has checked.
+  // npm has checked the form of this file.
   return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Manifest;
 }

@@ -1,6 +1,6 @@
 /**
- * Layers around a handler on a real socket, without an application: for the specs of a single stage. The boundary and the backstop
- * are there, as everywhere.
+ * Layers around a handler on a real socket, without an application: for the specs of one stage. The error boundary and the last-resort
+ * handler are in place, as in an application.
  */
 import { once } from "node:events";
 import http from "node:http";
@@ -25,7 +25,7 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Asking {
+export interface AskOptions {
   readonly method?: string;
   readonly headers?: http.OutgoingHttpHeaders;
   readonly body?: string;
@@ -37,7 +37,7 @@ export class Stack implements AsyncDisposable {
     readonly port: number,
   ) {}
 
-  /** What the handler returns is the answer, as from a route's. */
+  /** The return value of the handler is the answer, as for the handler of a route. */
   static async of(
     layers: readonly Middleware[],
     handler: (ctx: Context) => unknown = () => undefined,
@@ -48,9 +48,9 @@ export class Stack implements AsyncDisposable {
       () => {},
     );
     const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
-    const entrance = new RequestHandler(shared);
-    entrance.setHandler(lastResortHandler(compose(layers, routed)));
-    const { server, port } = await listening(createServer(entrance));
+    const requestHandler = new RequestHandler(shared);
+    requestHandler.setHandler(lastResortHandler(compose(layers, routed)));
+    const { server, port } = await listening(createServer(requestHandler));
     return new Stack(server, port);
   }
 
@@ -58,11 +58,11 @@ export class Stack implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The path goes out as it is written, unlike with `fetch`. */
-  async ask(path = "/", { method = "GET", headers = {}, body = "" }: Asking = {}): Promise<Answer> {
+  /** Sends a request. The path is sent unchanged, unlike with `fetch`. */
+  async ask(path = "/", { method = "GET", headers = {}, body = "" }: AskOptions = {}): Promise<Answer> {
     const request = http.request({ host: "127.0.0.1", port: this.port, path, method, headers, agent: false });
     request.end(body);
-    // The event's one argument, by Node's documentation.
+    // Node documents this one argument of the event.
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     const chunks: Buffer[] = [];
     // Without an encoding the chunks of a response are bytes.
@@ -72,7 +72,7 @@ export class Stack implements AsyncDisposable {
     return { status: statusCode, headers: response.headers, rawHeaders, body: bytes, text: bytes.toString() };
   }
 
-  /** Writes `bytes` to a socket and returns what comes back until the connection ends. */
+  /** Writes `bytes` to a new connection and returns the received text when the connection ends. */
   async raw(bytes: string): Promise<string> {
     const socket = net.connect(this.port, "127.0.0.1");
     socket.setEncoding("latin1");

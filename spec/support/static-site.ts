@@ -1,4 +1,4 @@
-/** A directory of files for one test, and a server in front of it. */
+/** A directory of files for one test, and a server for it. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,9 +10,9 @@ import type { StaticFilesOptions } from "../../lib/stages/static-files/options.j
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Stack } from "./stack.js";
 
-/** What lies beside the root, and must never be read. */
-export const SECRET = "nobody may read this";
-/** When the files were changed, unless a test says otherwise. */
+/** The content of a file beside the root, which the server must never send. */
+export const SECRET = "this file is secret";
+/** The default modification time of the files. */
 export const MODIFIED = new Date("2026-03-01T12:00:00Z");
 export const LAST_MODIFIED = "Sun, 01 Mar 2026 12:00:00 GMT";
 
@@ -25,14 +25,14 @@ export class StaticSite implements Disposable {
     writeFileSync(join(this.folder, "secret.txt"), SECRET);
   }
 
-  /** Gives each test of a suite a site of its own, and removes it afterwards. */
+  /** Creates a site before each test of a suite, and removes it afterwards. */
   static forEachTest(use: (site: StaticSite) => void): void {
     let site: StaticSite;
     beforeEach(() => use((site = new StaticSite())));
     afterEach(() => site.remove());
   }
 
-  /** A file below the root; its whole path. */
+  /** Writes a file below the root and returns its absolute path. */
   put(path: string, content: string | Buffer, modified = MODIFIED): string {
     const full = join(this.root, path);
     mkdirSync(dirname(full), { recursive: true });
@@ -54,7 +54,7 @@ export class StaticSite implements Disposable {
   }
 }
 
-/** A clock in so far a future that every file is at rest, so that its bytes are kept. */
+/** A clock in the future, when the files have not changed for a long time, so that the file cache keeps them. */
 export function muchLater(): FakeClock {
   return new FakeClock(Date.UTC(2100, 0));
 }

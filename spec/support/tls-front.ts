@@ -1,6 +1,6 @@
 /**
- * TLS in front of an application, as a proxy has it, with a certificate made on the spot: for what a browser only believes over TLS. It
- * trusts the certificate where it is told the hash of its key.
+ * A TLS proxy in front of an application, with a new self-signed certificate: for browser features that need TLS. A browser trusts the
+ * certificate if it is started with the hash of its key.
  */
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
@@ -22,11 +22,11 @@ export class TlsFront implements AsyncDisposable {
 
   private constructor(
     private readonly server: Server,
-    /** SHA-256 of the public key, in base64, as browsers take it. */
+    /** SHA-256 of the public key in base64, the form that browsers accept. */
     readonly keyHash: string,
   ) {}
 
-  /** @param port where the application listens */
+  /** @param port returns the port of the application, at each connection */
   static async of(port: () => number): Promise<TlsFront> {
     const { key, cert, keyHash } = selfSigned();
     const server = createServer({ key, cert });
@@ -38,7 +38,7 @@ export class TlsFront implements AsyncDisposable {
   }
 
   get port(): number {
-    // A listening TCP server has an address of this kind.
+    // The address of a TCP server that listens is an object.
     return (this.server.address() as AddressInfo).port;
   }
 
@@ -60,7 +60,7 @@ export class TlsFront implements AsyncDisposable {
   }
 }
 
-/** A new key and a certificate of it, in PEM, and SHA-256 of the public key, in base64. */
+/** A new key and its certificate in PEM, and SHA-256 of the public key in base64. */
 export function selfSigned(): { readonly key: string; readonly cert: string; readonly keyHash: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const spki = publicKey.export({ type: "spki", format: "der" });
@@ -69,7 +69,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string; rea
   return { key: String(key), cert: certificate(spki, privateKey), keyHash };
 }
 
-/** The least that is a certificate (RFC 5280 section 4.1), signed by its own key, in PEM. */
+/** A minimal certificate (RFC 5280 section 4.1) in PEM, signed by its own key. */
 function certificate(spki: Buffer, key: KeyObject): string {
   const algorithm = der(SEQUENCE, der(OBJECT, ECDSA_WITH_SHA256));
   const name = der(SEQUENCE, der(SET, der(SEQUENCE, der(OBJECT, COMMON_NAME), der(TEXT, Buffer.from("spec")))));
@@ -79,7 +79,7 @@ function certificate(spki: Buffer, key: KeyObject): string {
   return `-----BEGIN CERTIFICATE-----\n${whole.toString("base64")}\n-----END CERTIFICATE-----\n`;
 }
 
-/** One element of the Distinguished Encoding Rules. */
+/** One element in the Distinguished Encoding Rules. */
 function der(tag: number, ...contents: readonly (Uint8Array | readonly number[])[]): Buffer {
   const content = Buffer.concat(contents.map((each) => Uint8Array.from(each)));
   const { length } = content;

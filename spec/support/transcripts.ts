@@ -1,8 +1,7 @@
 /**
- * Transcripts of the guide: blocks of `$ command` and what it said, replayed against the program that a comment above them names,
- * `<!-- served by links -->`. Commands see `$PID`, the process that serves; they name port 3000, and are run on a free one. Program and
- * commands work in an empty folder of their own, so that a page may show how files are made and what is served of them; `app.log` in it is
- * what the program has said on standard error.
+ * Transcripts of the guide: blocks of `$ command` lines with their output. A comment above a block, `<!-- served by links -->`, names the
+ * program; `replay` runs the commands against it. A command may use `$PID`, the process id of the program. Port 3000 in a command becomes a
+ * free port. Program and commands run in an empty folder, where `app.log` holds the standard error of the program.
  *
  * @example
  * const again = await replay(page, (name, cwd) => Child.start(`../../guide/dist/page/${name}.js`, {}, { cwd }));
@@ -15,63 +14,63 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Child } from "./child.js";
 
-/** Starts the program of that name in that folder. */
+/** Starts a program by its name, in a folder. */
 export type StartProgram = (name: string, folder: string) => Promise<Child>;
 
-/** `[written, real]`, for example `[6379, 40123]`. */
+/** The port in the page and the real port, for example `[6379, 40123]`. */
 export type Ports = readonly (readonly [number, number])[];
 
 const WRITTEN_PORT = 3000;
 const PART = /<!-- served by ([\w-]+) -->|^```console\n([\s\S]*?)^```/gm;
 
-/** Whether there is something on the page to replay. */
+/** Whether the page has a transcript. */
 export function hasTranscripts(page: string): boolean {
   return page.includes("<!-- served by ");
 }
 
 /**
- * The page with everything said anew. Blocks before the first comment stay as they are.
+ * Returns the page with new output. Blocks before the first comment stay unchanged.
  *
- * @param others ports of other servers, as they are written and as they are
+ * @param others the ports of other servers
  */
 export async function replay(page: string, start: StartProgram, others: Ports = []): Promise<string> {
   const parts = [...page.matchAll(PART)];
-  let served: Served | undefined;
+  let running: RunningProgram | undefined;
   let replayed = "";
   let end = 0;
   try {
     for (const { index, 0: part, 1: name, 2: block } of parts) {
       if (name !== undefined) {
-        await served?.[Symbol.asyncDispose]();
-        served = await Served.by(name, start, others);
+        await running?.[Symbol.asyncDispose]();
+        running = await RunningProgram.start(name, start, others);
       }
       replayed += page.slice(end, index);
-      replayed += block === undefined || served === undefined ? part : await served.replay(block);
+      replayed += block === undefined || running === undefined ? part : await running.replay(block);
       end = index + part.length;
     }
   } finally {
-    await served?.[Symbol.asyncDispose]();
+    await running?.[Symbol.asyncDispose]();
   }
   return replayed + page.slice(end);
 }
 
-/** A program that listens, and the folder it works in. */
-class Served implements AsyncDisposable {
+/** A running program and its folder. */
+class RunningProgram implements AsyncDisposable {
   private constructor(
     private readonly child: Child,
     private readonly folder: string,
     private readonly ports: Ports,
   ) {}
 
-  static async by(name: string, start: StartProgram, others: Ports): Promise<Served> {
+  static async start(name: string, startProgram: StartProgram, others: Ports): Promise<RunningProgram> {
     const folder = mkdtempSync(join(tmpdir(), "transcript-"));
-    const child = await start(name, folder);
-    const served = new Served(child, folder, [[WRITTEN_PORT, child.port], ...others]);
+    const child = await startProgram(name, folder);
+    const running = new RunningProgram(child, folder, [[WRITTEN_PORT, child.port], ...others]);
     try {
       await child.serves();
-      return served;
+      return running;
     } catch (error) {
-      await served[Symbol.asyncDispose]();
+      await running[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -87,7 +86,7 @@ class Served implements AsyncDisposable {
 
   private async run(written: string): Promise<string> {
     const command = this.ports.reduce((text, [as, port]) => text.replaceAll(`:${as}`, `:${port}`), written);
-    // The line of the last answer is in the pipe by now: a turn of the loop reads it.
+    // The log line of the last answer is in the pipe. One turn of the event loop reads it.
     await new Promise((resolve) => setImmediate(resolve));
     writeFileSync(join(this.folder, "app.log"), this.child.errors);
     const options = { env: { ...process.env, PID: String(this.child.pid) }, cwd: this.folder };
@@ -102,7 +101,7 @@ class Served implements AsyncDisposable {
   }
 }
 
-/** What of a page is the same every time: without dates, durations, ids, nonces, and what is left of a quota. */
+/** The page with placeholders for everything that changes: dates, durations, ids, nonces and the rest of a quota. */
 export function lasting(page: string): string {
   return page
     .replaceAll(/^Date: .*$/gm, "Date: …")

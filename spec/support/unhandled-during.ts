@@ -1,8 +1,8 @@
-/** The rejections that nothing had handled when `work` was over, each of which would end a process of its own. */
+/** The unhandled rejections during `work`. Each would end a process without a listener. */
 export async function unhandledDuring(work: () => Promise<unknown>): Promise<readonly unknown[]> {
   const rejections: unknown[] = [];
   const note = (reason: unknown) => rejections.push(reason);
-  // In place of mocha's own listener, which would fail the test before it could say what was seen.
+  // Replaces mocha's listener, which would fail the test before its own assertion.
   const others = process.rawListeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection").on("unhandledRejection", note);
   try {

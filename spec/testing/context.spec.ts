@@ -7,7 +7,7 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
 describe("context", () => {
-  it("is a GET of / from this machine unless told otherwise", () => {
+  it("is a GET of / from 127.0.0.1 by default", () => {
     const ctx = context();
 
     expect([ctx.method, ctx.url, ctx.path, ctx.ip, ctx.status]).to.deep.equal(["GET", "/", "/", "127.0.0.1", 404]);
@@ -15,7 +15,7 @@ describe("context", () => {
     expect(ctx.params).to.deep.equal({ __proto__: null });
   });
 
-  it("has the method, the target, the headers and the params it is given", () => {
+  it("has the given method, target, headers and params", () => {
     const headers = { "X-One": "1", "X-Two": ["2", "3"], Cookie: "a=1; b=2" };
 
     const ctx = context({ method: "PUT", url: "/links/7?full=1", headers, params: { id: "7" } });
@@ -48,7 +48,7 @@ describe("context", () => {
     ["nothing", {}, (ctx) => ctx.text(), ""],
   ];
   for (const [name, options, read, expected] of bodies) {
-    it(`lets ${name} be read as a body, twice`, async () => {
+    it(`reads ${name} as a body, twice`, async () => {
       const ctx = context({ method: "POST", ...options });
 
       const values = [await read(ctx), await read(ctx)];
@@ -57,7 +57,7 @@ describe("context", () => {
     });
   }
 
-  it("passes on what is wrong with a body", async () => {
+  it("reports the error of a malformed body", async () => {
     const ctx = context({ method: "POST", body: "{", headers: { "Content-Type": "application/json" } });
 
     expect(await rejectionOf(ctx.json())).to.be.instanceOf(MalformedJsonError);
@@ -67,7 +67,7 @@ describe("context", () => {
     expect(() => context({ json: 1, body: "2" })).to.throw(TypeError, "one body");
   });
 
-  it("shows what a middleware of Koa's kind answers", () => {
+  it("shows the answer of a Koa middleware", () => {
     const ctx = context();
 
     ctx.status = 201;
@@ -79,14 +79,14 @@ describe("context", () => {
     expect(ctx.response.get("set-cookie")).to.deep.equal(["seen=1; path=/; httponly"]);
   });
 
-  it("takes a client's address from proxies that are trusted", () => {
+  it("takes the client address from a trusted proxy", () => {
     const headers = { "X-Forwarded-For": "192.0.2.7" };
 
     expect(context({ ip: "10.0.0.1", headers }).ip).to.equal("10.0.0.1");
     expect(context({ ip: "10.0.0.1", headers, trustedProxies: "10.0.0.0/8" }).ip).to.equal("192.0.2.7");
   });
 
-  it("tells the time by the clock it is given", () => {
+  it("uses the given clock", () => {
     const clock: Clock = new FakeClock();
 
     expect(context({ clock }).clock).to.equal(clock);

@@ -47,7 +47,7 @@ describe("expectExposition", () => {
     ["labels out of order", '# TYPE a counter\na{y="1",x="1"} 1\n', "line 2"],
     ["a label twice", '# TYPE a counter\na{x="1",x="1"} 1\n', "line 2"],
     ["empty braces", "# TYPE a counter\na{} 1\n", "line 2"],
-    ["a comma too many", '# TYPE a counter\na{x="1",} 1\n', "line 2"],
+    ["a trailing comma", '# TYPE a counter\na{x="1",} 1\n', "line 2"],
     ["a bad label name", '# TYPE a counter\na{x-y="1"} 1\n', "line 2"],
     ["a label without quotes", "# TYPE a counter\na{x=1} 1\n", "line 2"],
     ["a quote that is not escaped", '# TYPE a counter\na{x="a"b"} 1\n', "line 2"],
@@ -56,11 +56,11 @@ describe("expectExposition", () => {
     ["a counter that is NaN", "# TYPE a counter\na NaN\n", "line 2"],
     ["an infinite counter", "# TYPE a counter\na +Inf\n", "line 2"],
     ["a trailing .0", "# TYPE a gauge\na 1.0\n", "line 2"],
-    ["a value that is no number", "# TYPE a gauge\na one\n", "line 2"],
-    ["JavaScript's infinity", "# TYPE a gauge\na Infinity\n", "line 2"],
+    ["a value that is not a number", "# TYPE a gauge\na one\n", "line 2"],
+    ["Infinity in JavaScript's spelling", "# TYPE a gauge\na Infinity\n", "line 2"],
     ["no value", "# TYPE a gauge\na\n", "line 2"],
     ["a timestamp", "# TYPE a gauge\na 1 1700000000000\n", "line 2"],
-    ["two blanks", "# TYPE a gauge\na  1\n", "line 2"],
+    ["two spaces", "# TYPE a gauge\na  1\n", "line 2"],
     ["no +Inf", histogram('h_bucket{le="1"} 1', "h_sum 3", "h_count 1"), "line 3"],
     ["no buckets", histogram("h_sum 3", "h_count 1"), "line 2"],
     ["no sum", histogram('h_bucket{le="+Inf"} 1', "h_count 1"), "line 3"],
@@ -68,7 +68,7 @@ describe("expectExposition", () => {
     ["count before sum", histogram('h_bucket{le="+Inf"} 1', "h_count 1", "h_sum 1"), "line 3"],
     ["a sample between", histogram('h_bucket{le="+Inf"} 1', "h 1", "h_sum 1", "h_count 1"), "line 3"],
     ["a falling bucket", histogram('h_bucket{le="1"} 2', 'h_bucket{le="+Inf"} 1', "h_sum 1", "h_count 1"), "line 3"],
-    ["a broken bucket", histogram('h_bucket{le="+Inf"} 1.5', "h_sum 1", "h_count 1.5"), "line 2"],
+    ["a bucket with a fraction", histogram('h_bucket{le="+Inf"} 1.5', "h_sum 1", "h_count 1.5"), "line 2"],
     ["bounds out of order", histogram('h_bucket{le="2"} 1', 'h_bucket{le="1"} 1', "h_sum 1", "h_count 1"), "line 3"],
     ["a bucket without le", histogram("h_bucket 1", "h_sum 1", "h_count 1"), "line 2"],
     ["le not last", histogram('h_bucket{le="+Inf",x="1"} 1', 'h_sum{x="1"} 1', 'h_count{x="1"} 1'), "line 2"],
@@ -96,7 +96,7 @@ describe("expectExposition", () => {
   }
 
   for (const [title, text, place] of bad) {
-    it(`rejects ${title}, naming the place`, () => {
+    it(`rejects ${title}, naming the line`, () => {
       expect(() => expectExposition(text)).to.throw(Error, place);
     });
   }

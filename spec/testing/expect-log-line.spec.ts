@@ -12,27 +12,27 @@ const withFields = (fields: string) => line(`"fields":{${fields}},`);
 
 describe("expectLogLine", () => {
   const good: readonly (readonly [string, string])[] = [
-    ["the least there is", line("")],
+    ["only the required keys", line("")],
     ["a message", line("", '"message":"a \\"b\\" {c:1}",')],
     ["spans", line("", '"spans":["a","b"],')],
     ["fields of every kind", withFields('"a":1,"b":-1.5e+3,"c":true,"d":null,"e":"x","f":[1,{"y":1,"z":[]}],"g":{}')],
     ["keys that look like numbers", withFields('"10":1,"9":1,"a":1')],
-    ["numbers beyond what a double holds", withFields('"a":123456789012345678901234567890')],
-    ["what is withheld", withFields('"password":"[redacted]","z":{"api-key":"[redacted]"}')],
+    ["an integer that a double cannot hold", withFields('"a":123456789012345678901234567890')],
+    ["redacted values", withFields('"password":"[redacted]","z":{"api-key":"[redacted]"}')],
   ];
   for (const [name, text] of good) {
     it(`accepts ${name}`, () => {
-      const said = expectLogLine(text);
+      const parsed = expectLogLine(text);
 
-      expect(said).to.deep.equal(JSON.parse(text));
+      expect(parsed).to.deep.equal(JSON.parse(text));
     });
   }
 
   const bad: readonly (readonly [string, string, string])[] = [
-    ["what is no JSON", "listening", "not JSON"],
+    ["a text that is not JSON", "listening", "not JSON"],
     ["a list", "[]", "not an object"],
     ["two lines", `${line("")}\n`, "line break"],
-    ["blanks between tokens", line("").replace(":", ": "), "blanks"],
+    ["whitespace between tokens", line("").replace(":", ": "), "whitespace"],
     ["no level", `{"target":"shop",${TIME}}`, "has no level"],
     ["no target", `{"level":"INFO",${TIME}}`, "has no target"],
     ["no timestamp", '{"level":"INFO","target":"shop"}', "has no timestamp"],
@@ -41,20 +41,20 @@ describe("expectLogLine", () => {
     ["a timestamp without milliseconds", line("").replace(".000", ""), "as its timestamp"],
     ["a timestamp with an offset", line("").replace("000Z", "000+00:00"), "as its timestamp"],
     ["a day that does not exist", line("").replace("01-01", "13-41"), "as its timestamp"],
-    ["an unknown key", line('"extra":1,'), 'a key "extra"'],
-    ["a key of the prototype's", line('"constructor":1,'), 'a key "constructor"'],
-    ["a message that is no text", line("", '"message":1,'), "1 as its message"],
-    ["no spans in the list", line("", '"spans":[],'), "[] as its spans"],
-    ["no fields in the object", line('"fields":{},'), "{} as its fields"],
+    ["an unknown key", line('"extra":1,'), 'the key "extra"'],
+    ["the name of an inherited property", line('"constructor":1,'), 'the key "constructor"'],
+    ["a message that is not a string", line("", '"message":1,'), "1 as its message"],
+    ["an empty list of spans", line("", '"spans":[],'), "[] as its spans"],
+    ["an empty object of fields", line('"fields":{},'), "{} as its fields"],
     ["fields in a list", line('"fields":[1],'), "as its fields"],
     ["keys out of order", `{"target":"shop","level":"INFO",${TIME}}`, '"level" after "target"'],
     ["fields out of order", withFields('"b":1,"a":1'), '"a" after "b"'],
     ["nested keys out of order", withFields('"a":[{"y":{"d":1,"c":1}}]'), '"c" after "d"'],
     ["a field twice", withFields('"a":1,"a":2'), '"a" after "a"'],
-    ["a secret", withFields('"password":"hunter2"'), 'under "password": "hunter2"'],
-    ["a nested secret", withFields('"a":[{"X-Api-Key":"k"}]'), 'under "X-Api-Key"'],
+    ["a secret", withFields('"password":"hunter2"'), 'the value of "password": "hunter2"'],
+    ["a nested secret", withFields('"a":[{"X-Api-Key":"k"}]'), 'the value of "X-Api-Key"'],
     ["an object under a sensitive name", withFields('"cookie":{"a":1}'), "an object or a list"],
-    ["null under a sensitive name", withFields('"token":null'), 'under "token": null'],
+    ["null under a sensitive name", withFields('"token":null'), 'the value of "token": null'],
   ];
   for (const [name, text, message] of bad) {
     it(`rejects ${name}`, () => {

@@ -16,7 +16,7 @@ import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { expectNoLeak } from "../../lib/testing/expect-no-leak.js";
 import { testApp } from "../../lib/testing/test-app.js";
 import { rejectionOf } from "../support/rejection-of.js";
-import { watched } from "../support/watched.js";
+import { withObservability } from "../support/with-observability.js";
 
 const CANARY = "canary4711secret";
 const log = tracing.target("shop::leaks");
@@ -34,14 +34,14 @@ const reads = [
 ];
 
 const everything = (...routes: readonly Route[]): ApplicationBuilder =>
-  watched(Application.create())
+  withObservability(Application.create())
     .routes(new Routes([...reads, ...routes]))
     .compression()
     .securityHeaders(new SecurityHeaders())
     .cors({ origins: ["https://shop.example"] });
 
 describe("expectNoLeak", () => {
-  it("finds nothing where the framework has every stage on", async () => {
+  it("finds nothing with every stage on", async () => {
     await using app = await testApp(everything());
 
     await expectNoLeak(app, CANARY);
@@ -50,7 +50,7 @@ describe("expectNoLeak", () => {
     expect(paths).to.include.members(["/links/1", "/links", "/forms/1", "/texts", "/panics", "/no-such-page-here"]);
   });
 
-  it("finds nothing where the framework is bare", async () => {
+  it("finds nothing in a bare application", async () => {
     await using app = await testApp(Application.create().routes(new Routes(reads)));
 
     await expectNoLeak(app, CANARY);
@@ -58,11 +58,15 @@ describe("expectNoLeak", () => {
 
   const leaks: readonly (readonly [string, (ctx: Context) => unknown, RegExp])[] = [
     ["a message", (ctx) => log.info(`cookie ${ctx.get("cookie")}`), /a log line: .*cookie id=canary4711secret/],
-    ["a field under a harmless name", (ctx) => log.debug("x", { note: ctx.get("x-api-key") }), /a log line: .*note/],
+    [
+      "a field under a name that is not sensitive",
+      (ctx) => log.debug("x", { note: ctx.get("x-api-key") }),
+      /a log line: .*note/,
+    ],
     ["a panic", (ctx) => expect.fail(ctx.get("authorization")), /a log line: .*error/],
     ["basic credentials", (ctx) => log.info(ctx.get("authorization").replace(/^Bearer.*/, "")), /a log line: .*Basic/],
     [
-      "a span, even under a name that the log would withhold",
+      "a field of a span, also under a name that the log redacts",
       (ctx) => log.span("work", { token: ctx.get("x-auth-token") }).run(() => ""),
       /a span: .*shop::leaks work token=canary/,
     ],
@@ -80,7 +84,7 @@ describe("expectNoLeak", () => {
       /a span: .*shop::leaks work note=.*canary/,
     ],
     [
-      "a field that was recorded on a span, inside a map",
+      "a later field of a span, inside a map",
       (ctx) => {
         const span = log.span("work");
         span.run(() => span.record({ seen: new Map([["note", ctx.get("x-auth-token")]]) }));
@@ -88,7 +92,7 @@ describe("expectNoLeak", () => {
       /a span: .*shop::leaks work seen=.*canary/,
     ],
     [
-      "a failure that ended a span",
+      "an error that ended a span",
       async (ctx) => {
         const fail = () => Promise.reject(new Error("failed", { cause: { note: ctx.get("x-auth-token") } }));
         await log
@@ -112,7 +116,7 @@ describe("expectNoLeak", () => {
     ],
     ["a cookie", (ctx) => void ctx.cookies.set("echo", ctx.cookies.get("id")), /a header of POST \/leak/],
     [
-      "a body that was read",
+      "a text of the request body",
       async (ctx) => {
         const text = await ctx.text();
         if (text.includes("nested")) log.warn(text);
@@ -131,7 +135,7 @@ describe("expectNoLeak", () => {
     });
   }
 
-  it("does not find what is withheld in the text of a failure that ended a span", async () => {
+  it("does not report a redacted value in the error of a span", async () => {
     const route = Route.post("/leak", (ctx: Context) => {
       const error = new Error("failed", { cause: { token: ctx.get("x-auth-token") } });
       return log
@@ -159,7 +163,7 @@ describe("expectNoLeak", () => {
     expect(error.message).to.match(/the body of GET \/metrics \(200\): .*agents_total/);
   });
 
-  it("finds what an earlier request of the test has left", async () => {
+  it("finds the canary of an earlier request of the test", async () => {
     await using app = await testApp(everything(Route.get("/login", (ctx) => log.info(ctx.querystring))));
     await app.get("/login?password=mysecretpassword");
 
@@ -168,14 +172,14 @@ describe("expectNoLeak", () => {
     expect(error.message).to.include("password=mysecretpassword");
   });
 
-  it("does not pass where nothing can be looked at", async () => {
+  it("fails if there is nothing to search", async () => {
     const app = await testApp(everything());
     await app.stop();
 
     expect((await rejectionOf(expectNoLeak(app, CANARY))).message).to.include("no request was answered");
   });
 
-  for (const canary of ["", "short", "with blank 123", "ümlaut1234"]) {
+  for (const canary of ["", "short", "with space 123", "ümlaut1234"]) {
     it(`refuses ${JSON.stringify(canary)} as a canary`, async () => {
       await using app = await testApp(Application.create());
 

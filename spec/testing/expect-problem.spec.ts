@@ -36,16 +36,16 @@ describe("expectProblem", () => {
     ["another title", problem(), { status: 404, title: "Gone" }, '"Resource not found"'],
     ["another detail", answer(text), { status: 404, detail: "expected" }, 'the detail is "seen", not "expected"'],
     ["a detail that does not match", answer(text), { status: 404, detail: /expected/ }, '"seen"'],
-    ["a detail that is missing", problem(), { status: 404, detail: /./ }, "undefined"],
-    ["a detail where none belongs", answer(text), { status: 404, detail: null }, '"seen"'],
+    ["a missing detail", problem(), { status: 404, detail: /./ }, "undefined"],
+    ["an unexpected detail", answer(text), { status: 404, detail: null }, '"seen"'],
     [
       "another extension",
       problem({ extensions: { a: 1 } }),
       { status: 404, extensions: { a: 2 } },
       "the extension a is 1",
     ],
-    ["an extension that is missing", problem(), { status: 404, extensions: { a: 2 } }, "the extension a is undefined"],
-    ["a body that is no JSON", answer("<h1>", 404), { status: 404 }, '"<h1>"'],
+    ["a missing extension", problem(), { status: 404, extensions: { a: 2 } }, "the extension a is undefined"],
+    ["a body that is not JSON", answer("<h1>", 404), { status: 404 }, '"<h1>"'],
     ["an empty body", answer("", 404), { status: 404 }, "not JSON"],
     ["a list", answer("[]", 404), { status: 404 }, "lacks a type"],
     ["a document without a title", answer('{"type":"about:blank","status":404}'), { status: 404 }, "lacks"],
@@ -59,7 +59,7 @@ describe("expectProblem", () => {
     ["extensions out of order", answer('{"type":"y","title":"x","status":404,"b":1,"a":1}'), { status: 404 }, "order"],
   ];
   for (const [name, response, expected, message] of bad) {
-    it(`rejects ${name}, naming what it saw`, async () => {
+    it(`rejects ${name}, naming the actual response`, async () => {
       const error = await rejectionOf(expectProblem(response, expected));
 
       expect(error).to.be.instanceOf(AssertionError);

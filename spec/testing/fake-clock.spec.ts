@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 
 describe("FakeClock", () => {
-  it("stands still until it is moved", () => {
+  it("does not move until a test advances it", () => {
     const clock = new FakeClock(1_000);
 
     const before = [clock.now(), clock.monotonic()];
@@ -14,7 +14,7 @@ describe("FakeClock", () => {
     expect([clock.now(), clock.monotonic()]).to.deep.equal([1_250, 250]);
   });
 
-  it("fires what is due, at the moment it is due, and not before", () => {
+  it("fires a timer at its time and not before", () => {
     const clock = new FakeClock();
     const fired: number[] = [];
     clock.setTimeout(() => fired.push(clock.monotonic()), 100);
@@ -28,7 +28,7 @@ describe("FakeClock", () => {
     expect(clock.monotonic()).to.equal(149);
   });
 
-  it("fires in order of time, and in order of arming at one time", () => {
+  it("fires timers in the order of their times, and equal times in the order in which they were set", () => {
     const delays = fc.array(fc.nat(50));
     fc.assert(
       fc.property(delays, (armed) => {
@@ -47,7 +47,7 @@ describe("FakeClock", () => {
     );
   });
 
-  it("ends at the same place by one step or by many", () => {
+  it("reaches the same state by one step and by many steps", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000)), (steps) => {
         const clock = new FakeClock();
@@ -67,7 +67,7 @@ describe("FakeClock", () => {
     );
   });
 
-  it("fires timers that timers arm, within the same advance", () => {
+  it("fires a timer that a callback sets, within the same advance", () => {
     const clock = new FakeClock();
     const fired: number[] = [];
     clock.setTimeout(() => clock.setTimeout(() => fired.push(clock.monotonic()), 10), 10);
@@ -77,7 +77,7 @@ describe("FakeClock", () => {
     expect(fired).to.deep.equal([20]);
   });
 
-  it("does not fire what was called off, also by an earlier timer", () => {
+  it("does not fire a timer that was cancelled, also by an earlier timer", () => {
     const clock = new FakeClock();
     const fired: string[] = [];
     const late = clock.setTimeout(() => fired.push("late"), 20);
@@ -90,7 +90,7 @@ describe("FakeClock", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("keeps a timer without delay until it is advanced, be it by nothing", () => {
+  it("fires a timer with a delay of 0 at the next advance, also by 0 ms", () => {
     const clock = new FakeClock();
     const fired: string[] = [];
     clock.setTimeout(() => fired.push("zero"), 0);
@@ -103,7 +103,7 @@ describe("FakeClock", () => {
     expect(fired).to.deep.equal(["zero", "negative"]);
   });
 
-  it("lets promises settle between timers when advanced asynchronously", async () => {
+  it("lets promises settle between two timers in advanceAsync", async () => {
     const clock = new FakeClock();
     const pause = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
     const moments: number[] = [];
@@ -121,7 +121,7 @@ describe("FakeClock", () => {
     expect(moments).to.deep.equal([10, 20]);
   });
 
-  it("fires a timer in the async context in which it was armed", () => {
+  it("fires a timer in the async context in which it was set", () => {
     const clock = new FakeClock();
     const storage = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
@@ -132,7 +132,7 @@ describe("FakeClock", () => {
     expect(seen).to.deep.equal(["armed"]);
   });
 
-  it("sets the calendar without touching durations or timers", () => {
+  it("sets the wall clock without a change of durations or timers", () => {
     const clock = new FakeClock(0);
     const fired: number[] = [];
     clock.setTimeout(() => fired.push(clock.now()), 100);
@@ -152,11 +152,11 @@ describe("FakeClock", () => {
     });
   }
 
-  it("refuses a timer that arms itself for the same moment for ever", () => {
+  it("refuses a timer that sets itself again with a delay of 0 for ever", () => {
     const clock = new FakeClock();
     const again = () => void clock.setTimeout(again, 0);
     again();
 
-    expect(() => clock.advance(1)).to.throw(RangeError, "without delay");
+    expect(() => clock.advance(1)).to.throw(RangeError, "without a delay");
   });
 });

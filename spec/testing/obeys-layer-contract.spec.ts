@@ -17,7 +17,7 @@ import {
   type Run,
 } from "../../lib/entries/main.js";
 import { obeysLayerContract, type LayerContractOptions } from "../../lib/testing/obeys-layer-contract.js";
-import type { TriedLayer } from "../../lib/testing/layer-trial.js";
+import type { LayerUnderTest } from "../../lib/testing/layer-trial.js";
 import { runProgram } from "../support/program.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
@@ -42,7 +42,7 @@ const koa = (run: (ctx: Context, next: Next) => unknown): KoaMiddleware => run;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const isAsked = (ctx: Context) => ctx.get("x-refuse") !== "";
 
-/** Sends a stream as one text, once `read` has read it. */
+/** Replaces a stream by its text, after `read` has collected it. */
 function collecting(read: (body: Readable, keep: (chunk: Buffer) => void) => Promise<unknown>): KoaMiddleware {
   return koa(async (ctx, next) => {
     await next();
@@ -55,11 +55,11 @@ function collecting(read: (body: Readable, keep: (chunk: Buffer) => void) => Pro
 }
 
 describe("obeysLayerContract", () => {
-  const good: readonly (readonly [string, TriedLayer, LayerContractOptions?])[] = [
+  const good: readonly (readonly [string, LayerUnderTest, LayerContractOptions?])[] = [
     ["a layer that does nothing", new Wrapping((inner) => inner)],
     ["a Koa function that does nothing", koa((_ctx, next) => next())],
-    ["a middleware that sets a header on the way out", new Marking()],
-    ["a Koa function that sets a default before", koa((ctx, next) => ((ctx.status = 200), next()))],
+    ["a middleware that sets a header after next", new Marking()],
+    ["a Koa function that sets a default status before next", koa((ctx, next) => ((ctx.status = 200), next()))],
     [
       "a middleware that refuses",
       koa((ctx, next) => (isAsked(ctx) ? Reply.empty(403) : next())),
@@ -105,10 +105,10 @@ describe("obeysLayerContract", () => {
     ["ErrorMapping", new ErrorMapping().redactErrors(true)],
   ];
   for (const [name, layer, options] of good) {
-    it(`is kept by ${name}`, () => obeysLayerContract(layer, options));
+    it(`accepts ${name}`, () => obeysLayerContract(layer, options));
   }
 
-  const bad: readonly (readonly [string, TriedLayer, RegExp, LayerContractOptions?])[] = [
+  const bad: readonly (readonly [string, LayerUnderTest, RegExp, LayerContractOptions?])[] = [
     [
       "a Koa function that calls next twice",
       koa(async (_ctx, next) => {
@@ -124,13 +124,13 @@ describe("obeysLayerContract", () => {
         try {
           await inner(ctx);
         } catch {
-          // It hides what it did.
+          // Hides the second call.
         }
       }),
       /called next 2 times/,
     ],
     [
-      "a middleware that goes on after it has refused",
+      "a middleware that calls next after it has refused",
       koa((ctx, next) => {
         ctx.status = 403;
         return next();
@@ -138,7 +138,7 @@ describe("obeysLayerContract", () => {
       /called next after it had answered with 403: return instead/,
     ],
     [
-      "a middleware that goes on after it has given a body",
+      "a middleware that calls next after it has set a body",
       koa((ctx, next) => {
         ctx.body = "cached";
         return next();
@@ -146,7 +146,7 @@ describe("obeysLayerContract", () => {
       /called next after it had answered with 200/,
     ],
     [
-      "a middleware that calls next when it is over",
+      "a middleware that calls next after it has finished",
       koa((_ctx, next) => void setImmediate(() => void next().catch(() => {}))),
       /called next after it had finished/,
       { limitMs: 300 },
@@ -158,7 +158,7 @@ describe("obeysLayerContract", () => {
       { refused: { headers: { "X-Refuse": "1" } } },
     ],
     [
-      "a middleware that sets a header on the raw response on the way out",
+      "a middleware that sets a header on the raw response after next",
       koa(async (ctx, next) => {
         await next();
         ctx.res.setHeader("X-Late", "1");
@@ -166,7 +166,7 @@ describe("obeysLayerContract", () => {
       /when the answer is written by hand, it called setHeader\(X-Late\) after the head was sent/,
     ],
     [
-      "a middleware that sets a cookie on the way out",
+      "a middleware that sets a cookie after next",
       koa(async (ctx, next) => {
         await next();
         ctx.cookies.set("late", "1");
@@ -179,22 +179,22 @@ describe("obeysLayerContract", () => {
       /when the next one rejects with an error, it swallowed Error: further in/,
     ],
     [
-      "a middleware that does not wait for next",
+      "a middleware that does not await next",
       koa((_ctx, next) => void next().catch(() => {})),
       /when the next one answers later, it finished before next had: await next/,
     ],
     [
-      "a middleware that does not wait for next, nor for its failure",
+      "a middleware that neither awaits next nor handles its error",
       koa((_ctx, next) => void next()),
       /when the next one answers later, it finished before next had: await next/,
     ],
     [
-      "a middleware that does not wait for what it does after next",
+      "a middleware that does not await its own continuation of next",
       koa((ctx, next) => void next().then(() => ctx.res.setHeader("X-Late", "1"))),
       /called setHeader\(X-Late\) after the head was sent[^]*it finished before next had/,
     ],
     [
-      "an asynchronous middleware that does not wait for next",
+      "an asynchronous middleware that does not await next",
       koa(async (_ctx, next) => {
         void (async () => {
           await next();
@@ -203,12 +203,12 @@ describe("obeysLayerContract", () => {
       /it finished before next had: await next/,
     ],
     [
-      "a layer that does not wait for its inner run",
+      "a layer that does not await its inner run",
       new Wrapping((inner) => (ctx) => void inner(ctx)),
       /it finished before next had: await next/,
     ],
     [
-      "a layer that catches only what is thrown at once",
+      "a layer that catches synchronous exceptions",
       new Wrapping((inner) => (ctx) => {
         try {
           return inner(ctx);
@@ -242,12 +242,12 @@ describe("obeysLayerContract", () => {
       { answersErrors: true },
     ],
     [
-      "a middleware that leaves HEAD to somebody else",
+      "a middleware that refuses HEAD",
       koa((ctx, next) => (ctx.method === "HEAD" ? Reply.empty(405) : next())),
       /answered HEAD with 405 .* and GET with 200 text\/plain/,
     ],
     [
-      "a middleware that ends a failing body cleanly",
+      "a middleware that ends a failed body as if it were complete",
       collecting(
         (body, keep) => new Promise((resolve) => body.on("data", keep).on("end", resolve).on("error", resolve)),
       ),
@@ -255,13 +255,13 @@ describe("obeysLayerContract", () => {
       { limitMs: 300 },
     ],
     [
-      "a middleware that loses the failure of a body",
+      "a middleware that ignores the error of a body",
       collecting((body, keep) => new Promise((resolve) => body.on("data", keep).on("end", resolve))),
       /when the body fails after its first bytes, it did not come to an end within 300 ms/,
       { limitMs: 300 },
     ],
     [
-      "a middleware that does not let go of a body",
+      "a middleware that does not destroy an unread body",
       collecting((body, keep) => new Promise((resolve) => body.on("data", keep).on("close", resolve))),
       /when the client leaves while the body is sent, it kept a body stream open/,
       { limitMs: 300 },
@@ -281,10 +281,10 @@ describe("obeysLayerContract", () => {
       }),
       /gave no answer/,
     ],
-    ["a middleware that lets nothing through", koa(() => Reply.empty(503)), /never called next: give a `request`/],
+    ["a middleware that never calls next", koa(() => Reply.empty(503)), /never called next: give a `request`/],
   ];
   for (const [name, layer, message, options] of bad) {
-    it(`is broken by ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       const error = await rejectionOf(obeysLayerContract(layer, options));
 
       expect(error).to.be.instanceOf(AssertionError);
@@ -292,20 +292,20 @@ describe("obeysLayerContract", () => {
     });
   }
 
-  it("names the layer and lists every fault", async () => {
-    class Deaf implements Middleware {
+  it("names the layer and lists all faults", async () => {
+    class Swallowing implements Middleware {
       async handle(_ctx: Context, next: Next): Promise<void> {
         await next().catch(() => {});
       }
     }
 
-    const error = await rejectionOf(obeysLayerContract(new Deaf()));
+    const error = await rejectionOf(obeysLayerContract(new Swallowing()));
 
-    expect(error.message).to.match(/^Deaf does not obey the layer contract:\n/);
+    expect(error.message).to.match(/^Swallowing does not obey the layer contract:\n/);
     expect(error.message.split("\n  - ")).to.have.length.above(4);
   });
 
-  it("names a layer that does not wait for next", async () => {
+  it("names a layer that does not await next", async () => {
     class Hasty implements Middleware {
       handle(_ctx: Context, next: Next): void {
         void next();
@@ -317,7 +317,7 @@ describe("obeysLayerContract", () => {
     expect(error.message).to.match(/^Hasty does not obey the layer contract:\n/);
   });
 
-  it("does not end the process of the test where a layer does not wait for next", async () => {
+  it("does not end the test process if a layer does not await next", async () => {
     const { code, stdout, stderr } = await runProgram(`
       const { obeysLayerContract } = await load("testing/obeys-layer-contract.js");
       const layers = {
@@ -340,7 +340,7 @@ describe("obeysLayerContract", () => {
     expect(code).to.equal(0);
   });
 
-  it("puts a layer inside those it needs", () =>
+  it("runs the layer inside the layers of `within`", () =>
     obeysLayerContract(
       koa((ctx, next) => {
         if (ctx.state["user"] !== "ada") throw new ForbiddenError();

@@ -71,7 +71,7 @@ describe("testApp", () => {
     expect((await fetch(`${app.url}/greetings/ada`)).status).to.equal(200);
   });
 
-  it("serves what a builder describes", async () => {
+  it("serves the application of a builder", async () => {
     await using app = await testApp(serving(Route.get("/", () => "built")));
 
     const response = await app.get("/");
@@ -79,7 +79,7 @@ describe("testApp", () => {
     expect(await response.text()).to.equal("built");
   });
 
-  it("puts doubles in the place of what is provided", async () => {
+  it("replaces providers with doubles", async () => {
     await using app = await testApp(
       GreetingModule,
       provide(Greetings).useValue({ for: (name) => `double of ${name}` }),
@@ -100,7 +100,7 @@ describe("testApp", () => {
     expect(error.message).to.include("unused");
   });
 
-  it("keeps what handlers log, on both sides of an await, and lets nothing of it out", async () => {
+  it("captures the log of handlers, before and after an await, and keeps it from other subscribers", async () => {
     const outside: string[] = [];
     const watcher = { onEvent: ({ message }: { message: string | undefined }) => void outside.push(String(message)) };
 
@@ -124,7 +124,7 @@ describe("testApp", () => {
     expect(events(two)).not.to.include("answered");
   });
 
-  it("starts and stops subsystems, and logs from them too", async () => {
+  it("starts and stops subsystems, and captures their log", async () => {
     const journal: string[] = [];
     @Injectable()
     class Store extends Subsystem {
@@ -160,7 +160,7 @@ describe("testApp", () => {
 });
 
 describe("app.stop", () => {
-  it("refuses connections afterwards, and may be called twice", async () => {
+  it("refuses later connections, and may be called twice", async () => {
     const app = await testApp(GreetingModule);
     await app.get("/greetings/ada");
 
@@ -189,7 +189,7 @@ describe("app.stop", () => {
     await stopping;
   });
 
-  it("does not wait for an answer that the test left unread", async () => {
+  it("does not wait for a response that the test has not read", async () => {
     const app = await testApp(serving(Route.get("/", endless)));
     const response = await app.get("/");
     const before = performance.now();
@@ -200,7 +200,7 @@ describe("app.stop", () => {
     expect(performance.now() - before).to.be.lessThan(1500);
   });
 
-  it("fails naming the request that has to be cut, at once where a fake clock is advanced", async () => {
+  it("fails naming the request that it cut, without a wait if the test advances a fake clock", async () => {
     const clock = new FakeClock();
     const builder = serving(Route.get("/slow", hanging)).provide(provide(Clock).useValue(clock));
     const app = await testApp(builder);
@@ -216,7 +216,7 @@ describe("app.stop", () => {
     expect(await response).to.have.property("code", "ECONNRESET");
   });
 
-  it("ends with a fake clock that nobody advances", async () => {
+  it("ends also with a fake clock that the test does not advance", async () => {
     const signals: unknown[] = [];
     const untilAborted = ({ signal }: Context) =>
       new Promise<never>((_resolve, reject) => {
@@ -236,7 +236,7 @@ describe("app.stop", () => {
     expect(signals).to.have.nested.property("[0].code", "E_DRAIN");
   });
 
-  it("does not tell twice what it told when it was called by hand", async () => {
+  it("does not throw the error of an earlier stop() again on disposal", async () => {
     const clock = new FakeClock();
     const app = await testApp(serving(Route.get("/", hanging)).provide(provide(Clock).useValue(clock)));
     const socket = net.connect(Number(new URL(app.url).port), "127.0.0.1");

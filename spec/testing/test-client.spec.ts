@@ -32,7 +32,7 @@ async function* failing(): AsyncGenerator<string> {
   throw new Error("disk on fire");
 }
 
-// What `mirror` answers.
+/** The request as the route `/mirror` received it. */
 const seen = async (response: Response) =>
   (await response.json()) as { method: string; url: string; headers: string[]; body: string };
 
@@ -51,14 +51,14 @@ describe("the client of a test application", () => {
   after(() => app.stop());
 
   for (const method of ["get", "post", "put", "patch", "delete", "options"] as const) {
-    it(`sends ${method.toUpperCase()}, with a body where one is given`, async () => {
+    it(`sends ${method.toUpperCase()}, with a body if one is given`, async () => {
       const response = await app[method]("/mirror", { body: "hello" });
 
       expect(await seen(response)).to.include({ method: method.toUpperCase(), body: "hello" });
     });
   }
 
-  it("sends HEAD, which has no body", async () => {
+  it("sends HEAD and receives no body", async () => {
     const response = await app.head("/mirror");
 
     expect([response.status, await response.text()]).to.deep.equal([200, ""]);
@@ -71,14 +71,14 @@ describe("the client of a test application", () => {
   });
 
   for (const path of ["/mirror//a/../b/./c", "/mirror/%2f%7E", "/mirror?a=b&c=?/#x"]) {
-    it(`sends the target ${path} as it is written`, async () => {
+    it(`sends the target ${path} unchanged`, async () => {
       const response = await app.get(path);
 
       expect(await seen(response)).to.include({ url: path });
     });
   }
 
-  it("encodes what no request line may hold", async () => {
+  it("encodes characters that a request line may not hold", async () => {
     const response = await app.get("/mirror/grüße ☃");
 
     expect(await seen(response)).to.include({ url: "/mirror/gr%C3%BC%C3%9Fe%20%E2%98%83" });
@@ -88,7 +88,7 @@ describe("the client of a test application", () => {
     expect((await rejectionOf(app.get(""))).message).to.include('write "/"');
   });
 
-  it("sends headers as they are written, repeated ones too", async () => {
+  it("sends headers unchanged, also repeated ones", async () => {
     const response = await app.get("/mirror", { headers: { "X-Odd-CASE": ["1", "2"], Host: "elsewhere" } });
 
     const { headers } = await seen(response);
@@ -96,7 +96,7 @@ describe("the client of a test application", () => {
     expect(headers.filter((name) => name === "Host")).to.have.lengthOf(1);
   });
 
-  it("takes headers as fetch does", async () => {
+  it("takes a Headers object", async () => {
     const response = await app.get("/mirror", { headers: new Headers({ "x-a": "1" }) });
 
     expect((await seen(response)).headers.join("|")).to.include("x-a|1");
@@ -111,7 +111,7 @@ describe("the client of a test application", () => {
     ["a type of its own", { body: "x", headers: { "content-type": "text/csv" } }, "text/csv", "x"],
   ] as const;
   for (const [name, options, type, text] of bodies) {
-    it(`sends ${name} as a body with the type that goes with it`, async () => {
+    it(`sends ${name} as a body with its media type`, async () => {
       const { headers, body } = await seen(await app.post("/mirror", options));
 
       const at = headers.findIndex((each) => each.toLowerCase() === "content-type");
@@ -125,14 +125,14 @@ describe("the client of a test application", () => {
     expect([response.status, response.headers.get("location")]).to.deep.equal([302, "/mirror"]);
   });
 
-  it("shows a body that is cut as a failure, not as an end", async () => {
+  it("rejects the reading of a body that was cut", async () => {
     const response = await app.get("/broken");
 
     expect(response.status).to.equal(200);
     expect(await rejectionOf(response.text())).to.be.instanceOf(Error);
   });
 
-  it("can be called off", async () => {
+  it("aborts at the given signal", async () => {
     const signal = AbortSignal.abort();
 
     expect(await rejectionOf(app.get("/mirror", { signal }))).to.have.property("name", "AbortError");
@@ -146,7 +146,7 @@ describe("the client of a test application", () => {
   });
 
   describe("with cookies", () => {
-    it("keeps them, longest path first, where their path reaches", async () => {
+    it("sends them where their path matches, the longest path first", async () => {
       const browser = app.withCookies();
       await browser.get("/login");
 
@@ -155,7 +155,7 @@ describe("the client of a test application", () => {
       expect(await cookies(await browser.get("/mirror/deeper"))).to.equal("id=1; short=2");
     });
 
-    it("takes the directory for the path of a cookie that names none", async () => {
+    it("uses the directory of the request as the path of a cookie without one", async () => {
       const browser = app.withCookies();
       await browser.get("/area/login");
 
@@ -172,14 +172,14 @@ describe("the client of a test application", () => {
       expect(await cookies(await browser.get("/mirror"))).to.equal(undefined);
     });
 
-    it("keeps those of two clients apart", async () => {
+    it("keeps the cookies of two clients apart", async () => {
       const [one, other] = [app.withCookies(), app.withCookies()];
       await one.get("/login");
 
       expect(await cookies(await other.get("/mirror"))).to.equal(undefined);
     });
 
-    it("sends a cookie header that is given instead", async () => {
+    it("sends a given cookie header instead", async () => {
       const browser = app.withCookies();
       await browser.get("/login");
 
@@ -188,19 +188,19 @@ describe("the client of a test application", () => {
   });
 
   describe("raw", () => {
-    it("returns what came back once the connection is closed", async () => {
+    it("returns the received bytes when the connection closes", async () => {
       const answer = await app.raw("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
       expect(answer.toString()).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
     });
 
-    it("returns what came back once nothing more comes", async () => {
+    it("returns the received bytes after a silence", async () => {
       const answer = await app.raw("GET /redirect HTTP/1.1\r\nHost: x\r\n\r\n", { quietMs: 20 });
 
       expect(answer.toString()).to.match(/^HTTP\/1\.1 302 /);
     });
 
-    it("returns nothing where nothing comes within the limit", async () => {
+    it("returns no bytes if none arrive within the limit", async () => {
       const answer = await app.raw("GET / HT", { limitMs: 30 });
 
       expect(answer).to.have.lengthOf(0);

@@ -11,7 +11,7 @@ import { errorOf } from "../../support/error-of.js";
 import { Gate } from "../../support/gate.js";
 import { type Answer, Stack } from "../../support/stack.js";
 import { until } from "../../support/until.js";
-import { Witness } from "../../support/witness.js";
+import { TracingRecorder } from "../../support/tracing-recorder.js";
 import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
 
 const APP = "https://app.example";
@@ -395,7 +395,7 @@ describe("CorsLayer", () => {
       seen = ctx;
       return decided.passed;
     };
-    const witness = new Witness();
+    const witness = new TracingRecorder();
     await using stack = await witness.run(() =>
       Stack.of([new CorsLayer({ origins }), new AccessLogLayer()], () => void handled++),
     );

@@ -5,18 +5,18 @@ import { redirect, type Redirect } from "../../../lib/stages/redirects/redirect.
 import { RedirectMapperLayer } from "../../../lib/stages/redirects/redirect-mapper.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
-import { Stack, type Asking } from "../../support/stack.js";
+import { Stack, type AskOptions } from "../../support/stack.js";
 
 const show = Get("/links/{id}", "links.show");
 const routes = new Routes([Route.get("/links/{id}", () => "x").name("links.show")]);
 const mapper = new RedirectMapperLayer({ routes, origin: "https://shop.example" });
 
-async function answerOf(result: (ctx: Context) => Redirect, asking: Asking = {}) {
+async function answerOf(result: (ctx: Context) => Redirect, asking: AskOptions = {}) {
   await using stack = await Stack.of([mapper], result);
   return await stack.ask("/from", { ...asking, headers: { host: "here.example", ...asking.headers } });
 }
 
-const LOCATIONS: readonly (readonly [string, () => Redirect, Asking, number, string])[] = [
+const LOCATIONS: readonly (readonly [string, () => Redirect, AskOptions, number, string])[] = [
   ["no target", () => redirect(), {}, 302, "/"],
   ["a path", () => redirect().to("/a?b=c#d"), {}, 302, "/a?b=c#d"],
   ["a path after POST", () => redirect().to("/a"), { method: "POST" }, 303, "/a"],

@@ -1,6 +1,6 @@
 /**
- * Listens to everything that is emitted, every span included, and keeps it as it was given: for specs that ask what a stage tells, not
- * how a line of it looks.
+ * Records every event and every span with its original values: for specs of what a stage emits. For the text of a log line use
+ * `CaptureSink`.
  */
 import {
   tracing,
@@ -12,50 +12,50 @@ import {
   type SpanData,
 } from "../../lib/tracing/tracing.js";
 
-export interface SeenEvent {
+export interface RecordedEvent {
   readonly level: Level;
   readonly target: string;
   readonly message: string | undefined;
-  /** The event's own. */
+  /** The fields of the event itself. */
   readonly fields: Fields;
   /** Outermost first. */
   readonly spans: readonly string[];
-  /** Those of the spans; the innermost beats the others. */
+  /** The fields of its spans. The innermost span takes precedence. */
   readonly inherited: Fields;
 }
 
-export interface SeenSpan {
+export interface RecordedSpan {
   readonly target: string;
   readonly name: string;
   readonly fields: Fields;
   readonly parent: string | undefined;
   readonly remoteParent: SpanData["remoteParent"];
-  /** `undefined` while it is open. */
+  /** `undefined` while the span is open. */
   outcome: SpanOutcome | undefined;
 }
 
-export class Witness implements TracingLayer<SeenSpan> {
-  readonly events: SeenEvent[] = [];
-  readonly spans: SeenSpan[] = [];
+export class TracingRecorder implements TracingLayer<RecordedSpan> {
+  readonly events: RecordedEvent[] = [];
+  readonly spans: RecordedSpan[] = [];
   private readonly subscriber = tracing.registry().with(this);
 
-  /** A server that is made in `fn` tells what it does here. */
+  /** Records the events of `fn`, and of a server that `fn` creates. */
   run<T>(fn: () => T): T {
     return tracing.withSubscriber(this.subscriber, fn);
   }
 
-  /** The events of one target, in order. */
-  from(target: string): readonly SeenEvent[] {
+  /** The events of one target, in their order. */
+  from(target: string): readonly RecordedEvent[] {
     return this.events.filter((event) => event.target === target);
   }
 
-  onNewSpan({ target, name, fields, parent, remoteParent }: SpanData): SeenSpan {
+  onNewSpan({ target, name, fields, parent, remoteParent }: SpanData): RecordedSpan {
     const seen = { target, name, fields, parent: parent?.name, remoteParent, outcome: undefined };
     this.spans.push(seen);
     return seen;
   }
 
-  onClose(_span: SpanData, outcome: SpanOutcome, seen: SeenSpan | undefined): void {
+  onClose(_span: SpanData, outcome: SpanOutcome, seen: RecordedSpan | undefined): void {
     if (seen !== undefined) seen.outcome = outcome;
   }
 

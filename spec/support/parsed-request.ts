@@ -1,10 +1,10 @@
-/** What Node's own parser makes of header lines that were sent: the request as a stage would see it. */
+/** Sends header lines and returns the request as Node's parser reads it. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { listening } from "./listening.js";
 
-export async function received(...lines: readonly string[]): Promise<IncomingMessage> {
+export async function parsedRequest(...lines: readonly string[]): Promise<IncomingMessage> {
   const { server, port } = await listening(createServer((_request, response) => response.end()));
   const socket = connect(port, "127.0.0.1");
   const request = once(server, "request");

@@ -1,0 +1,65 @@
+/**
+ * The log lines and spans of one application under test. `testApp` makes one; a test reads the lines at `app.logs`, and `expectNoLeak`
+ * reads both. For the log lines alone a `CaptureSink` is enough.
+ */
+import { provide, type Binding } from "../di/provide.js";
+import { Filter } from "../observe/logging/filter.js";
+import { FieldWriter } from "../observe/logging/json-fields.js";
+import { JsonLog } from "../observe/logging/json-log.js";
+import { isSensitive } from "../observe/logging/redaction.js";
+import { CaptureSink, LogSink } from "../observe/logging/sink.js";
+import type { TracingLayer } from "../tracing/registry.js";
+import type { Fields, SpanData, SpanOutcome } from "../tracing/subscriber.js";
+import { tracing } from "../tracing/tracing.js";
+
+export class CapturedTracing {
+  readonly sink = new CaptureSink();
+  readonly spans = new CapturedSpans();
+  private readonly subscriber = tracing.registry().with(new JsonLog(this.sink)).with(this.spans);
+
+  /** The log sink and the filter for classes that inject one. */
+  fallbacks(): readonly Binding[] {
+    return [provide(LogSink).useValue(this.sink), provide(Filter).useValue(Filter.upTo("TRACE"))];
+  }
+
+  /** Captures the events of `fn` and of everything that `fn` starts, such as the requests of a server that it creates. */
+  run<T>(fn: () => T): T {
+    return tracing.withSubscriber(this.subscriber, fn);
+  }
+}
+
+// A span exporter sends fields without redaction, and errors with redaction by name. The captured texts are the same.
+const fieldWriter = new FieldWriter(() => false);
+const errorWriter = new FieldWriter(isSensitive);
+
+/** The log shows a span only where an event occurs inside it. This layer keeps every span, as an exporter sees it. */
+class CapturedSpans implements TracingLayer {
+  readonly #texts: string[] = [];
+
+  onNewSpan(span: SpanData): void {
+    this.#texts.push(`${span.target} ${span.name} ${textOfFields(span.fields)}`);
+  }
+
+  onRecord(span: SpanData, fields: Fields): void {
+    this.#texts.push(`${span.target} ${span.name} ${textOfFields(fields)}`);
+  }
+
+  onClose(span: SpanData, outcome: SpanOutcome): void {
+    if (!outcome.ok) this.#texts.push(`${span.target} ${span.name} ${textOfValue(errorWriter, outcome.error)}`);
+  }
+
+  /** One text for each new span, for each later record of fields, and for each error that ended a span. */
+  texts(): readonly string[] {
+    return this.#texts;
+  }
+}
+
+function textOfFields(fields: Fields): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${textOfValue(fieldWriter, value)}`)
+    .join(" ");
+}
+
+function textOfValue(writer: FieldWriter, value: unknown): string {
+  return typeof value === "string" ? value : (writer.value(value) ?? "");
+}

@@ -1,0 +1,138 @@
+/**
+ * A probe in each gap between two stages of an application with every stage on. It records the state of the request before the inner
+ * stages and the state of the answer after them. A gap has the name of the stage outside it.
+ */
+import type { ApplicationParts } from "../../lib/app/build.js";
+import { Application } from "../../lib/app/application.js";
+import { ApplicationBuilder } from "../../lib/app/builder.js";
+import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
+import type { Context } from "../../lib/http/context.js";
+import type { Next } from "../../lib/http/middleware.js";
+import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics/metrics.js";
+import { RequestId } from "../../lib/observe/request-id.js";
+import { TraceContext } from "../../lib/observe/trace-context.js";
+import { STAGES, type Slot } from "../../lib/pipeline/table.js";
+import { testApp, type TestApp } from "../../lib/testing/test-app.js";
+import type { AnyRequestOptions } from "../../lib/testing/test-client.js";
+import { EveryStage, GreetingModule } from "./every-stage.js";
+
+/** The marks of earlier stages on a request. */
+export interface RequestState {
+  readonly nonce: boolean;
+  readonly requestId: boolean;
+  readonly trace: boolean;
+  readonly limited: boolean;
+  readonly timed: boolean;
+}
+
+/** The answer in a gap, and the records of it so far. */
+export interface AnswerState {
+  /** `undefined` if an exception passes. */
+  readonly status: number | undefined;
+  readonly type: unknown;
+  readonly encoding: unknown;
+  readonly location: unknown;
+  readonly countedRequests: number;
+  readonly loggedLines: number;
+}
+
+export interface ProbedRequest {
+  readonly response: Response;
+  readonly text: string;
+  /** The gaps that the request reached, the outermost first. */
+  readonly gapsReached: readonly Slot[];
+  readonly requestAt: (gap: Slot) => RequestState;
+  readonly answerAt: (gap: Slot) => AnswerState;
+}
+
+/** Inside the router there is no gap but the handler. */
+const GAPS = STAGES.filter(({ kind }) => kind !== "router" && kind !== "fallback").map(({ slot }) => slot);
+
+export class StageProbes implements AsyncDisposable {
+  private requestStates = new Map<Slot, RequestState>();
+  private answerStates = new Map<Slot, AnswerState>();
+
+  private constructor(
+    readonly stages: EveryStage,
+    private readonly app: TestApp,
+  ) {}
+
+  static async start(): Promise<StageProbes> {
+    const stages = new EveryStage();
+    let probes: StageProbes | undefined;
+    const probe = (gap: Slot) => (ctx: Context, next: Next) => probes?.record(gap, ctx, next) ?? next();
+    const builder = new ApplicationBuilder(GreetingModule, (parts) => withProbes(parts, probe));
+    probes = new StageProbes(stages, await testApp(stages.applyTo(builder)));
+    return probes;
+  }
+
+  /** Sends a request and returns the records of its probes. */
+  async request(path: string, options?: AnyRequestOptions): Promise<ProbedRequest> {
+    const ins = (this.requestStates = new Map());
+    const outs = (this.answerStates = new Map());
+    const response = await this.app.request(path, options);
+    return {
+      response,
+      text: await response.text(),
+      gapsReached: [...ins.keys()],
+      requestAt: (gap) => recordAt(ins, gap),
+      answerAt: (gap) => recordAt(outs, gap),
+    };
+  }
+
+  /** The lines of the access log so far. */
+  get lines(): readonly string[] {
+    return this.app.logs.lines().filter((line) => line.includes('"target":"framework::observe::access_log"'));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.app.stop();
+  }
+
+  private async record(gap: Slot, ctx: Context, next: Next): Promise<void> {
+    this.requestStates.set(gap, {
+      nonce: CspNonce.find(ctx) !== undefined,
+      requestId: RequestId.of(ctx) !== undefined,
+      trace: TraceContext.of(ctx) !== undefined,
+      limited: ctx.bodyLimit !== undefined,
+      timed: ctx.timeKeeper !== undefined,
+    });
+    try {
+      await next();
+      this.answerStates.set(gap, this.answerState(ctx, ctx.status));
+    } catch (error) {
+      this.answerStates.set(gap, this.answerState(ctx, undefined));
+      throw error;
+    }
+  }
+
+  private answerState({ raw, naturalType }: Context, status: number | undefined): AnswerState {
+    return {
+      status,
+      type: naturalType,
+      encoding: raw.getHeader("Content-Encoding"),
+      location: raw.getHeader("Location"),
+      countedRequests: this.countedRequests,
+      loggedLines: this.lines.length,
+    };
+  }
+
+  private get countedRequests(): number {
+    const samples = this.stages.metrics.render().matchAll(new RegExp(`^${HTTP_REQUESTS_TOTAL}\\{.*\\} (\\d+)$`, "gm"));
+    return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+}
+
+/** Puts a probe into each slot. The chain is composed when the application starts, so it includes them. */
+function withProbes(parts: ApplicationParts, probe: (gap: Slot) => (ctx: Context, next: Next) => unknown): Application {
+  for (const gap of GAPS) if (parts.pipeline.isOn(gap)) parts.pipeline.put(gap, probe(gap));
+  // The constructor is internal. It only keeps the parts.
+  return Reflect.construct(Application, [parts]) as Application;
+}
+
+function recordAt<T>(records: ReadonlyMap<Slot, T>, gap: Slot): T {
+  const record = records.get(gap);
+  if (record === undefined)
+    throw new Error(`no record of ${gap}; there are records of ${[...records.keys()].join(", ")}`);
+  return record;
+}
