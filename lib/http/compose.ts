@@ -51,7 +51,7 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
  * instead of the middleware. A failure of the rest is reported in each case.
  */
 class Step {
-  rest: Rest | undefined = undefined;
+  rest: NextPromise | undefined = undefined;
   private wasCalled = false;
   private restIsOver = false;
   private failure: { readonly error: unknown } | undefined = undefined;
@@ -68,7 +68,7 @@ class Step {
   readonly next: Next = () => {
     if (this.wasCalled) return rejectSecondCall();
     this.wasCalled = true;
-    this.rest = new Rest((resolve, reject) => this.run(resolve, reject));
+    this.rest = new NextPromise((resolve, reject) => this.run(resolve, reject));
     if (this.failure !== undefined) this.rest.handleRejection();
     return this.rest;
   };
@@ -113,7 +113,7 @@ class Step {
   }
 
   /** Whether the rest has ended, and the middleware waited for its failure if there was one. */
-  private isHandled(rest: Rest): boolean {
+  private isHandled(rest: NextPromise): boolean {
     return this.restIsOver && (this.failure === undefined || rest.isAwaited);
   }
 
@@ -123,7 +123,7 @@ class Step {
 }
 
 /** The promise that `next()` returns. It records whether any code waits for it. */
-class Rest extends Promise<void> {
+class NextPromise extends Promise<void> {
   isAwaited = false;
 
   /** Handles the rejection: if no code waits for it, Node would end the process because of an unhandled rejection. */
@@ -136,8 +136,8 @@ class Rest extends Promise<void> {
 
 // `await`, `then` and `Promise.race` read the constructor of a promise before they wait for it (ECMA-262, PromiseResolve and
 // SpeciesConstructor). The getter returns `Promise` itself, so that `await` makes no second promise.
-void Object.defineProperty(Rest.prototype, "constructor", {
-  get(this: Rest) {
+void Object.defineProperty(NextPromise.prototype, "constructor", {
+  get(this: NextPromise) {
     this.isAwaited = true;
     return Promise;
   },
