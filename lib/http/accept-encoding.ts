@@ -1,14 +1,14 @@
 /**
- * Reads `Accept-Encoding` (RFC 9110 section 12.5.3) as far as `br` and `gzip` are concerned, and picks between them: the higher
- * weight wins, `br` wins a tie, and a client that prefers its bytes as they are gets them so.
+ * Reads `br` and `gzip` from `Accept-Encoding` (RFC 9110 section 12.5.3), and picks one: that with the higher weight, or `br` if both
+ * are equal. A client that prefers `identity` gets the body without a coding.
  *
- * The header is hostile: a member that is not well-formed does not exist, the first of two for the same coding counts, and members
- * after the 32nd are not looked at. Never throws.
+ * The header may be hostile. A member that is not well-formed is ignored, of two members for one coding the first counts, and members
+ * after the 32nd are not read. Never throws.
  */
 
 export type Coding = "br" | "gzip";
 
-/** Weights in thousandths: 0 is a refusal, `undefined` not mentioned. */
+/** Weights in thousandths. 0: the client refuses the coding. `undefined`: the client does not name it. */
 export interface Acceptance {
   readonly br: number;
   readonly gzip: number;
@@ -37,7 +37,7 @@ export function readAcceptEncoding(header: string | undefined): Acceptance {
   };
 }
 
-/** The best of the codings that are `available`; `undefined`: the bytes as they are. */
+/** The best of the codings that are `available`; `undefined` for no coding. */
 export function pickCoding(
   { br, gzip, identity = 0 }: Acceptance,
   available: { readonly br: boolean; readonly gzip: boolean } = EITHER,

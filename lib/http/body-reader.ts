@@ -1,6 +1,6 @@
 /**
- * Reading a request's body: once, bounded, and kept, so that a second reader sees the same bytes. What does not fit is an error
- * with a status (400, 413, 415, 422); nothing is inflated.
+ * Reads the body of a request: once, up to a limit. The bytes are kept, so that a second reader gets them too. A body that breaks a
+ * rule is an error with a status (400, 413, 415, 422). A compressed body is refused.
  */
 import {
   PayloadTooLargeError,
@@ -15,12 +15,12 @@ import { markHandled } from "../runtime/mark-handled.js";
 import { validate, type Schema } from "./schema.js";
 
 /**
- * `a=1&b=2` from a form or a query as an object without a prototype, so that a field named `__proto__` is a field like any other.
- * A repeated key is a list; more than a thousand fields are refused. Decoding follows the URL standard's urlencoded parser.
+ * The fields of a form or a query (`a=1&b=2`), as an object without a prototype: a field may be named `__proto__`. A repeated key has
+ * a list of values. More than a thousand fields are refused. Decoding follows the urlencoded parser of the URL standard.
  */
 export type FieldValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** How many fields are read at most. */
+/** The most fields that are read. */
 export const MAX_FIELDS = 1000;
 
 export function parseFields(text: string): FieldValues {
@@ -44,10 +44,10 @@ function refuseTooMany(text: string): void {
   }
 }
 
-/** What the readers read at most where no stage and no route says otherwise: 2 MiB. */
+/** The most bytes that are read, unless a stage or a route sets another limit: 2 MiB. */
 export const DEFAULT_READ_LIMIT = 2_097_152;
 
-/** Every chunk that is kept costs more than a hundred bytes besides its own, and a client may send a body one byte at a time. */
+/** The chunks that are kept before they are joined. Each costs over a hundred bytes more than its content, and may have one byte. */
 const MOST_CHUNKS = 1024;
 
 const BodyBytes = new Extension<Promise<Buffer>>("request body");
@@ -108,7 +108,7 @@ function collect(ctx: Context): Promise<Buffer> {
     return Promise.reject(new UnsupportedMediaTypeError("The request has a Content-Encoding, and none is read."));
   }
   const transfer = incoming.headers["transfer-encoding"];
-  // A server of ours has refused it; under `callback()` the server is not ours.
+  // A server that the framework made has refused this already. Under `callback()` the caller made the server.
   if (transfer !== undefined && transfer.toLowerCase() !== "chunked") {
     return Promise.reject(new BadRequestError("The request has a Transfer-Encoding that is not read."));
   }
@@ -135,7 +135,7 @@ function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, r
     incoming.pause();
     reject(tooLarge(limit));
   };
-  // At the end the listeners go with the request; taking them off would cost every body read.
+  // The listeners are not removed here: they are collected with the request, and removing them would cost time for each body.
   const onEnd = (): void => {
     resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
   };
@@ -153,7 +153,7 @@ function tooLarge(limit: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`The request body is larger than ${limit} bytes.`);
 }
 
-/** Someone has read the stream before, and not to its end. */
+/** The error for a stream of which other code has read a part. */
 function brokenOff(): FrameworkError {
   return new FrameworkError("the request's body was partly read already, and cannot be read again", {
     code: "E_BODY_BROKEN_OFF",
@@ -171,7 +171,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** The parser of the URL standard would put replacement characters where the percent-encoding is none, or no UTF-8. */
+/** Refuses an invalid percent-encoding, and one that is not UTF-8. The URL standard's parser would put replacement characters there. */
 function refuseBadEncoding(text: string): void {
   if (!text.includes("%")) return;
   try {
@@ -185,14 +185,14 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // V8's message repeats a piece of the body; the client knows what it sent, and logs must not.
+    // V8's message quotes a part of the body, which must not come into a log.
     throw new MalformedJsonError(text === "" ? "The request body is empty." : "The request body is not valid JSON.");
   }
 }
 
 function expectMediaType(ctx: Context, accepts: (type: string) => boolean, expected: string): void {
   const header = ctx.incoming.headers["content-type"];
-  // What nearly everyone sends, known without parsing.
+  // Nearly every client sends exactly this text, which needs no parsing.
   if (header === expected) return;
   if (header === undefined)
     throw new UnsupportedMediaTypeError(`The request has no Content-Type; expected ${expected}.`);

@@ -1,18 +1,18 @@
 /**
- * Remembers what was worked out for a text, for texts that come from outside and are nearly always one of a few: a client that
- * invents new ones every time costs the work, never the memory.
+ * Remembers the values that were computed from texts. For texts of clients, which are nearly always one of a few: a client that sends a
+ * new text each time costs computation, but no memory.
  */
 
-/** A text longer than this is worked out each time. */
+/** The value of a longer text is computed each time. */
 const MAX_LENGTH = 256;
 
 export class BoundedMemo<V extends {}> {
   private readonly known = new Map<string, V>();
-  /** What was asked last is mostly what is asked next, and comparing costs a fifth of looking up. */
+  /** The last text is mostly the next one too, and to compare costs a fifth of a look-up. */
   private last: string | undefined = undefined;
   private lastValue: V | undefined = undefined;
 
-  /** @param capacity how many are kept; the one too many starts over with an empty memory */
+  /** @param capacity the most values that are remembered; one more, and all are forgotten */
   constructor(
     private readonly workOut: (text: string) => V,
     private readonly capacity = 128,

@@ -1,9 +1,9 @@
 /**
- * Who is asking: the address of the client, and the scheme it used, seen through the proxies that are trusted and no others.
- * `X-Forwarded-For` and `X-Forwarded-Proto` are written by whoever sends them, so they count only as far as an unbroken row of
- * trusted proxies vouches for them, walked from the right. `Forwarded`, `X-Real-IP` and `X-Forwarded-Host` are never read.
+ * The address of the client and the scheme that it used, behind proxies that the operator trusts. A client can write anything into
+ * `X-Forwarded-For` and `X-Forwarded-Proto`. So the entries are read from the right, the nearest proxy first, and only as long as
+ * each one was written by a trusted proxy. `Forwarded`, `X-Real-IP` and `X-Forwarded-Host` are never read.
  *
- * Not for deciding who may do what: an address is not an identity.
+ * Not for access control: an address is not an identity.
  *
  * @example
  * const proxies = TrustedProxies.parse("10.0.0.0/8, fd00::/8");
@@ -13,21 +13,17 @@ import { isIPv4, isIPv6, SocketAddress, BlockList } from "node:net";
 import { trimWhitespace } from "./field-value.js";
 import { FrameworkError } from "../errors/framework-error.js";
 
-// Reads an IP address into the one spelling everything else compares: IPv4 as it is, IPv6 compressed and in lower case
-// (RFC 5952), an IPv4-mapped IPv6 address as the IPv4 address it stands for (RFC 4291 section 2.5.5.2).
-// Bounded and total: whatever the input, it gives an address or `undefined`.
-//
-// For addresses that come as text from outside. It resolves no names.
-//
-// @example
-// readAddress("::FFFF:10.0.0.1"); // "10.0.0.1"
-// readForwardedEntry("[2001:DB8::1]:443"); // "2001:db8::1"
-
-/** The longest entry there is: 45 characters of address, two brackets, `:65535`. */
+/** The longest valid entry: 45 characters of address, two brackets, `:65535`. */
 const MAX_ENTRY_LENGTH = 53;
 const MAPPED = "::ffff:";
 
-/** The address in its one spelling; `undefined` for anything else, an address with a zone (`%eth0`) included. */
+/**
+ * An IP address in the one spelling that is compared: IPv4 as it is, IPv6 compressed and in lower case (RFC 5952), an IPv4-mapped IPv6
+ * address as IPv4 (RFC 4291 section 2.5.5.2). `undefined` for any other text, and for an address with a zone (`%eth0`).
+ *
+ * @example
+ * readAddress("::FFFF:10.0.0.1"); // "10.0.0.1"
+ */
 export function readAddress(text: string): string | undefined {
   if (text.length > MAX_ENTRY_LENGTH) return undefined;
   if (isIPv4(text)) return text;
@@ -36,18 +32,18 @@ export function readAddress(text: string): string | undefined {
   return isMappedAddress(address) ? address.slice(MAPPED.length) : address;
 }
 
-/** One entry of `X-Forwarded-For`: `ip`, `ip:port`, `[v6]` or `[v6]:port`, blanks around it allowed. */
+/** The address of an entry of `X-Forwarded-For`: `ip`, `ip:port`, `[v6]` or `[v6]:port`, with whitespace around it or without. */
 export function readForwardedEntry(entry: string): string | undefined {
   const text = trimWhitespace(entry);
   if (text.length > MAX_ENTRY_LENGTH) return undefined;
   if (text.startsWith("[")) return readBracketed(text);
   const colon = text.indexOf(":");
-  // Two colons make it IPv6, which takes a port in brackets only.
+  // Two colons mean IPv6, which has a port only after brackets.
   if (colon === -1 || text.includes(":", colon + 1)) return readAddress(text);
   return isPort(text, colon + 1) ? readAddress(text.slice(0, colon)) : undefined;
 }
 
-/** The address of a connection, as the system reports it: only the mapped form needs another spelling, and a zone stays. */
+/** The address of a connection in that spelling. The system reports it, so only a mapped address changes; a zone stays. */
 export function readPeer(peer: string): string {
   return isMappedAddress(peer) ? peer.slice(MAPPED.length) : peer;
 }
@@ -76,19 +72,19 @@ function isPort(text: string, start: number): boolean {
   return port <= 65_535;
 }
 
-// Reads one entry of a list of trusted addresses: an IP address, or a CIDR block (RFC 4632, RFC 4291 section 2.3).
-// For lists an operator writes; what clients send is read by `ip-address.ts`.
-//
-// @example
-// readBlock("10.0.0.0/8"); // { address: "10.0.0.0", prefix: 8 }
-
-/** An address and how many of its leading bits count; the host bits may be anything. */
+/** An address, and the number of its leading bits that are compared. The other bits may have any value. */
 export interface AddressBlock {
   readonly address: string;
   readonly prefix: number;
 }
 
-/** The block, an address alone being a block of one; `undefined` for anything else. */
+/**
+ * An entry of the operator's list: a CIDR block (RFC 4632, RFC 4291 section 2.3), or an address, which is a block of one address.
+ * `undefined` for any other text. Entries that clients send are read by `readForwardedEntry`.
+ *
+ * @example
+ * readBlock("10.0.0.0/8"); // { address: "10.0.0.0", prefix: 8 }
+ */
 export function readBlock(entry: string): AddressBlock | undefined {
   const slash = entry.indexOf("/");
   const text = slash === -1 ? entry : entry.slice(0, slash);
@@ -96,27 +92,27 @@ export function readBlock(entry: string): AddressBlock | undefined {
   if (address === undefined) return undefined;
   const width = isIPv4(address) ? 32 : 128;
   if (slash === -1) return { address, prefix: width };
-  // A prefix on the mapped spelling counts the 96 bits before the IPv4 address.
-  const before = width === 32 && text.includes(":") ? 96 : 0;
+  // The prefix of a mapped address includes the 96 bits before the IPv4 address.
+  const mappedBits = width === 32 && text.includes(":") ? 96 : 0;
   const prefix = readPrefix(entry.slice(slash + 1));
-  const isInRange = prefix !== undefined && prefix >= before && prefix <= before + width;
-  return isInRange ? { address, prefix: prefix - before } : undefined;
+  const isInRange = prefix !== undefined && prefix >= mappedBits && prefix <= mappedBits + width;
+  return isInRange ? { address, prefix: prefix - mappedBits } : undefined;
 }
 
 function readPrefix(digits: string): number | undefined {
   const prefix = Number(digits);
-  // Only the plain spelling: no sign, no exponent, no leading zero, no blank.
+  // Digits alone: no sign, no exponent, no leading zero, no whitespace.
   return String(prefix) === digits && Number.isInteger(prefix) && prefix >= 0 ? prefix : undefined;
 }
 
-/** Verdicts kept; a crowd of other addresses makes the memory start anew, never grow. */
+/** The number of addresses whose verdict is remembered. When it is reached, all verdicts are forgotten. */
 const MAX_VERDICTS = 1024;
 
 export class TrustedProxies {
-  /** Trusts no one: the client is the peer. */
+  /** Trusts no proxy: the client is the peer. */
   static readonly none = new TrustedProxies([]);
 
-  // A list a family: one BlockList for both would let `::/0` match IPv4 and an IPv4 block match mapped addresses.
+  // One list for each family: in a common list `::/0` would match IPv4 addresses, and IPv4 blocks would match mapped addresses.
   readonly #v4 = new BlockList();
   readonly #v6 = new BlockList();
   readonly #verdicts = new Map<string, boolean>();
@@ -131,29 +127,29 @@ export class TrustedProxies {
   }
 
   /**
-   * Reads addresses and CIDR blocks, separated by commas or blanks; host bits are masked, IPv4-mapped IPv6 counts as IPv4.
+   * Reads addresses and CIDR blocks, separated by commas or whitespace. Host bits are masked, and IPv4-mapped IPv6 counts as IPv4.
    *
-   * @throws FrameworkError `E_TRUSTED_PROXIES`, naming every entry that is neither; at `build()` it is a start-up finding.
+   * @throws FrameworkError `E_TRUSTED_PROXIES`, naming every entry that is neither; `build()` reports it as a diagnostic.
    */
   static parse(list: string | undefined): TrustedProxies {
-    // JavaScript callers may pass a list of them.
-    if (typeof list !== "string" && list !== undefined) throw refuse([String(list)]);
+    // A caller in JavaScript may pass an array.
+    if (typeof list !== "string" && list !== undefined) throw invalidProxies([String(list)]);
     const entries = (list ?? "").split(/[\s,]/u).filter((entry) => entry !== "");
     const blocks: AddressBlock[] = [];
-    const junk: string[] = [];
+    const invalid: string[] = [];
     for (const entry of entries) {
       const block = readBlock(entry);
-      if (block === undefined) junk.push(JSON.stringify(entry));
+      if (block === undefined) invalid.push(JSON.stringify(entry));
       else blocks.push(block);
     }
-    if (junk.length > 0) throw refuse(junk);
+    if (invalid.length > 0) throw invalidProxies(invalid);
     return blocks.length === 0 ? TrustedProxies.none : new TrustedProxies(blocks);
   }
 
   /**
-   * The client's address; `""` where there is no peer address (IPC).
+   * The client's address; `""` if the peer has none (IPC).
    *
-   * @param peer the other end of the connection, as the socket reports it
+   * @param peer the address of the peer, as the socket reports it
    * @param forwardedFor every `X-Forwarded-For` line, in order (`req.headersDistinct["x-forwarded-for"]`)
    */
   clientIp(peer: string | undefined, forwardedFor: readonly string[] | undefined): string {
@@ -163,8 +159,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The client's scheme: the last `X-Forwarded-Proto` value where a trusted peer says `http` or `https`, else `fallback`, which is the
-   * scheme of the connection.
+   * The client's scheme: the last value of `X-Forwarded-Proto` if the peer is trusted and the value is `http` or `https`; else
+   * `fallback`, the scheme of the connection.
    *
    * @param forwardedProto every `X-Forwarded-Proto` line, in order
    */
@@ -214,8 +210,8 @@ export class TrustedProxies {
   }
 }
 
-function refuse(junk: readonly string[]): FrameworkError {
-  const named = junk.length === 1 ? `trusted proxy ${junk[0]} is` : `trusted proxies ${junk.join(", ")} are`;
+function invalidProxies(invalid: readonly string[]): FrameworkError {
+  const named = invalid.length === 1 ? `trusted proxy ${invalid[0]} is` : `trusted proxies ${invalid.join(", ")} are`;
   const fix = "write an IP address or a CIDR block such as 10.0.0.0/8 or fd00::/8, with a prefix of at most 32 or 128";
   return new FrameworkError(`${named} neither an address nor a block: ${fix}`, { code: "E_TRUSTED_PROXIES" });
 }

@@ -1,5 +1,6 @@
 /**
- * From a list of layers and middlewares to one call, once, when the application is built.
+ * Composes a list of layers and middlewares into one call, once, when the application is built. It also takes care of a middleware
+ * that ends before its `next()` does.
  */
 import { answerWith } from "./returned-value.js";
 import type { Context } from "./context.js";
@@ -34,7 +35,7 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
     } catch (thrown) {
       return step.failed(thrown);
     }
-    // Most return what `next()` gave them: that needs no promise around it.
+    // Most middlewares return the promise of `next()`, which needs no promise around it.
     if (result !== undefined && result === step.rest) return step.rest;
     if (!isPromise(result)) return step.ended(result);
     return asPromise(result).then(
@@ -45,16 +46,17 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
 }
 
 /**
- * One middleware at work on one request. It may end before its `next()` does, on purpose (`Promise.race([next(), timer])`) or because
- * an `await` is missing. Where nothing is answered, the chain waits in its place; a failure is never lost.
+ * The call of one middleware for one request. A middleware may end before its `next()` does: on purpose
+ * (`Promise.race([next(), timer])`), or because an `await` is missing. If the request has no answer then, the chain waits for `next()`
+ * instead of the middleware. A failure of the rest is reported in each case.
  */
 class Step {
-  rest: Rest | undefined = undefined;
+  rest: NextPromise | undefined = undefined;
   private wasCalled = false;
   private restIsOver = false;
   private failure: { readonly error: unknown } | undefined = undefined;
-  /** The middleware has ended, and the chain went on without its `next()`. */
-  private isLeft = false;
+  /** The middleware has ended, and the chain does not wait for its `next()`. */
+  private isAbandoned = false;
 
   constructor(
     private readonly ctx: Context,
@@ -62,30 +64,30 @@ class Step {
     private readonly middleware: Middleware | KoaMiddleware,
   ) {}
 
-  /** The rest of the chain for the middleware: a real promise, and only once. */
+  /** Runs the rest of the chain, once. Returns a real promise, also if the rest is synchronous. */
   readonly next: Next = () => {
-    if (this.wasCalled) return refuseSecondCall();
+    if (this.wasCalled) return rejectSecondCall();
     this.wasCalled = true;
-    this.rest = new Rest((resolve, reject) => this.run(resolve, reject));
-    if (this.failure !== undefined) this.rest.spareProcess();
+    this.rest = new NextPromise((resolve, reject) => this.run(resolve, reject));
+    if (this.failure !== undefined) this.rest.handleRejection();
     return this.rest;
   };
 
-  /** The middleware returned `value`. A promise where the chain has to wait for the rest. */
+  /** The middleware returned `value`. Returns a promise if the chain must wait for the rest. */
   ended(value: unknown): void | Promise<void> {
     const { ctx, rest } = this;
-    this.isLeft = true;
+    this.isAbandoned = true;
     if (value !== undefined) answerWith(ctx, value);
-    if (rest === undefined || this.isKnown(rest)) return undefined;
+    if (rest === undefined || this.isHandled(rest)) return undefined;
     if (ctx.isAnswered || ctx.isWrittenByHand) return this.reportFailure();
-    this.isLeft = false;
+    this.isAbandoned = false;
     log.warn("next() was not awaited", { middleware: middlewareName(this.middleware) });
     return rest;
   }
 
   failed(thrown: unknown): never {
-    this.isLeft = true;
-    if (this.rest !== undefined && !this.isKnown(this.rest)) this.reportFailure();
+    this.isAbandoned = true;
+    if (this.rest !== undefined && !this.isHandled(this.rest)) this.reportFailure();
     throw thrown;
   }
 
@@ -98,8 +100,8 @@ class Step {
       this.restIsOver = true;
       this.failure = { error };
       reject(error);
-      this.rest?.spareProcess();
-      if (this.isLeft) this.reportFailure();
+      this.rest?.handleRejection();
+      if (this.isAbandoned) this.reportFailure();
     };
     try {
       const result = this.inner(this.ctx);
@@ -110,8 +112,8 @@ class Step {
     }
   }
 
-  /** Whether the middleware could see how the rest ended. */
-  private isKnown(rest: Rest): boolean {
+  /** Whether the rest has ended, and the middleware waited for its failure if there was one. */
+  private isHandled(rest: NextPromise): boolean {
     return this.restIsOver && (this.failure === undefined || rest.isAwaited);
   }
 
@@ -120,12 +122,12 @@ class Step {
   }
 }
 
-/** The promise that `next()` returns. It notes whether anything waits for it. */
-class Rest extends Promise<void> {
+/** The promise that `next()` returns. It records whether any code waits for it. */
+class NextPromise extends Promise<void> {
   isAwaited = false;
 
-  /** Has a failure that nothing waits for be no unhandled rejection, which would end the process. */
-  spareProcess(): void {
+  /** Handles the rejection: if no code waits for it, Node would end the process because of an unhandled rejection. */
+  handleRejection(): void {
     const { isAwaited } = this;
     this.catch(() => {});
     this.isAwaited = isAwaited;
@@ -133,16 +135,16 @@ class Rest extends Promise<void> {
 }
 
 // `await`, `then` and `Promise.race` read the constructor of a promise before they wait for it (ECMA-262, PromiseResolve and
-// SpeciesConstructor). As it is `Promise` itself, `await` needs no second promise.
-void Object.defineProperty(Rest.prototype, "constructor", {
-  get(this: Rest) {
+// SpeciesConstructor). The getter returns `Promise` itself, so that `await` makes no second promise.
+void Object.defineProperty(NextPromise.prototype, "constructor", {
+  get(this: NextPromise) {
     this.isAwaited = true;
     return Promise;
   },
 });
 
-function refuseSecondCall(): Promise<never> {
-  const refusal = Promise.reject(new Error("next() was called twice by one middleware"));
-  refusal.catch(() => {});
-  return refusal;
+function rejectSecondCall(): Promise<never> {
+  const rejection = Promise.reject(new Error("next() was called twice by one middleware"));
+  rejection.catch(() => {});
+  return rejection;
 }

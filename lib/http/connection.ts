@@ -1,6 +1,6 @@
 /**
- * One client connection and what is in flight on it. The socket's `close` is listened to once a connection, not once a request,
- * so that noticing a client that leaves costs a request next to nothing.
+ * One client connection, and the requests in flight on it. The connection listens to its socket's `close` once, so that no request
+ * pays for a listener of its own. `Connections` holds all connections of one server.
  */
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -11,7 +11,7 @@ import { isHalfClosed } from "./half-close.js";
 import { readPeer } from "./client-address.js";
 import { QueuedRequests } from "./queued-requests.js";
 
-/** A request that was accepted and whose answer is not yet handed over. */
+/** A request in flight: it was accepted, and Node does not have its whole answer yet. */
 export interface Flight {
   /** @internal */
   readonly incoming: IncomingMessage;
@@ -25,14 +25,14 @@ const connectionOf = Symbol("connection");
 
 interface ConnectedSocket extends Socket {
   [connectionOf]?: Connection;
-  /** Node's; gone where the connection was upgraded. */
+  /** Node's HTTP parser. A connection that was upgraded has none. */
   readonly parser?: unknown;
 }
 
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly open = new Set<Connection>();
-  /** Set by the drain: from now on an answer behind which none is owed carries `Connection: close`. */
+  /** The drain sets it. From then on, the last answer that a connection owes carries `Connection: close`. */
   closing = false;
 
   add(connection: Connection): void {
@@ -58,44 +58,45 @@ export class Connections {
   }
 
   /**
-   * Runs `sweep`, which has Node close its idle connections, and keeps it off those whose answer is handed over and not yet sent:
-   * Node takes them for idle as soon as `end()` was called, and the answer would be lost. The same holds for those that are half closed.
+   * Runs `sweep`, in which Node closes its idle connections, and protects two kinds of connections from it. Node counts a connection as
+   * idle as soon as `end()` was called, although its answer is not sent yet: the answer would be lost. Node also counts a half-closed
+   * connection as idle.
    */
   sparing(sweep: () => void): void {
     const sockets = [...this.open].map(({ socket }) => socket);
-    const leaving = sockets.flatMap((socket) => messageOn(socket) ?? []).filter(isLeaving);
-    const closing = sockets.filter(isHalfClosed);
-    for (const message of leaving) message.finished = false;
-    for (const socket of closing) socket.destroy = () => socket;
+    const unsent = sockets.flatMap((socket) => messageOn(socket) ?? []).filter(isUnsent);
+    const halfClosed = sockets.filter(isHalfClosed);
+    for (const message of unsent) message.finished = false;
+    for (const socket of halfClosed) socket.destroy = () => socket;
     sweep();
-    for (const message of leaving) message.finished = true;
-    // What stays is the method of its class.
-    for (const socket of closing) Reflect.deleteProperty(socket, "destroy");
+    for (const message of unsent) message.finished = true;
+    // Without its own `destroy` the socket has that of its class again.
+    for (const socket of halfClosed) Reflect.deleteProperty(socket, "destroy");
   }
 
-  /** Destroys whatever is still open. */
+  /** Destroys the connections that are still open. */
   destroyAll(): void {
     for (const { socket } of this.open) socket.destroy();
   }
 
-  /** Resolves when the sockets that are open now have closed, and everyone in flight on them has been told. */
+  /** Resolves when the connections that are open now have closed, and the requests in flight on them know it. */
   async closed(): Promise<void> {
     await Promise.all([...this.open].map(({ socket }) => new Promise((resolve) => socket.once("close", resolve))));
   }
 }
 
-/** Whether Node keeps a response back until those before it on its connection are out. @internal */
+/** Whether Node holds a response back until the responses before it on its connection are sent. @internal */
 export function isQueued(response: ServerResponse, socket: Socket): boolean {
   return response.socket === null && messageOn(socket) !== undefined;
 }
 
-/** The answer that a socket is at; there is no public name for it. @internal */
+/** The response that Node writes to a socket now. Node has no public name for it. @internal */
 export function messageOn(socket: Duplex): ServerResponse | undefined {
   const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null };
   return message ?? undefined;
 }
 
-/** Whether a client waits for nothing on a socket that Node parses: no request is in flight, and no answer is on its way. @internal */
+/** Whether a socket that Node parses owes its client nothing: no request is in flight, and no answer is still to be sent. @internal */
 export function owesNothing(socket: Socket): boolean {
   const { [connectionOf]: connection }: ConnectedSocket = socket;
   if (connection !== undefined && connection.inFlight > 0) return false;
@@ -107,21 +108,21 @@ export function isUpgraded({ parser }: ConnectedSocket): boolean {
   return parser === undefined || parser === null;
 }
 
-// `writableEnded` and its kin are derived from `finished`; that is the one Node's sweep looks at.
-function isLeaving(message: ServerResponse): boolean {
+// Node's sweep reads `finished`, from which `writableEnded` follows.
+function isUnsent(message: ServerResponse): boolean {
   return message.writableEnded && !message.writableFinished;
 }
 
 export class Connection {
-  /** The other end's address; `""` where there is none (a pipe). Asked for once: a socket that was reset no longer knows it. */
+  /** The address of the peer; `""` for a pipe, which has none. It is read once, because a socket that was reset no longer has it. */
   readonly peer: string;
-  /** The client reset the connection before its first request was seen: nobody waits for an answer, and nobody could be named. */
+  /** The client reset the connection before the framework saw its first request: no client waits, and its address is lost. */
   readonly wasReset: boolean;
-  /** An answer said that it is the last: what comes behind it is not processed (RFC 9112 section 9.6). */
+  /** An answer said that it is the last one. Requests after it are not processed (RFC 9112 section 9.6). */
   isClosing = false;
 
-  // Nearly always there is one request at a time; only pipelining needs the set. The newest request is apart until its own end, so
-  // that it is known whether an answer is the last in order.
+  // Nearly always one request is in flight; only pipelining needs the set. The newest request stays apart, because an answer must
+  // know whether it is the last of its connection.
   private newest: Flight | undefined;
   private readonly older = new Set<Flight>();
   private queued: QueuedRequests | undefined;
@@ -129,7 +130,7 @@ export class Connection {
   private constructor(
     readonly socket: Socket,
     readonly registry: Connections,
-    /** Of HTTP/2, where each request has a stream, which a client can cancel alone. */
+    /** The request's stream in HTTP/2: a client can cancel it and keep the connection. */
     readonly stream: Duplex | undefined,
   ) {
     const { remoteAddress } = socket;
@@ -137,11 +138,12 @@ export class Connection {
     // A pipe has no address at either end.
     this.wasReset = remoteAddress === undefined && socket.localAddress !== undefined;
     registry.add(this);
-    // Before Node closes the answer: whoever writes one by hand is in flight until then, and has to hear that the client left.
+    // Before Node's own listener, which closes the response and so ends a request that is answered by hand. Until then the request is in
+    // flight, and is told that the client left.
     (stream ?? socket).prependOnceListener("close", () => this.closed());
   }
 
-  /** The connection of a request; made at first sight. */
+  /** The connection of a request. Its first request makes it. */
   static of({ socket, stream }: IncomingMessage & { readonly stream?: Duplex }, registry: Connections): Connection {
     if (stream !== undefined) return new Connection(socket, registry, stream);
     const holder: ConnectedSocket = socket;
@@ -163,12 +165,12 @@ export class Connection {
     else this.older.delete(flight);
   }
 
-  /** Starts a request, at once or when enough of those before it are answered. */
+  /** Starts a request: at once, or when enough requests before it are answered. */
   start(response: ServerResponse, clock: Clock, start: () => void): void {
     (this.queued ??= new QueuedRequests(this.socket, clock)).add(response, start);
   }
 
-  /** Whether no request came behind that of `flight`, which is in flight. */
+  /** Whether `flight`, which is in flight, is the last request of the connection so far. */
   endsWith(flight: Flight): boolean {
     return this.newest === flight && this.waiting === 0;
   }
@@ -194,15 +196,9 @@ export class Connection {
   }
 }
 
-// The requests of a server of ours. When an answer is out, Node reads what is left of its request, so that whoever listens hears of the
-// end: for one without a body that is eight callbacks about nothing, a tenth of the price of a small answer. Where nobody listens,
-// and nobody was handed the request who still could, it is over at once.
-//
-// Not for requests of somebody else's server, whose owner holds them as well.
-
 /**
- * Node's names for a request that was read to its end; there are no public ones. Since version 24.12 it sets them itself, for all requests
- * without a body, on servers that are told to (`optimizeEmptyRequests`). Where they are missing, the request ends the long way.
+ * Node's fields of a request that was read to its end; they have no public names. From version 24.12 on Node sets them itself for
+ * requests without a body, on servers with `optimizeEmptyRequests`. If Node has no such fields, the request ends in Node's own way.
  */
 interface Inside {
   _dumped: boolean;
@@ -210,8 +206,13 @@ interface Inside {
     Record<"ended" | "endEmitted" | "destroyed" | "closed" | "closeEmitted", boolean> | undefined;
 }
 
+/**
+ * A request of a server that the framework made. After the answer, Node reads the request to its end and tells its listeners. For a
+ * request without a body and without listeners these are eight callbacks without effect, a tenth of the cost of a small answer:
+ * `endUnheard` leaves them out. Not for requests of a server of the caller, whose code has the requests too.
+ */
 export class OwnRequest extends IncomingMessage {
-  /** To be called when the answer is decided, of a request without a body that was never handed out. */
+  /** Ends a request that has no body, and that the application never got. The caller has decided the answer. */
   endUnheard(): void {
     if (this.listenerCount("end") > 0 || this.listenerCount("close") > 0) return;
     // Node declares only what is public.

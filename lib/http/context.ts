@@ -49,11 +49,11 @@ type Own =
   | "onerror"
   | "cookies";
 
-// Koa's members are inherited through the prototype (below), so the type says what the compiler cannot see.
+// Koa's members are inherited through the prototype (below), which the compiler does not see; so the type declares them.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
 export interface Context<Names extends string = never> extends Omit<Koa.ExtendableContext, Own | keyof Exchange> {}
 
-/** Most targets are a path without a query; those need not be taken apart. */
+/** Most targets are a path without a query, which need no parsing. */
 const PATH_ALONE = /^\/[^?#]*$/;
 
 const NO_PARAMS = Object.freeze(Object.create(null)) as Readonly<Record<string, never>>;
@@ -157,26 +157,26 @@ export class Context<Names extends string = never> extends Exchange {
     return value === undefined ? "" : String(value);
   }
 
-  /** The body as JSON; with a schema its output. 400, 413, 415 and 422 are thrown for what does not fit. */
+  /** The body as JSON; with a schema, the schema's output. Throws an error with status 400, 413, 415 or 422 if it cannot be read. */
   json(): Promise<unknown>;
   json<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   json(schema?: Schema): Promise<unknown> {
     return readJson(this, schema);
   }
 
-  /** The body of an urlencoded form; with a schema its output. */
+  /** The body of an urlencoded form; with a schema, the schema's output. */
   form(): Promise<FormFields>;
   form<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   form(schema?: Schema): Promise<unknown> {
     return readForm(this, schema);
   }
 
-  /** The body as UTF-8 text, whatever its media type. */
+  /** The body as UTF-8 text, of any media type. */
   text(): Promise<string> {
     return readText(this);
   }
 
-  /** The query's fields; with a schema its output, which may be a promise where the schema is asynchronous. */
+  /** The fields of the query; with a schema, the schema's output, which is a promise if the schema is asynchronous. */
   search(): FormFields;
   search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   search(schema?: Schema): unknown {
@@ -212,7 +212,7 @@ export class Context<Names extends string = never> extends Exchange {
       return;
     }
     if (this.headIsSent) {
-      // Nothing more to send is the end of what was begun by hand.
+      // The application began the answer by hand: no further body means that the answer ends here.
       this.answerBody("");
       return;
     }
@@ -292,10 +292,10 @@ export class Context<Names extends string = never> extends Exchange {
   }
 }
 
-// Everything else that Koa's context has, inherited from Koa itself.
+// All other members of Koa's context are inherited from Koa itself.
 Object.setPrototypeOf(Answer.prototype, koaContext);
 
-/** Every line of a header. Node makes that table for all headers at once, so it is read only for a request that has the header. */
+/** All lines of a header. Node makes this table for all headers at once, so it is read only if the request has the header. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
   return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
 }

@@ -1,22 +1,22 @@
 /**
- * A typed value that one stage leaves on the request and another reads: the framework's form of "request extensions".
- * Each extension is its own key, so two of them can never collide.
+ * A typed value of a request: one stage sets it, another stage or a handler reads it. Each extension is its own key, so two extensions
+ * never collide. Not for values of the whole application, which are injected.
  *
  * @example
  * const CurrentUser = new Extension<User>("CurrentUser");
  * CurrentUser.set(ctx, user);
- * CurrentUser.of(ctx).name; // throws where no one has set it
+ * CurrentUser.of(ctx).name; // throws if it was not set
  */
 import { FrameworkError } from "../errors/framework-error.js";
 
-/** Whatever carries extensions; a `Context` does. */
+/** An object with extensions, for example a `Context`. */
 export interface Extensible {
-  /** @internal Made on the first `set`; by the number of the extension. */
+  /** The values by the number of their extension. The first `set` makes the array. @internal */
   extensions: unknown[] | undefined;
 }
 
 export class Extension<T> {
-  // There are a handful of them, made when modules load: an array is the smallest table, and the fastest.
+  // An application has a few extensions, all made when its modules load. For so few an array is the smallest and fastest table.
   static #count = 0;
   readonly #number = Extension.#count++;
 
@@ -26,13 +26,13 @@ export class Extension<T> {
     (carrier.extensions ??= [])[this.#number] = value;
   }
 
-  /** The value, or `undefined` where none was set. */
+  /** The value; `undefined` if none was set. */
   find(carrier: Extensible): T | undefined {
-    // The only writer of this key is `set` above, which takes a T.
+    // Only `set` above writes this key, and it takes a T.
     return carrier.extensions?.[this.#number] as T | undefined;
   }
 
-  /** The value; where none was set, a 500 that names the extension. */
+  /** The value. If none was set, throws an error with status 500 that names the extension. */
   of(carrier: Extensible): T {
     const value = this.find(carrier);
     if (value === undefined) {

@@ -1,15 +1,15 @@
 /**
- * What may stand in an HTTP field: names and values that the application gives, checked when it is built, and lists that a client
- * sends, checked before they are repeated to it (RFC 9110 section 5).
+ * Checks names and values of HTTP fields (RFC 9110 section 5): those that the application sets, when it is built, and lists that a
+ * client sends, before they are sent back to it.
  */
 
-/** Whether `text` is a token: a field name, a method. */
+/** Whether `text` is a token, as field names and methods are. */
 export function isToken(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (!isTokenCharacter(text.charCodeAt(at))) return false;
   return text !== "";
 }
 
-/** Whether `text` is tokens with commas and blanks between them. */
+/** Whether `text` is a list of tokens, separated by commas and spaces. */
 export function isTokenList(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -18,7 +18,7 @@ export function isTokenList(text: string): boolean {
   return true;
 }
 
-/** Whether `text` has a character below the blank, or DEL: CR and LF above all. */
+/** Whether `text` has a control character, for example CR or LF. */
 export function hasControlCharacter(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -27,7 +27,7 @@ export function hasControlCharacter(text: string): boolean {
   return false;
 }
 
-/** Whether Node can write `text` as a field's value as it is: visible characters and blanks of Latin-1. */
+/** Whether Node can write `text` as the value of a field: visible characters and whitespace of Latin-1. */
 export function isFieldValue(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0xff) return false;
   return !hasControlCharacter(text);
@@ -41,14 +41,14 @@ function isTokenCharacter(code: number): boolean {
   return isDigit || isLetter || SPECIAL.has(code);
 }
 
-// Optional white space as HTTP has it: spaces and tabs (RFC 9110 section 5.6.3), and nothing else that `String#trim` would take.
+// The optional whitespace of HTTP is spaces and tabs (RFC 9110 section 5.6.3); `String#trim` would remove more.
 
 /** Whether a UTF-16 code unit is a space or a tab. */
 export function isWhitespace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Without the blanks at either end. */
+/** Removes the whitespace at both ends. */
 export function trimWhitespace(text: string): string {
   let start = 0;
   let end = text.length;

@@ -1,7 +1,7 @@
 /**
  * Closes a connection on which the client may still send. If a socket closes with bytes that were not read, the kernel resets the
- * connection, and the client loses answers. So our side closes first, and bytes are read and discarded until the client closes too, for 2
- * seconds and 1 MiB at most (RFC 9112 section 9.6).
+ * connection, and the client loses answers. So the server closes its direction first. Then it reads and discards bytes until the client
+ * closes too, for 2 seconds and 1 MiB at most (RFC 9112 section 9.6).
  */
 import type { Duplex } from "node:stream";
 import type { Clock } from "../runtime/clock.js";
@@ -11,12 +11,12 @@ export const DISCARDED_MS = 2000;
 
 const halfClosed = new WeakSet<Duplex>();
 
-/** Whether a socket only waits for the client to close. */
+/** Whether the server has closed its direction of a socket, and waits for the client to close. */
 export function isHalfClosed(socket: Duplex): boolean {
   return halfClosed.has(socket);
 }
 
-/** To be called when the last answer is written; `text` is sent behind it. */
+/** Closes the server's direction. Called when the last answer is written; `text` is sent after it. */
 export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
   if (socket.destroyed || halfClosed.has(socket)) return;
   halfClosed.add(socket);
@@ -31,10 +31,10 @@ export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
   socket.once("close", () => timer.cancel());
 }
 
-/** Keeps the bytes from Node's parser, and discards them. */
-export function discardBytes(socket: Duplex & { _paused?: boolean }, taken?: (bytes: number) => void): void {
-  socket.removeAllListeners("data").on("data", (chunk: Buffer) => taken?.(chunk.length));
-  // Node sets this when the parser is too far ahead of the answers, and then does not let the socket read.
+/** Discards the bytes that the client sends. Node's parser does not get them. */
+export function discardBytes(socket: Duplex & { _paused?: boolean }, onDiscard?: (bytes: number) => void): void {
+  socket.removeAllListeners("data").on("data", (chunk: Buffer) => onDiscard?.(chunk.length));
+  // Node sets this when too many requests wait for their answers; the socket could not be read then.
   socket._paused = false;
   socket.resume();
 }

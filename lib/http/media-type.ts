@@ -1,14 +1,14 @@
-/** The media types the framework itself writes. JSON never carries a charset (RFC 8259 section 11). */
+/** Media types: those that the framework writes, and the question whether a body is worth compressing. */
 
-/** The media types the framework itself writes. JSON never carries a charset (RFC 8259 section 11). */
+/** The media types that the framework itself writes. JSON never has a charset (RFC 8259 section 11). */
 export const TEXT = "text/plain; charset=utf-8";
 export const HTML = "text/html; charset=utf-8";
 export const JSON_TYPE = "application/json";
 export const BYTES = "application/octet-stream";
 
 /**
- * Which media types are worth compressing: text in its many names. What is compressed already, what must not be held back (event
- * streams, gRPC) and what nobody knows is left alone.
+ * The media types of texts, which are worth compressing, beside `text/*`. Not in the list: types that are compressed already, types
+ * that must not be held back (event streams, gRPC), and unknown types.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   "application/ecmascript",

@@ -1,33 +1,33 @@
 /**
- * The one kind of extension there is: `handle(ctx, next)`. A Koa function `(ctx, next)` is accepted wherever a middleware is.
+ * A middleware has one method, `handle(ctx, next)`. A Koa function `(ctx, next)` is accepted in every place of a middleware.
  *
- * A `Layer` is the framework's own kind of middleware: it is composed once, when the application is built, and may stay synchronous
- * from end to end, so that a request that waits for nothing pays for no promise. Write a `Middleware` unless that matters.
+ * A `Layer` is the framework's own kind of middleware. It is composed once, when the application is built, and may be synchronous: a
+ * request that waits for nothing makes no promise. Write a `Middleware` unless this speed is needed.
  */
 import type { Context } from "./context.js";
 
-/** Runs everything further in. Resolves to `undefined`; calling it twice rejects. */
+/** Runs the rest of the chain. Resolves to `undefined`. A second call rejects. */
 export type Next = () => Promise<void>;
 
 export interface Middleware {
-  /** Whatever it returns but `undefined` is the answer, as from a handler. */
+  /** A returned value becomes the answer, as from a handler; `undefined` leaves the answer as it is. */
   handle(ctx: Context, next: Next): unknown;
 }
 
-/** A middleware written for Koa; called with the framework's context, which is one of Koa's. */
-// The parameters are Koa's own open-ended ones; `any` is the only type both sides assign to.
+/** A middleware written for Koa. It gets the framework's context, which has all members of Koa's. */
+// The context of a Koa function may have any type, and only `any` accepts all of them.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type KoaMiddleware = (ctx: any, next: Next) => unknown;
 
-/** The rest of the chain as one call: `undefined` when it is done at once, a promise when it is not. */
+/** The rest of the chain as one call. Returns `undefined` if it ended synchronously, else a promise. */
 export type Run = (ctx: Context) => void | Promise<void>;
 
-/** A stage of the framework. `wrap` is called once, at `build()`; what it returns is called once a request. */
+/** A stage of the framework. `wrap` is called once, at `build()`; the function that it returns is called once for each request. */
 export abstract class Layer implements Middleware {
   /** Puts this layer around `inner`. The result calls `inner` at most once. */
   abstract wrap(inner: Run): Run;
 
-  /** The layer as a plain middleware, for use by hand. */
+  /** Runs the layer as a middleware, without composing it. */
   handle(ctx: Context, next: Next): unknown {
     return this.wrap(next)(ctx);
   }

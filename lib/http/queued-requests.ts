@@ -1,8 +1,8 @@
 /**
- * Pipelined requests: those that come before the answer to the one in front of them is out (RFC 9112 section 9.3.2). The application
- * handles at most 64 of one connection at a time, beside the one whose answer is being written. Further requests that were read
- * already wait, and the socket is not read meanwhile, so that the client keeps what is still to come. While it is not read, Node
- * notices only by a failed write that the client has left.
+ * Pipelined requests: a client sends them before it has the answers to its earlier requests (RFC 9112 section 9.3.2). The application
+ * handles at most 64 requests of one connection at a time, besides the request whose answer is being written. Requests beyond these
+ * wait. Meanwhile the socket is not read, so that the client holds back its further requests, and Node notices that the client has
+ * left only when a write fails.
  */
 import { AsyncResource } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
@@ -13,24 +13,24 @@ import { halfClose, isHalfClosed } from "./half-close.js";
 const MOST_STARTED = 64;
 
 export class QueuedRequests {
-  /** Started or not, without those whose answer is out. */
+  /** The requests whose answer is not finished, started or not. */
   private unanswered = 0;
   private waiting: (() => void)[] = [];
-  private isToContinue = false;
+  private willStartWaiting = false;
 
   constructor(
     private readonly socket: Socket,
     clock: Clock,
   ) {
     const destroySoon = socket.destroySoon.bind(socket);
-    // Node calls this behind an answer that closes the connection.
+    // Node calls this after an answer that closes the connection.
     socket.destroySoon = () => {
       if (this.unanswered > 0 || socket.isPaused()) halfClose(socket, clock);
       else destroySoon();
     };
   }
 
-  /** Requests that are not started. */
+  /** The number of requests that are not started. */
   get length(): number {
     return this.waiting.length;
   }
@@ -44,11 +44,11 @@ export class QueuedRequests {
       return;
     }
     if (this.waiting.length === 0) this.socket.on("resume", pause).pause();
-    // It starts behind another request, and is no part of that one.
+    // The answer to another request starts it, but its log lines and spans do not belong to that request.
     this.waiting.push(AsyncResource.bind(start));
   }
 
-  /** To be called when nothing more is answered. */
+  /** Drops the waiting requests. Called when the connection sends no further answers. */
   forgetWaiting(): void {
     this.waiting = [];
     this.socket.off("resume", pause);
@@ -56,23 +56,23 @@ export class QueuedRequests {
 
   private answered(): void {
     this.unanswered -= 1;
-    if (this.waiting.length === 0 || this.isToContinue) return;
-    this.isToContinue = true;
-    // Other connections have their turn between two rounds.
+    if (this.waiting.length === 0 || this.willStartWaiting) return;
+    this.willStartWaiting = true;
+    // Not at once, so that other connections get their turn.
     setImmediate(() => this.startWaiting());
   }
 
   private startWaiting(): void {
-    this.isToContinue = false;
+    this.willStartWaiting = false;
     if (isHalfClosed(this.socket)) this.forgetWaiting();
     if (this.waiting.length === 0) return;
-    // One by one: an answer that is the last of its connection has to know whether others wait behind it.
+    // One by one, because an answer must know whether requests still wait after it.
     while (this.waiting.length > 0 && this.unanswered - this.waiting.length < MOST_STARTED) this.waiting.shift()?.();
     if (this.waiting.length === 0) this.socket.off("resume", pause).resume();
   }
 }
 
-/** Node resumes the socket at the end of every request, and when answers are written. */
+/** Node resumes the socket when a request ends and when an answer is written; this pauses it again. */
 function pause(this: Socket): void {
   if (!isHalfClosed(this)) this.pause();
 }

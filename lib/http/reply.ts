@@ -79,7 +79,7 @@ export class Reply {
   }
 }
 
-/** What is no ASCII is percent-encoded, as in a redirect (RFC 9110 section 10.2.2 takes a URI reference). */
+/** Characters outside ASCII are percent-encoded, as in a redirect (RFC 9110 section 10.2.2 takes a URI reference). */
 function encodeLocation(location: string): string {
   return location.replaceAll(/[\u0080-\uffff]+/g, (text) => encodeURI(Buffer.from(text).toString()));
 }

@@ -1,6 +1,6 @@
 /**
- * The Standard Schema interface (version 1), which zod, valibot, arktype and others implement: the framework reads a request with
- * any of them and depends on none. Written after https://standardschema.dev; only the part that is used here.
+ * The Standard Schema interface (version 1), https://standardschema.dev, as far as the framework uses it. zod, valibot, arktype and
+ * others implement it: the framework checks a request with any of them and depends on none.
  */
 import { ValidationError, type FieldError } from "../errors/framework-error.js";
 
@@ -23,7 +23,7 @@ export interface SchemaIssue {
 
 export type InferOutput<S extends Schema> = NonNullable<S["~standard"]["types"]>["output"];
 
-/** The schema's output for a value; 422 with one entry a failing field otherwise. The values themselves are never repeated. */
+/** The schema's output for a value. Throws an error with status 422 and one entry for each failing field, without the values. */
 export async function validate(schema: Schema, value: unknown): Promise<unknown> {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
@@ -31,7 +31,7 @@ export async function validate(schema: Schema, value: unknown): Promise<unknown>
 }
 
 function fieldErrors(issues: readonly SchemaIssue[]): Record<string, FieldError[]> {
-  // Field names come from the request: without a prototype none of them can mean something.
+  // Field names come from the request. Without a prototype, a name such as `__proto__` has no special meaning.
   const errors = Object.create(null) as Record<string, FieldError[]>;
   for (const issue of issues) {
     const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".");
@@ -40,7 +40,7 @@ function fieldErrors(issues: readonly SchemaIssue[]): Record<string, FieldError[
   return errors;
 }
 
-/** Vendors add a code of their own (zod does); where there is none, `invalid`. */
+/** The code that the library of the schema adds, as zod does; else `invalid`. */
 function codeOf(issue: SchemaIssue): string {
   const { code } = issue as { readonly code?: unknown };
   return typeof code === "string" && code !== "" ? code : "invalid";

@@ -1,6 +1,6 @@
 /**
- * Merging into `Vary` (RFC 9110 section 12.5.5), for everything whose answer depends on a request header: compression, CORS, static
- * files, pages. Names are compared without case and never repeated; a `*` stays alone.
+ * Adds field names to `Vary` (RFC 9110 section 12.5.5). A stage does this if its answer depends on a request header: compression, CORS,
+ * static files. Names are compared without regard to case and never repeated; a `*` stays alone.
  *
  * @example
  * varyBy(head, "Accept-Encoding"); // at the moment the head is sent
@@ -10,14 +10,14 @@ import type { ResponseHead, HeadCompleter } from "./head.js";
 import type { Exchange } from "./exchange.js";
 import { BoundedMemo } from "./bounded-memo.js";
 
-/** Has the answer say that it depends on `names`: one field name, or several with commas between them. */
+/** Adds `names` to the `Vary` of a head: one field name, or several separated by commas. */
 export function varyBy(head: Pick<ResponseHead, "get" | "set">, names: string): void {
   const current = head.get("Vary");
   const merged = mergeVary(current, names);
   if (merged !== current) head.set("Vary", merged);
 }
 
-/** The value of `Vary` that says both; the first spelling of a name stays. */
+/** The value of `Vary` with the names of both values. The first spelling of a name stays. */
 export function mergeVary(current: string | undefined, names: string): string {
   if (current === undefined || current === "") return names;
   if (current === names) return current;
@@ -34,13 +34,13 @@ export function mergeVary(current: string | undefined, names: string): string {
 }
 
 /**
- * What a stage adds to `Vary` on every answer that it completes. Answers differ little in the `Vary` they have already, so what it
- * becomes is remembered: merging anew would cost more than the rest of the stage.
+ * Adds the same names to the `Vary` of many answers. Most answers have one of a few values already, so the results are remembered:
+ * merging again would cost more than the rest of the stage.
  */
 export class Varying implements HeadCompleter {
   private readonly merged: BoundedMemo<string>;
 
-  /** @param names one field name, or several with commas between them */
+  /** @param names one field name, or several separated by commas */
   constructor(private readonly names: string) {
     this.merged = new BoundedMemo((current) => mergeVary(current, names));
   }

@@ -1,8 +1,8 @@
 /**
  * The two places that catch errors; every application has both. `errorBoundary` stands between the application's own layers and the
- * framework's stages: an error with a status becomes an answer, an unhandled error passes. `lastResortHandler` stands outside every stage
- * and takes the place of Koa's error handler, which would remove the headers that are set: what still comes as an exception is
- * answered with a 500, and every answer is sent, once.
+ * framework's stages: an error with a status becomes an answer, an unhandled error passes. `lastResortHandler` stands outside every stage:
+ * an error that reaches it becomes a 500, and it sends every answer, once. It replaces Koa's error handler, which would remove the
+ * headers that are set.
  */
 import { ClientGoneError, type FrameworkError } from "../errors/framework-error.js";
 import { Deferred, settleBody } from "../http/returned-value.js";
@@ -53,7 +53,7 @@ function settle(ctx: Context, unresolved: Unresolved): void {
   }
 }
 
-/** The application may have put a status on Node's response that cannot be sent: that fails here, where the catchPanic stage sees it. */
+/** Throws if the application gave Node's response a status that cannot be sent. Here the catchPanic stage still sees the error. */
 function checkByHand({ raw, headIsSent, isWrittenByHand }: Context): void {
   if (headIsSent || isWrittenByHand) return;
   checkFinalStatus(raw.statusCode);
@@ -70,7 +70,7 @@ function takeLateError(ctx: Context): unknown {
 function caught(ctx: Context, thrown: unknown): void {
   const error = asFrameworkError(ctx, thrown);
   const { headIsSent } = ctx;
-  // An answer that is decided or begun cannot become another. After the client has left, no answer fails.
+  // An answer that is decided or begun cannot be replaced. After the client has left, a begun answer is no failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
   if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500);

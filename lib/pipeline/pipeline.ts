@@ -1,5 +1,6 @@
 /**
- * The slots of one application: stages put layers in by name, in any order; the table decides where each stands.
+ * The pipeline of one application: which slots of the table are on, and with which layers. Layers are put into slots in any order;
+ * the table decides the order of the slots.
  *
  * @example
  * const pipeline = new Pipeline().put("requestId", new RequestIdLayer());
@@ -9,30 +10,30 @@ import { compose } from "../http/compose.js";
 import type { KoaMiddleware, Middleware, Run } from "../http/middleware.js";
 import { STAGES, type Slot, type Stage } from "./table.js";
 
-/** A row of the table with what this application made of it. */
+/** A row of the table, and whether this application has the slot on. */
 export interface StageRow extends Stage {
   readonly on: boolean;
 }
 
-type Occupant = Middleware | KoaMiddleware;
+type AnyMiddleware = Middleware | KoaMiddleware;
 
-export interface Fittings {
-  /** Stands outside the application's own layers: errors with a status become answers there. */
+export interface ChainOptions {
+  /** Goes around the application's own layers, and makes answers of errors with a status. */
   readonly boundary: (inner: Run) => Run;
-  /** Stands where maintenance does, and keeps everything out: while the application starts. */
-  readonly gate?: Occupant | undefined;
+  /** Goes into the slot of maintenance while the application starts, and refuses every request. */
+  readonly gate?: AnyMiddleware | undefined;
 }
 
 export class Pipeline {
-  private readonly slots = new Map<Slot, Occupant[]>();
+  private readonly slots = new Map<Slot, AnyMiddleware[]>();
 
-  /** Adds to a slot, inside what stands there already. */
-  put(slot: Slot, ...layers: readonly Occupant[]): this {
+  /** Adds layers to a slot, inside the layers that it has already. */
+  put(slot: Slot, ...layers: readonly AnyMiddleware[]): this {
     this.slots.set(slot, [...(this.slots.get(slot) ?? []), ...layers]);
     return this;
   }
 
-  /** Marks a slot as on that adds nothing to the chain: data, the router, its fallback. */
+  /** Sets a slot to on that has no layer in the chain: data, the router, its fallback. */
   mark(slot: Slot): this {
     return this.put(slot);
   }
@@ -42,13 +43,13 @@ export class Pipeline {
   }
 
   /** The whole chain around the router, composed once. */
-  compose(router: Run, { boundary, gate }: Fittings): Run {
-    const outer = this.occupants((slot) => slot !== "layers" && slot !== "staticFiles", gate);
+  compose(router: Run, { boundary, gate }: ChainOptions): Run {
+    const outer = this.layersOf((slot) => slot !== "layers" && slot !== "staticFiles", gate);
     const own = this.slots.get("layers") ?? [];
     return compose(outer, boundary(compose(own, router)));
   }
 
-  /** The router's fallback around what is done where there is none. */
+  /** The fallback of the router. It calls `inner` if it has no answer, or if the application has no fallback. */
   composeFallback(inner: Run): Run {
     return compose(this.slots.get("staticFiles") ?? [], inner);
   }
@@ -57,9 +58,9 @@ export class Pipeline {
     return STAGES.map((stage) => ({ ...stage, on: this.isOn(stage.slot) }));
   }
 
-  private occupants(wanted: (slot: Slot) => boolean, gate: Occupant | undefined): readonly Occupant[] {
+  private layersOf(isWanted: (slot: Slot) => boolean, gate: AnyMiddleware | undefined): readonly AnyMiddleware[] {
     return STAGES.flatMap(({ slot }) => {
-      const layers = wanted(slot) ? (this.slots.get(slot) ?? []) : [];
+      const layers = isWanted(slot) ? (this.slots.get(slot) ?? []) : [];
       return slot === "maintenance" && gate !== undefined ? [gate, ...layers] : layers;
     });
   }

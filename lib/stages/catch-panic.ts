@@ -1,7 +1,7 @@
 /**
- * Stage layer: an unhandled error becomes a 500 that every stage further out sees as an answer, with its headers and its line in the
- * log. Errors with a status (`FrameworkError`, Koa's `HttpError`) became answers further in. Without this stage the last-resort handler
- * answers 500, and log and metrics see only the exception.
+ * Stage layer: an unhandled error becomes a 500. The stages further out see it as an answer: they add their headers, log it and count
+ * it. Errors with a status (`FrameworkError`, Koa's `HttpError`) became answers further in. Without this stage the last-resort handler
+ * answers 500, and the access log and the metrics see only the exception.
  */
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
@@ -11,7 +11,7 @@ import { tracing } from "../tracing/tracing.js";
 const log = tracing.target("framework::http::catch_panic");
 
 export class CatchPanicLayer extends Layer {
-  /** @param answer called first, with status 500 already set; for error pages of the application. */
+  /** @param answer the application's own error page. It is called before the problem body is made, with status 500 already set. */
   constructor(private readonly answer?: UnhandledErrorAnswer) {
     super();
   }

@@ -51,7 +51,7 @@ describe("Accept-Encoding", () => {
     });
   }
 
-  it("picks only what is available", () => {
+  it("picks only a coding that is available", () => {
     const acceptance = readAcceptEncoding("br, gzip;q=0.5");
 
     expect(pickCoding(acceptance, { br: false, gzip: true })).to.equal("gzip");
@@ -62,7 +62,7 @@ describe("Accept-Encoding", () => {
   const weight = fc.integer({ min: 0, max: 1000 });
   const wishes = fc.uniqueArray(fc.tuple(name, weight), { selector: ([each]) => each, maxLength: 5 });
 
-  it("never picks what is refused, nor what is wanted less than something else", () => {
+  it("never picks a refused coding, or one with a lower weight than another", () => {
     fc.assert(
       fc.property(wishes, (list) => {
         const header = list.map(([each, thousandths]) => `${each};q=${(thousandths / 1000).toFixed(3)}`).join(", ");
@@ -78,7 +78,7 @@ describe("Accept-Encoding", () => {
     );
   });
 
-  it("reads any text without complaint", () => {
+  it("reads any text without an error", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), (header) => {
         const { br, gzip } = readAcceptEncoding(header);

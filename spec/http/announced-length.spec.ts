@@ -12,7 +12,7 @@ const get = (path: string, method = "GET"): string => `${method} ${path} HTTP/1.
 type Chunks = readonly string[];
 type Way = (ctx: Context, chunks: Chunks) => unknown;
 
-/** Gives its chunks a turn apart, so that each is written for itself. */
+/** Gives each chunk in a turn of its own, so that each one is written alone. */
 function bytes(chunks: Chunks): Readable {
   return Readable.from(slowly(chunks), { objectMode: false });
 }
@@ -26,7 +26,7 @@ async function* slowly(chunks: Chunks): AsyncGenerator<Buffer> {
 
 const FIVE = { "Content-Length": "5" };
 
-/** Every way in which the length is announced by somebody else than the framework. */
+/** The ways in which an application announces the length. */
 const WAYS: readonly (readonly [string, Way])[] = [
   ["a stream that is returned", (ctx, chunks) => (ctx.set(FIVE), bytes(chunks))],
   ["a stream on the context", (ctx, chunks) => ((ctx.length = 5), void (ctx.body = bytes(chunks)))],
@@ -41,8 +41,8 @@ const WAYS: readonly (readonly [string, Way])[] = [
     "a stream where Node's response was handed out",
     (ctx, chunks) => (ctx.res.setHeader("Content-Length", 5), bytes(chunks)),
   ],
-  ["a stream behind a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), bytes(chunks))],
-  ["a text behind a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), chunks.join(""))],
+  ["a stream after a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), bytes(chunks))],
+  ["a text after a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), chunks.join(""))],
 ];
 
 interface Said {
@@ -50,7 +50,7 @@ interface Said {
   readonly events: readonly string[];
 }
 
-/** Asks for `/` and, behind it, for `/next`; hears them out, or the end of the connection. */
+/** Sends requests for `/` and `/next`, and reads both answers or the end of the connection. */
 async function said(answer: (ctx: Context) => unknown, method = "GET"): Promise<Said> {
   let text = "";
   const handler = async (ctx: Context): Promise<unknown> =>
@@ -64,12 +64,12 @@ async function said(answer: (ctx: Context) => unknown, method = "GET"): Promise<
   return { text, events: events.filter((line) => line.startsWith("ERROR")) };
 }
 
-/** Everything behind the first head. */
+/** The text after the first head. */
 const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
 
-describe("a body beside its Content-Length", () => {
+describe("a body with a Content-Length that the application announced", () => {
   for (const [what, way] of WAYS) {
-    it(`ends the connection where it is shorter: ${what}`, async () => {
+    it(`ends the connection if it is shorter: ${what}`, async () => {
       const { text, events } = await said((ctx) => way(ctx, ["ab", "c"]));
 
       expect("abc").to.match(new RegExp(`^${bodyOf(text)}`));
@@ -79,7 +79,7 @@ describe("a body beside its Content-Length", () => {
       ]);
     });
 
-    it(`sends not a byte beyond it, and ends the connection: ${what}`, async () => {
+    it(`is cut at that length, and the connection ends: ${what}`, async () => {
       const { text, events } = await said((ctx) => way(ctx, ["hello", "HTTP/1.1 200 OK"]));
 
       expect("hello").to.match(new RegExp(`^${bodyOf(text)}`));
@@ -89,7 +89,7 @@ describe("a body beside its Content-Length", () => {
       ]);
     });
 
-    it(`keeps the connection where both agree: ${what}`, async () => {
+    it(`keeps the connection if it has that length: ${what}`, async () => {
       const { text, events } = await said((ctx) => way(ctx, ["hel", "lo"]));
 
       expect(bodyOf(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
@@ -97,7 +97,7 @@ describe("a body beside its Content-Length", () => {
     });
   }
 
-  it("ends the connection where a stream has ended before anything was read", async () => {
+  it("ends the connection if its stream had ended already", async () => {
     const { text, events } = await said(async (ctx) => {
       ctx.set(FIVE);
       const empty = Readable.from([]).resume();
@@ -109,14 +109,14 @@ describe("a body beside its Content-Length", () => {
     expect(events).to.have.length(1);
   });
 
-  it("is not looked at for HEAD", async () => {
+  it("is not checked for HEAD", async () => {
     const { text, events } = await said((ctx) => (ctx.set(FIVE), bytes(["a"])), "HEAD");
 
     expect(bodyOf(text)).to.match(/^HTTP\/1\.1 200 OK[^]*<next>$/);
     expect(events).to.deep.equal([]);
   });
 
-  it("is not looked at where the body goes out in chunks", async () => {
+  it("is not checked if the body is sent in chunks", async () => {
     const { text, events } = await said((ctx) => {
       ctx.res.setHeader("Transfer-Encoding", "chunked");
       return bytes(["abc"]);
@@ -126,14 +126,14 @@ describe("a body beside its Content-Length", () => {
     expect(events).to.deep.equal([]);
   });
 
-  it("is left to an application that writes the bytes itself", async () => {
+  it("is not checked if the application writes the bytes itself", async () => {
     const { text, events } = await said((ctx) => void ctx.res.writeHead(200, FIVE).end("abc"));
 
     expect(bodyOf(text)).to.match(/^abcHTTP\/1\.1 200 OK[^]*<next>$/);
     expect(events).to.deep.equal([]);
   });
 
-  it("may be written by hand in its first part", async () => {
+  it("may have a first part that was written by hand", async () => {
     const { text, events } = await said((ctx) => {
       ctx.res.writeHead(200, FIVE).write("he");
       return bytes(["llo"]);

@@ -54,7 +54,7 @@ describe("the phase of an answer", () => {
     });
   }
 
-  it("is decided once the time is over, and what the handler writes then has no effect", async () => {
+  it("is decided once the time limit is reached, and later writes of the handler have no effect", async () => {
     const clock = new FakeClock();
     const [entered, decided] = [new Gate(), new Gate()];
     let seen: unknown[] = [];
@@ -116,7 +116,7 @@ describe("the writer of an answer", () => {
     ]);
   });
 
-  it("is the application after ctx.respond = false, until it takes that back", async () => {
+  it("is the application after ctx.respond = false, until it sets true again", async () => {
     const seen: (readonly boolean[])[] = [];
 
     await contextAfter((ctx) => {
@@ -135,7 +135,7 @@ describe("the writer of an answer", () => {
 });
 
 describe("a status that was not set", () => {
-  it("is undefined, and the answer to it follows from the body", async () => {
+  it("is undefined, and the status follows from the body", async () => {
     const bare = await contextAfter((ctx) => void (ctx.body = "hello"));
     const set = await contextAfter((ctx) => void (ctx.status = 202));
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { BoundedMemo } from "../../lib/http/bounded-memo.js";
 
 describe("BoundedMemo", () => {
-  it("works a text out once", () => {
+  it("computes the value of a text once", () => {
     const { memo, worked } = counting();
 
     const values = [memo.of("a"), memo.of("a"), memo.of("b"), memo.of("a")];
@@ -11,7 +11,7 @@ describe("BoundedMemo", () => {
     expect(worked).to.deep.equal(["a", "b"]);
   });
 
-  it("starts over when it is full", () => {
+  it("forgets all values when it is full", () => {
     const { memo, worked } = counting();
 
     for (const text of ["a", "b", "c", "c", "a"]) memo.of(text);

@@ -53,11 +53,11 @@ async function readTwice(ctx: Context): Promise<string> {
 
 describe("a body that a handler stops reading in the middle", () => {
   for (const [title, handler] of [
-    ["a loop that is left", refuseFirstChunk],
+    ["a loop that ends early", refuseFirstChunk],
     ["a pipeline that fails", failingPipeline],
   ] as const) {
     for (const framing of ["Content-Length: 300000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n10000\r\n"]) {
-      it(`does not take the answer with it: ${title}, ${framing.split("\r\n", 1)[0]}`, async () => {
+      it(`does not lose the answer: ${title}, ${framing.split("\r\n", 1)[0]}`, async () => {
         await using stack = await Stack.of([], handler);
         await using client = await Conversation.with(stack.port);
 
@@ -72,10 +72,10 @@ describe("a body that a handler stops reading in the middle", () => {
   }
 
   for (const [title, handler, status] of [
-    ["left", refuseFirstChunk, "400 Bad Request"],
-    ["left standing", leaveStanding, "200 OK"],
+    ["a loop that ends early", refuseFirstChunk, "400 Bad Request"],
+    ["a loop that never continues", leaveStanding, "200 OK"],
   ] as const) {
-    it(`keeps the connection usable where the rest is small: ${title}`, async () => {
+    it(`leaves the connection usable if the rest is small: ${title}`, async () => {
       await using stack = await Stack.of([], handler);
       await using client = await Conversation.with(stack.port);
 
@@ -88,7 +88,7 @@ describe("a body that a handler stops reading in the middle", () => {
     });
   }
 
-  it("does not hold up the next request where the handler answers by hand", async () => {
+  it("does not delay the next request if the handler answers by hand", async () => {
     await using stack = await Stack.of([], refuseByHand);
     await using client = await Conversation.with(stack.port);
 
@@ -99,7 +99,7 @@ describe("a body that a handler stops reading in the middle", () => {
     await client.hear(/second$/);
   });
 
-  it("ends the connection where the handler answers by hand and the rest is long", async () => {
+  it("ends the connection if the handler answers by hand and the rest is long", async () => {
     await using stack = await Stack.of([], refuseByHand);
     await using client = await Conversation.with(stack.port);
 
@@ -108,7 +108,7 @@ describe("a body that a handler stops reading in the middle", () => {
     expect(await client.end()).to.match(/by hand$/);
   });
 
-  it("cannot be read by another reader, who is told so instead of waiting", async () => {
+  it("is an error for another reader, which does not wait", async () => {
     await using stack = await Stack.of([], readTwice);
     await using client = await Conversation.with(stack.port);
 
@@ -117,7 +117,7 @@ describe("a body that a handler stops reading in the middle", () => {
     await client.hear(/^HTTP\/1\.1 500 /);
   });
 
-  it("still ends with the client, when that leaves", async () => {
+  it("ends with an error when the client leaves", async () => {
     const seen: unknown[] = [];
     const handler = async (ctx: Context): Promise<void> => {
       try {
@@ -139,7 +139,7 @@ describe("a body that a handler stops reading in the middle", () => {
   });
 });
 
-/** The ways in which a handler reads the request itself; each fails with an error of its own where the client leaves. */
+/** The ways in which a handler reads the request itself. If the client leaves, each fails with an error of its own. */
 const READERS: Readonly<Record<string, (ctx: Context) => Promise<unknown>>> = {
   "a loop": async ({ req }) => {
     for await (const chunk of req) expect(chunk).not.to.equal(undefined);
@@ -173,7 +173,7 @@ const LEAVING: Readonly<Record<string, (client: Conversation) => void>> = {
 
 const isError = (line: string): boolean => line.startsWith("ERROR") || line.startsWith("WARN");
 
-/** What is told of a request whose client leaves while `read` reads its body, from the moment that reading has begun. */
+/** The events of a request whose client leaves while `read` reads its body, from the start of the reading on. */
 async function toldOf(read: (ctx: Context) => Promise<unknown>, leave: (client: Conversation) => void) {
   const [begun, over] = [new Gate(), new Gate()];
   return eventsOf(async () => {
@@ -200,7 +200,7 @@ const waiting = ({ signal }: Context): Promise<unknown> =>
 describe("a client that leaves while a handler reads the request", () => {
   for (const [way, leave] of Object.entries(LEAVING)) {
     for (const [reader, read] of Object.entries(READERS)) {
-      it(`is no panic, by ${reader}, where it ${way}`, async () => {
+      it(`is no unhandled error for ${reader} if it ${way}`, async () => {
         const events = await toldOf(read, leave);
 
         expect(events.filter(isError)).to.deep.equal([]);
@@ -209,13 +209,13 @@ describe("a client that leaves while a handler reads the request", () => {
     }
   }
 
-  it("hides no fault of the program", async () => {
+  it("does not hide an error of the program", async () => {
     const events = await toldOf(faulty, ({ socket }) => void socket.resetAndDestroy());
 
     expect(events.filter(isError).join("\n")).to.match(/ERROR framework::http::catch_panic: panic error=SyntaxError/);
   });
 
-  it("hides no panic of a handler that does not read", async () => {
+  it("does not hide an unhandled error of a handler that does not read", async () => {
     const events = await eventsOf(async () => {
       const [begun, over] = [new Gate(), new Gate()];
       const handler = (ctx: Context): Promise<unknown> => {
@@ -233,7 +233,7 @@ describe("a client that leaves while a handler reads the request", () => {
     expect(events.filter(isError).join("\n")).to.match(/ERROR framework::http::catch_panic: panic error=Error: boom/);
   });
 
-  it("is not taken for the cause where another stream of the pipeline fails", async () => {
+  it("is not reported as the cause if another stream of the pipeline fails", async () => {
     const sink = new Writable({ write: (_chunk, _encoding, done) => done(resetByUpstream()) });
     let status = 0;
 
@@ -254,7 +254,7 @@ function resetByUpstream(): Error {
 }
 
 describe("a client that leaves while a handler writes by hand", () => {
-  it("is no failure of the response", async () => {
+  it("is not logged as a failed response", async () => {
     const [begun, over] = [new Gate(), new Gate()];
     const events = await eventsOf(async () => {
       const handler = async ({ res }: Context): Promise<void> => {
@@ -275,12 +275,12 @@ describe("a client that leaves while a handler writes by hand", () => {
   });
 });
 
-describe("an answer that is made of the body as it is read", () => {
+describe("an answer that streams the request body back", () => {
   for (const [title, echo] of [
     ["the request itself", (ctx: Context): unknown => ctx.req],
     ["a stream that reads it", (ctx: Context): unknown => Readable.from(ctx.req)],
   ] as const) {
-    it(`passes whole, however long it is: ${title}`, async () => {
+    it(`is complete for a long body: ${title}`, async () => {
       await using stack = await Stack.of([], echo);
       await using client = await Conversation.with(stack.port);
 
@@ -294,7 +294,7 @@ describe("an answer that is made of the body as it is read", () => {
     });
   }
 
-  it("is cut off from the body where it ends before", async () => {
+  it("ends the reading of the body if it ends earlier", async () => {
     let failure: unknown;
     const handler = (ctx: Context): Readable => {
       void (async () => {

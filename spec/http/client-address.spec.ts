@@ -14,14 +14,14 @@ describe("TrustedProxies", () => {
       ["trusted peer: the client it names", "10.0.0.1", ["198.51.100.1"], "198.51.100.1"],
       ["the first untrusted from the right wins", "10.0.0.1", ["1.1.1.1, 198.51.100.1, 10.0.0.2"], "198.51.100.1"],
       ["lines are joined in order", "10.0.0.1", ["1.1.1.1", "198.51.100.1,10.0.0.2", "fd00::2"], "198.51.100.1"],
-      ["all trusted: the leftmost", "10.0.0.1", ["10.0.0.4, 10.0.0.3", "10.0.0.2"], "10.0.0.4"],
+      ["all entries trusted: the leftmost", "10.0.0.1", ["10.0.0.4, 10.0.0.3", "10.0.0.2"], "10.0.0.4"],
       ["an unreadable entry at once: the peer", "10.0.0.1", ["198.51.100.1, junk"], "10.0.0.1"],
       ["an unreadable entry: the last trusted one", "10.0.0.1", ["198.51.100.1, junk, 10.0.0.2"], "10.0.0.2"],
       ["an empty entry is unreadable", "10.0.0.1", ["198.51.100.1,, 10.0.0.2"], "10.0.0.2"],
       ["an empty header", "10.0.0.1", [""], "10.0.0.1"],
-      ["an empty line below a good one", "10.0.0.1", ["198.51.100.1", ""], "10.0.0.1"],
+      ["an empty line after a valid one", "10.0.0.1", ["198.51.100.1", ""], "10.0.0.1"],
       ["no lines at all", "10.0.0.1", [], "10.0.0.1"],
-      ["a single address is trusted alone", "192.168.7.1", ["198.51.100.1"], "198.51.100.1"],
+      ["a single address is trusted", "192.168.7.1", ["198.51.100.1"], "198.51.100.1"],
       ["its neighbour is not", "192.168.7.2", ["198.51.100.1"], "192.168.7.2"],
       ["a v6 proxy", "2001:db8::5", ["198.51.100.1"], "198.51.100.1"],
       ["a v6 block", "fd12:3456::1", ["2001:db8::99"], "2001:db8::99"],
@@ -41,7 +41,7 @@ describe("TrustedProxies", () => {
       });
     }
 
-    it("is the peer where no one is trusted", () => {
+    it("is the peer if no proxy is trusted", () => {
       expect(TrustedProxies.none.clientIp("10.0.0.1", ["198.51.100.1"])).to.equal("10.0.0.1");
       expect(TrustedProxies.none.clientIp("::ffff:10.0.0.1", ["198.51.100.1"])).to.equal("10.0.0.1");
     });
@@ -183,12 +183,12 @@ describe("TrustedProxies", () => {
       });
     }
 
-    it("names every entry that is junk", () => {
+    it("names every invalid entry", () => {
       expect(() => TrustedProxies.parse("a, 10.0.0.1, b")).to.throw('"a", "b"');
     });
 
     for (const list of [undefined, "", " , \t"]) {
-      it(`trusts no one when it is ${JSON.stringify(list)}`, () => {
+      it(`trusts no proxy if it is ${JSON.stringify(list)}`, () => {
         expect(TrustedProxies.parse(list)).to.equal(TrustedProxies.none);
       });
     }
@@ -204,9 +204,9 @@ describe("TrustedProxies", () => {
       ["the last value of a line", "10.0.0.1", ["http, https"], "https"],
       ["the last line", "10.0.0.1", ["https", "http"], "http"],
       ["in upper case", "10.0.0.1", ["HTTPS"], "https"],
-      ["anything else", "10.0.0.1", ["wss"], "http"],
+      ["another scheme", "10.0.0.1", ["wss"], "http"],
       ["nothing after the comma", "10.0.0.1", ["https,"], "http"],
-      ["blanks around it", "10.0.0.1", ["http,\t https "], "https"],
+      ["whitespace around it", "10.0.0.1", ["http,\t https "], "https"],
       ["longer than any scheme", "10.0.0.1", ["https".repeat(3000)], "http"],
     ];
 
@@ -217,10 +217,10 @@ describe("TrustedProxies", () => {
     }
   });
 
-  describe("whatever comes", () => {
+  describe("for random input", () => {
     const address = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom("10.0.0.2", "fd00::2", "::ffff:10.3.3.3"));
 
-    it("names the peer or an address that was sent, and never throws", () => {
+    it("the address is that of the peer or one that was sent, and no error is thrown", () => {
       fc.assert(
         fc.property(fc.array(fc.oneof(address, fc.string())), fc.string(), (entries, tail) => {
           const seen = inside.clientIp("10.0.0.1", [entries.join(","), tail]);
@@ -230,7 +230,7 @@ describe("TrustedProxies", () => {
       );
     });
 
-    it("cannot be moved by what a client puts before the entry its proxy wrote", () => {
+    it("the entries to the left of the one that the proxy wrote change nothing", () => {
       fc.assert(
         fc.property(fc.string(), (forged) => {
           expect(inside.clientIp("10.0.0.1", [forged, "198.51.100.1, 10.0.0.2"])).to.equal("198.51.100.1");
@@ -238,7 +238,7 @@ describe("TrustedProxies", () => {
       );
     });
 
-    it("remembers verdicts without changing them, however many addresses pass", () => {
+    it("the verdicts stay the same after thousands of addresses", () => {
       for (let index = 0; index < 3000; index++) {
         const neighbour = `203.0.${index >> 8}.${index & 255}`;
         expect(inside.clientIp(neighbour, ["198.51.100.1"])).to.equal(neighbour);

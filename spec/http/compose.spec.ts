@@ -1,4 +1,4 @@
-/** A middleware that ends before its `next()` does: on purpose, or because an `await` is missing. Over a socket, wherever a middleware stands. */
+/** A middleware that ends before its `next()` does, on purpose or because an `await` is missing. Over a socket, in each place of a middleware. */
 import {
   Application,
   type Context,
@@ -21,7 +21,7 @@ async function turns(): Promise<void> {
   for (let each = 0; each < 5; each++) await turn();
 }
 
-/** Starts the rest and is done. */
+/** Starts the rest and ends. */
 function forgetful(_ctx: Context, next: Next): void {
   void next();
 }
@@ -30,7 +30,7 @@ async function forgetfulAsync(_ctx: Context, next: Next): Promise<void> {
   void next();
 }
 
-/** The rest is over before this is. */
+/** Ends after the rest has ended. */
 async function forgetfulAndSlow(_ctx: Context, next: Next): Promise<void> {
   void next();
   await turns();
@@ -71,7 +71,7 @@ function layered(middleware: MiddlewareInput, handler: Handler): Promise<TestApp
   return appOf(new Routes([Route.get("/", handler)]), middleware);
 }
 
-/** Level, message and middleware of what was told above INFO, in order. */
+/** Level, message and middleware of the events above INFO, in order. */
 function toldBy(app: TestApp): string[] {
   return app.logs
     .lines()
@@ -88,7 +88,7 @@ const laterPanic = async (): Promise<never> => turns().then(panic);
 describe("a middleware that ends before its next()", () => {
   for (const [place, of] of Object.entries(PLACES)) {
     for (const [title, name, middleware] of NAMED) {
-      it(`has the chain wait, as ${place}: ${title}`, async () => {
+      it(`makes the chain wait, as ${place}: ${title}`, async () => {
         await using app = await of(middleware, async () => turns().then(() => "answered"));
 
         const response = await app.get("/");
@@ -97,7 +97,7 @@ describe("a middleware that ends before its next()", () => {
         expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${name}`]);
       });
 
-      it(`loses no panic, as ${place}: ${title}`, async () => {
+      it(`loses no unhandled error, as ${place}: ${title}`, async () => {
         await using app = await of(middleware, laterPanic);
 
         const response = await app.get("/");
@@ -113,7 +113,7 @@ describe("a middleware that ends before its next()", () => {
     ["in an asynchronous handler", async () => panic()],
   ] as const) {
     for (const middleware of [forgetful, forgetfulAsync, forgetfulAndSlow]) {
-      it(`loses no panic that comes ${title}: ${middleware.name}`, async () => {
+      it(`loses no unhandled error that is thrown ${title}: ${middleware.name}`, async () => {
         await using app = await layered(middleware, handler);
 
         const response = await app.get("/");
@@ -133,14 +133,14 @@ describe("a middleware that ends before its next()", () => {
     expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited forgetfulAndSlow"]);
   });
 
-  it("is not told of where the rest was over at once", async () => {
+  it("is not reported if the rest is synchronous", async () => {
     await using app = await layered(forgetful, () => "answered");
 
     expect(await (await app.get("/")).text()).to.equal("answered");
     expect(toldBy(app)).to.deep.equal([]);
   });
 
-  it("is told of once, where another that waits stands around it", async () => {
+  it("is reported once if an outer middleware waits", async () => {
     const routes = new Routes([Route.get("/", laterPanic)]);
     await using app = await appOf(routes, (_ctx: Context, next: Next) => next(), forgetful);
 
@@ -149,7 +149,7 @@ describe("a middleware that ends before its next()", () => {
   });
 });
 
-/** Ways of waiting that middleware is written in. */
+/** The ways in which middlewares wait. */
 const WAITING: Readonly<Record<string, KoaMiddleware>> = {
   "returns it": (_ctx, next) => next(),
   "awaits it": async (_ctx, next) => {
@@ -178,7 +178,7 @@ describe("a middleware that waits for its next()", () => {
       ["at once", () => "answered"],
       ["later", async () => turns().then(() => "answered")],
     ] as const) {
-      it(`is not warned of: it ${title}, and the rest is over ${when}`, async () => {
+      it(`is not reported: it ${title}, and the rest ends ${when}`, async () => {
         await using app = await layered(middleware, handler);
 
         expect(await (await app.get("/")).text()).to.equal("answered");
@@ -190,7 +190,7 @@ describe("a middleware that waits for its next()", () => {
       ["at once", panic],
       ["later", laterPanic],
     ] as const) {
-      it(`passes a panic once: it ${title}, and the rest fails ${when}`, async () => {
+      it(`passes an unhandled error once: it ${title}, and the rest fails ${when}`, async () => {
         await using app = await layered(middleware, handler);
 
         expect((await app.get("/")).status).to.equal(500);
@@ -199,14 +199,14 @@ describe("a middleware that waits for its next()", () => {
     }
   }
 
-  it("may keep a failure to itself", async () => {
+  it("may catch a failure", async () => {
     await using app = await layered(async (_ctx: Context, next: Next) => next().catch(() => {}), laterPanic);
 
     expect((await app.get("/")).status).to.equal(404);
     expect(toldBy(app)).to.deep.equal([]);
   });
 
-  it("gets a promise of the language, which is of no other kind further on", async () => {
+  it("gets a promise, from which `then` makes plain promises", async () => {
     const seen: unknown[] = [];
     await using app = await layered(
       async (_ctx: Context, next: Next) => {
@@ -223,7 +223,7 @@ describe("a middleware that waits for its next()", () => {
   });
 });
 
-/** Answers in the place of a rest that takes longer than it may. */
+/** Answers instead of a rest that takes too long. */
 const racing: (isTooLate: Promise<void>) => KoaMiddleware = (isTooLate) =>
   async function hurried(ctx: Context, next) {
     const isMissed = await Promise.race([next(), isTooLate.then(() => true)]);
@@ -259,9 +259,13 @@ async function patient(_ctx: Context, next: Next): Promise<void> {
 describe("a middleware that has answered before its next() ends", () => {
   for (const [title, of] of ANSWERING) {
     const ends: readonly (readonly [title: string, work: Handler, told: readonly string[]])[] = [
-      ["says nothing of what comes late", () => "late", []],
-      ["has a late panic told as an error", panic, ["ERROR late failure"]],
-      ["has another late failure told as a warning", () => Promise.reject(new NotFoundError()), ["WARN late failure"]],
+      ["is followed by no event if the rest returns late", () => "late", []],
+      ["is followed by an error event if the rest throws late", panic, ["ERROR late failure"]],
+      [
+        "is followed by a warning if the rest fails late with a status",
+        () => Promise.reject(new NotFoundError()),
+        ["WARN late failure"],
+      ],
     ];
     for (const [what, work, told] of ends) {
       it(`${what}: ${title}`, async () => {
@@ -285,14 +289,14 @@ describe("a middleware that has answered before its next() ends", () => {
     }
   }
 
-  it("has a panic told that came before its answer, and that nothing waited for", async () => {
+  it("does not hide an unhandled error that was thrown before its answer", async () => {
     await using app = await layered(answering, panic);
 
     expect(await (await app.get("/")).text()).to.equal("answered");
     expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
   });
 
-  it("has a late panic told where it failed itself", async () => {
+  it("does not hide a late unhandled error if it failed itself", async () => {
     await using app = await layered(failing, laterPanic);
 
     expect((await app.get("/")).status).to.equal(404);
@@ -300,7 +304,7 @@ describe("a middleware that has answered before its next() ends", () => {
     expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
   });
 
-  it("is waited for where the race is lost and it does not answer", async () => {
+  it("makes the chain wait if it lost the race and has no answer", async () => {
     await using app = await layered(patient, async () => turns().then(() => "answered"));
 
     expect(await (await app.get("/")).text()).to.equal("answered");

@@ -47,16 +47,16 @@ class Served implements AsyncDisposable {
   }
 }
 
-/** Notes the events that a request is over with. */
+/** Records the events at the end of a request. */
 function listen(heardOf: string[], request: IncomingMessage): void {
   for (const name of ["end", "close"]) request.on(name, () => heardOf.push(name));
 }
 
-describe("a request whose answer is out", () => {
-  it("is over at once where nobody was handed it", async () => {
+describe("a request whose answer is sent", () => {
+  it("ends at once if the application did not get it", async () => {
     const seen: boolean[] = [];
     await using served = await Served.of(() => {
-      // Before anything that Node puts off in the course of an answer.
+      // Before the callbacks that Node schedules during an answer.
       process.nextTick(() =>
         seen.push(...served.requests.flatMap(({ closed, readableEnded }) => [closed, readableEnded])),
       );
@@ -68,7 +68,7 @@ describe("a request whose answer is out", () => {
     expect(seen).to.deep.equal([true, true]);
   });
 
-  it("is followed by the next on its connection, in turn and pipelined", async () => {
+  it("is followed by the next one on its connection, one by one and pipelined", async () => {
     await using served = await Served.of(() => "hello");
 
     await served.ask();
@@ -81,7 +81,7 @@ describe("a request whose answer is out", () => {
     expect(served.requests.every(({ complete }) => complete)).to.equal(true);
   });
 
-  it("is kept by nothing of Node's", async () => {
+  it("is no longer held by Node's parser", async () => {
     await using served = await Served.of(() => "hello");
 
     await served.ask();
@@ -94,7 +94,7 @@ describe("a request whose answer is out", () => {
     expect(parsers.map(({ incoming }) => incoming)).to.deep.equal([null]);
   });
 
-  it("tells its end to a handler that listens", async () => {
+  it("emits its end to a handler that listens", async () => {
     const heardOf: string[] = [];
     await using served = await Served.of((ctx) => {
       listen(heardOf, ctx.req);
@@ -111,7 +111,7 @@ describe("a request whose answer is out", () => {
     ["ctx.res", (ctx: Context) => ctx.res.req],
     ["ctx.request", (ctx: Context) => ctx.request.req],
   ] as const) {
-    it(`tells its end to whoever came by it through ${name} and listens a moment later`, async () => {
+    it(`emits its end to code that got it through ${name} and listens a moment later`, async () => {
       const heardOf: string[] = [];
       await using served = await Served.of((ctx) => {
         const request = handOut(ctx);
@@ -126,7 +126,7 @@ describe("a request whose answer is out", () => {
     });
   }
 
-  it("tells its end to whoever was told of it by Node and listens", async () => {
+  it("emits its end to code that got it through Node's diagnostics channel", async () => {
     const heardOf: string[] = [];
     const told = (message: unknown): void =>
       listen(heardOf, (message as { readonly request: IncomingMessage }).request);
@@ -143,7 +143,7 @@ describe("a request whose answer is out", () => {
     expect(heardOf).to.include.members(["end", "close"]);
   });
 
-  it("lets a body that is still being read come to its end, announced or not", async () => {
+  it("lets a handler read its body to the end, also without a length", async () => {
     const texts: Promise<string>[] = [];
     await using served = await Served.of((ctx) => {
       texts.push(ctx.text());
@@ -157,7 +157,7 @@ describe("a request whose answer is out", () => {
     expect(await Promise.all(texts)).to.deep.equal(["", "", "abc"]);
   });
 
-  it("reads as empty for whoever asks for the body afterwards", async () => {
+  it("has an empty body for a reader that starts afterwards", async () => {
     const late: Promise<string>[] = [];
     await using served = await Served.of((ctx) => {
       late.push(turn().then(() => ctx.text()));
@@ -169,7 +169,7 @@ describe("a request whose answer is out", () => {
     expect(await Promise.all(late)).to.deep.equal([""]);
   });
 
-  it("ends as Node has it on a server that was handed in", async () => {
+  it("ends in Node's own way on a server of the caller", async () => {
     const heardOf: string[] = [];
     const server = http.createServer();
     await using served = await Served.of(() => "hello", server);

@@ -28,7 +28,7 @@ const LAST: readonly (readonly [string, string, string])[] = [
 
 describe("an answer that closes the connection", () => {
   for (const [why, bytes, end] of LAST) {
-    it(`arrives whole with those before it, however much the client sends behind it: ${why}`, async () => {
+    it(`arrives whole, with the answers before it, while the client sends on: ${why}`, async () => {
       await using stack = await Stack.of([], answer);
       await using client = await Conversation.with(stack.port);
       client.socket.pause();
@@ -44,7 +44,7 @@ describe("an answer that closes the connection", () => {
     });
   }
 
-  it("arrives whole where it is the only one", async () => {
+  it("arrives whole if it is the only one", async () => {
     await using stack = await Stack.of([], answer);
     await using client = await Conversation.with(stack.port);
     client.socket.pause();
@@ -76,7 +76,7 @@ describe("an answer that closes the connection", () => {
     expect(await stopping).to.include({ forced: 0 });
   });
 
-  it("leaves the client two seconds to close where requests came behind it", async () => {
+  it("gives the client two seconds to close if requests came after it", async () => {
     const clock = new FakeClock();
     await using stack = await Stack.of([], answer, clock);
     await using client = await Conversation.with(stack.port);
@@ -92,7 +92,7 @@ describe("an answer that closes the connection", () => {
     expect(resetEarly).to.equal(false);
   });
 
-  it("is behind nothing more than a megabyte that nobody reads", async () => {
+  it("is followed by a megabyte of discarded bytes at most", async () => {
     // No time passes on it.
     const clock = new FakeClock();
     await using stack = await Stack.of([], answer, clock);
@@ -113,7 +113,7 @@ describe("an answer that closes the connection", () => {
     ["a request alone", get("/last")],
     ["the last of two requests", get("/first") + get("/last")],
   ] as const) {
-    it(`closes at once where nothing came behind it: ${what}`, async () => {
+    it(`closes at once if no request came after it: ${what}`, async () => {
       const clock = new FakeClock();
       await using stack = await Stack.of([], answer, clock);
       await using client = await Conversation.with(stack.port);

@@ -32,7 +32,7 @@ const ACTS: readonly (readonly [string, Act])[] = [
   ],
 ];
 
-/** A layer of the application that answers by hand over what came from further in. */
+/** A layer of the application that answers by hand, although the rest has answered already. */
 function over(act: Act): { handle(ctx: Context, next: Next): Promise<void> } {
   return {
     async handle(ctx, next) {
@@ -45,10 +45,10 @@ function over(act: Act): { handle(ctx: Context, next: Next): Promise<void> } {
 describe("a head written by hand", () => {
   for (const [what, act] of [
     ["as an object", (res) => res.writeHead(201, { "X-A": "own", "X-B": ["1", "2"] })],
-    ["behind a reason", (res) => res.writeHead(201, "Made", { "X-A": "own", "X-B": ["1", "2"] })],
+    ["after a reason phrase", (res) => res.writeHead(201, "Made", { "X-A": "own", "X-B": ["1", "2"] })],
     ["as a list", (res) => res.writeHead(201, ["X-A", "own", "X-B", "1", "X-B", "2"])],
   ] as const satisfies readonly (readonly [string, (res: ServerResponse) => ServerResponse])[]) {
-    it(`has its headers ${what}, which the stages find there when they add theirs`, async () => {
+    it(`has headers given ${what}, which the stages see when they add theirs`, async () => {
       const floor: HeadCompleter = {
         complete: (_exchange, head) => {
           head.set("X-Seen", `${head.get("X-A")} ${head.get("x-b")}`);
@@ -82,7 +82,7 @@ const TOO_MUCH: readonly (readonly [string, Act])[] = [
 
 describe("an answer written by hand", () => {
   for (const [what, act] of TOO_MUCH) {
-    it(`is told of once, and the server lives on, where a handler ${what}`, async () => {
+    it(`is reported once, and the server goes on, if a handler ${what}`, async () => {
       const witness = new TracingRecorder();
       await using stack = await witness.run(() => Stack.of([], (ctx) => (ctx.path === "/" ? act(ctx) : "still here")));
 
@@ -97,7 +97,7 @@ describe("an answer written by hand", () => {
     });
   }
 
-  it("is cut where Node reports a failure in the middle of it", async () => {
+  it("is cut if Node reports a failure in the middle of it", async () => {
     await using stack = await Stack.of(
       [],
       ({ res }) => (res.write("be"), res.emit("error", new Error("broken")), undefined),
@@ -108,7 +108,7 @@ describe("an answer written by hand", () => {
     expect(received).not.to.contain("0\r\n\r\n");
   });
 
-  it("fails its request where Node reports a failure before the head is sent", async () => {
+  it("makes its request fail if Node reports a failure before the head is sent", async () => {
     const witness = new TracingRecorder();
     await using stack = await witness.run(() =>
       Stack.of([], ({ res }) => (res.emit("error", new Error("broken")), "an answer")),
@@ -119,13 +119,13 @@ describe("an answer written by hand", () => {
   });
 });
 
-describe("an answer written by hand over another", () => {
+describe("an answer written by hand that replaces another", () => {
   for (const [title, act] of ACTS) {
     for (const [around, layers] of [
       ["", []],
       [", under compression", [new CompressionLayer()]],
     ] as const) {
-      it(`lets go of the stream that is not sent: a layer ${title}${around}`, async () => {
+      it(`destroys the stream that is not sent: a layer ${title}${around}`, async () => {
         const stream = new Readable({ read() {} });
         stream.push("x".repeat(10_000));
         await using stack = await Stack.of([...layers, over(act)], () => stream);
@@ -136,7 +136,7 @@ describe("an answer written by hand over another", () => {
       });
     }
 
-    it(`frees the descriptor of the file that is not sent: a layer ${title}`, async function () {
+    it(`closes the file that is not sent: a layer ${title}`, async function () {
       if (!canCountDescriptors) this.skip();
       using site = new StaticSite();
       const path = site.put("large.bin", Buffer.alloc(1_000_000));
@@ -154,7 +154,7 @@ describe("an answer written by hand over another", () => {
     });
   }
 
-  it("lets go of a web stream", async () => {
+  it("cancels a web stream that is not sent", async () => {
     let isCancelled = false;
     const body = new ReadableStream({ cancel: () => void (isCancelled = true) });
     await using stack = await Stack.of([over(({ res }) => void res.end("by hand"))], () => body);
@@ -164,7 +164,7 @@ describe("an answer written by hand over another", () => {
     await until(() => isCancelled);
   });
 
-  it("may be made of that stream", async () => {
+  it("may be made from the stream that it replaces", async () => {
     const later = over(async (ctx) => {
       ctx.respond = false;
       await new Promise((resolve) => setImmediate(resolve));

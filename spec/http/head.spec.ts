@@ -16,7 +16,7 @@ const OF_STAGES = [
   "x-request-id",
 ];
 
-/** Answers whatever the path names, over a server that tells how many pieces each answer was handed to the socket in. */
+/** A server that counts the pieces in which each answer is written to the socket. */
 class Pieces implements AsyncDisposable {
   readonly counts: number[] = [];
   private constructor(
@@ -82,7 +82,7 @@ function namesIn(answer: string): readonly string[] {
   return head.split("\r\n").map((line) => line.slice(0, line.indexOf(": ")).toLowerCase());
 }
 
-describe("the head of an answer that nobody has touched", () => {
+describe("the head of an answer that the framework alone writes", () => {
   const bodies: readonly (readonly [string, string, (ctx: Context) => unknown])[] = [
     ["text", "GET", () => "hello"],
     ["text that is not ASCII", "GET", () => "grüße"],
@@ -90,7 +90,7 @@ describe("the head of an answer that nobody has touched", () => {
     ["nothing", "GET", () => null],
     ["no body, for HEAD", "HEAD", () => "hello"],
     ["a refusal", "GET", () => Promise.reject(new NotFoundError())],
-    ["a panic", "GET", () => Promise.reject(new Error("oops"))],
+    ["an unhandled error", "GET", () => Promise.reject(new Error("oops"))],
   ];
   for (const [what, method, body] of bodies) {
     it(`has each header of the stages once, before ${what}`, async () => {
@@ -108,7 +108,7 @@ describe("the head of an answer that nobody has touched", () => {
     });
   }
 
-  it("goes by way of Node where the response is of another class", async () => {
+  it("is written by Node if the response has another class", async () => {
     const heads: unknown[] = [];
     class Noting<Request extends http.IncomingMessage = http.IncomingMessage> extends http.ServerResponse<Request> {
       override writeHead(status: number, ...rest: unknown[]): this {
@@ -125,7 +125,7 @@ describe("the head of an answer that nobody has touched", () => {
     expect(heads[0]).to.include.members(["x-request-id", "X-Frame-Options"]);
   });
 
-  it("goes by way of Node where somebody in front of the application holds it back, with all that the stages add", async () => {
+  it("is written by Node if code in front of the application holds it back, with all headers of the stages", async () => {
     await using pieces = await Pieces.of(
       () => "hello",
       {},
@@ -151,7 +151,7 @@ describe("the head of an answer that nobody has touched", () => {
     expect(namesIn(text)).to.include.members(["x-request-id", "x-frame-options"]);
   });
 
-  it("holds nothing that a handler has put into the request's own headers", async () => {
+  it("does not contain values that a handler put into the headers of the request", async () => {
     await using pieces = await Pieces.of((ctx) => {
       ctx.req.headers.origin = "https://a.example\r\nSet-Cookie: a=b";
       return "hello";
@@ -166,7 +166,7 @@ describe("the head of an answer that nobody has touched", () => {
 });
 
 describe("the end of a small answer", () => {
-  it("goes to the socket in one piece with its head where the body is ASCII", async () => {
+  it("goes to the socket in one piece with its head if the body is ASCII", async () => {
     await using pieces = await Pieces.of(() => "hello");
 
     const text = await pieces.answer();
@@ -191,7 +191,7 @@ describe("the end of a small answer", () => {
     });
   }
 
-  it("is left to Node where the answer frames its body", async () => {
+  it("is written by Node if the answer has a transfer coding", async () => {
     await using pieces = await Pieces.of((ctx) => {
       ctx.set("Transfer-Encoding", "chunked");
       return "hello";
@@ -202,7 +202,7 @@ describe("the end of a small answer", () => {
     expect(text).to.match(/Transfer-Encoding: chunked\r\n[^]*\r\n\r\n5\r\nhello\r\n0\r\n\r\n$/);
   });
 
-  it("is left to a response of another class", async () => {
+  it("is written by a response of another class", async () => {
     class Shouting<Request extends http.IncomingMessage = http.IncomingMessage> extends http.ServerResponse<Request> {
       override end(...args: unknown[]): this {
         return super.end(String(args[0]).toUpperCase(), "utf8");
@@ -215,7 +215,7 @@ describe("the end of a small answer", () => {
     expect(text).to.match(/\r\n\r\nHELLO$/);
   });
 
-  it("is left to an `end` that somebody in front of the application has put on the response", async () => {
+  it("is written by an `end` that code in front of the application has put on the response", async () => {
     await using pieces = await Pieces.of(
       () => "hello",
       {},
@@ -230,7 +230,7 @@ describe("the end of a small answer", () => {
     expect(text).to.match(/\r\n\r\nHELLO$/);
   });
 
-  it("is left to Node where Node is to check its length", async () => {
+  it("is written by Node if Node checks its length", async () => {
     await using pieces = await Pieces.of(
       () => "hello",
       {},
@@ -242,7 +242,7 @@ describe("the end of a small answer", () => {
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
   });
 
-  it("is left to an `end` of the response that was handed out", async () => {
+  it("is written by an `end` that the handler has put on the response", async () => {
     await using pieces = await Pieces.of((ctx) => {
       const end = ctx.res.end.bind(ctx.res);
       ctx.res.end = ((body: string) => end(body.toUpperCase())) as typeof ctx.res.end;
@@ -262,7 +262,7 @@ describe("the end of a small answer", () => {
     expect(text.match(/\r\n\r\n\d/g)).to.deep.equal(["\r\n\r\n1", "\r\n\r\n2", "\r\n\r\n3"]);
   });
 
-  it("answers HTTP/1.0 as well", async () => {
+  it("is sent to HTTP/1.0 too", async () => {
     await using pieces = await Pieces.of(() => "hello");
 
     const text = await pieces.answer("GET / HTTP/1.0\r\n\r\n");

@@ -76,7 +76,7 @@ const AFTER_THE_HEAD: readonly (readonly [string, () => unknown, string])[] = [
   ["null", () => null, ""],
 ];
 
-/** The head goes out, and behind it comes what `rest` says. */
+/** Sends the head, then the result of `rest`. */
 function headFirst(rest: (ctx: Context) => unknown) {
   return Stack.of([], (ctx) => {
     ctx.status = 202;
@@ -86,7 +86,7 @@ function headFirst(rest: (ctx: Context) => unknown) {
   });
 }
 
-describe("a head that went out by hand", () => {
+describe("a head written by hand", () => {
   for (const [what, body, text] of AFTER_THE_HEAD) {
     it(`is followed by ${what} of ctx.body, and the answer ends`, async () => {
       await using stack = await headFirst((ctx) => void (ctx.body = body()));
@@ -114,7 +114,7 @@ describe("a head that went out by hand", () => {
     });
   }
 
-  it("is followed by what a stream gives from time to time, chunk by chunk", async () => {
+  it("is followed by the chunks of a slow stream, one by one", async () => {
     const events = new PassThrough();
     await using stack = await headFirst(() => events);
     const response = await fetch(stack.url);
@@ -129,7 +129,7 @@ describe("a head that went out by hand", () => {
     expect([first?.value, second?.value, end?.done]).to.deep.equal(["data: 1\n\n", "data: 2\n\n", true]);
   });
 
-  it("is all there is for HEAD; a stream behind it is closed", async () => {
+  it("is the whole answer to HEAD; a stream after it is closed", async () => {
     const stream = new PassThrough();
     await using stack = await headFirst(() => stream);
 
@@ -138,7 +138,7 @@ describe("a head that went out by hand", () => {
     expect([answer.status, answer.text, stream.destroyed]).to.deep.equal([202, "", true]);
   });
 
-  it("is followed by no clean end where the handler fails, and a stream behind it is closed", async () => {
+  it("is not followed by a regular end if the handler fails; a stream after it is closed", async () => {
     const stream = new PassThrough();
     await using stack = await headFirst((ctx) => {
       ctx.body = stream;
@@ -151,13 +151,13 @@ describe("a head that went out by hand", () => {
     expect(stream.destroyed).to.equal(true);
   });
 
-  it("is left to who wrote it where nothing else is said", async () => {
+  it("leaves the end to the application if nothing is returned", async () => {
     await using stack = await headFirst((ctx) => void setImmediate(() => ctx.res.end("by hand")));
 
     expect((await stack.ask()).text).to.equal("by hand");
   });
 
-  it("is left to who wrote it where the handler returns what Node's write returned", async () => {
+  it("leaves the end to the application if the handler returns the result of Node's `write`", async () => {
     await using stack = await headFirst((ctx) => {
       setImmediate(() => ctx.res.end(" hand"));
       return ctx.res.write("by");
@@ -181,7 +181,7 @@ function putting(body: () => unknown) {
   };
 }
 
-/** Asks Koa's response, as middleware that logs does. */
+/** Reads Koa's response, as a middleware that logs does. */
 async function looking(ctx: Context, next: () => Promise<void>): Promise<void> {
   expect(ctx.response.type).to.equal("");
   await next();
@@ -196,7 +196,7 @@ async function removing(ctx: Context, next: () => Promise<void>): Promise<void> 
 }
 
 describe("Koa's accessors", () => {
-  it("show type and length of a body that was returned further in", async () => {
+  it("show type and length of a body that the handler returned", async () => {
     const seen: unknown[] = [];
     const look = async (ctx: Context, next: () => Promise<void>) => {
       await next();
@@ -208,7 +208,7 @@ describe("Koa's accessors", () => {
     expect(seen).to.deep.equal(["text/plain", 6, "text/plain; charset=utf-8", 6]);
   });
 
-  it("let an outer middleware put another body in place, with its own length", async () => {
+  it("let an outer middleware replace the body, with the length of the new one", async () => {
     await using stack = await Stack.of([{ handle: replace }], () => "text");
 
     const answer = await stack.ask();
@@ -224,7 +224,7 @@ describe("Koa's accessors", () => {
     [new Blob(["a{}"], { type: "text/css" }), "text/css"],
   ] as const) {
     for (const [what, put] of REPLACEMENTS) {
-      it(`leave ${type} to ${what} that an outer middleware puts in the place of the body`, async () => {
+      it(`keep ${type} for ${what} that an outer middleware puts in place of the body`, async () => {
         const around = { handle: putting(put) };
         await using plain = await Stack.of([around], () => before);
         await using looked = await Stack.of([{ handle: looking }, around], () => before);
@@ -236,7 +236,7 @@ describe("Koa's accessors", () => {
       });
     }
 
-    it(`put JSON in the place of ${type} as JSON`, async () => {
+    it(`give JSON in place of ${type} the type of JSON`, async () => {
       const around = { handle: putting(() => ({ b: 2 })) };
       await using plain = await Stack.of([around], () => before);
       await using looked = await Stack.of([{ handle: looking }, around], () => before);
@@ -251,7 +251,7 @@ describe("Koa's accessors", () => {
     });
   }
 
-  it("forget the type of the body before where it is removed, or the body was", async () => {
+  it("forget the type if it is removed, or if the body is removed", async () => {
     await using stack = await Stack.of([{ handle: removing }], () => Reply.html("<p>"));
 
     const answers = [await stack.ask("/type"), await stack.ask("/body")];
@@ -259,7 +259,7 @@ describe("Koa's accessors", () => {
     for (const { headers } of answers) expect(headers["content-type"]).to.equal("text/plain; charset=utf-8");
   });
 
-  it("take every kind of bytes for bytes", async () => {
+  it("send every kind of bytes as bytes", async () => {
     await using stack = await Stack.of([], (ctx) => void (ctx.body = new Uint8Array([97]).buffer));
 
     const answer = await stack.ask();
@@ -318,7 +318,7 @@ describe("Koa's accessors", () => {
   });
 });
 
-/** Of as many fields. */
+/** A query with so many fields. */
 const queryOf = (count: number) => `?${"a&".repeat(count - 1)}a`;
 
 describe("the query", () => {
@@ -338,7 +338,7 @@ describe("the query", () => {
     });
   }
 
-  it("is an ordinary object of texts and lists, whatever its fields are called", () => {
+  it("is an ordinary object of texts and lists, also for fields named like members of an object", () => {
     const { query } = context({ url: "/?a=1&b=%C3%BC+c&a=2&__proto__=p&constructor=c" });
 
     expect(Object.entries(query)).to.deep.equal([
@@ -350,7 +350,7 @@ describe("the query", () => {
     expect(Object.getPrototypeOf(query)).to.equal(Object.prototype);
   });
 
-  it("keeps what a middleware writes into it, until the target has another one", () => {
+  it("keeps the fields that a middleware writes into it, until the target changes", () => {
     const ctx = context({ url: "/a?page=1" });
 
     ctx.query["page"] = "2";
@@ -395,7 +395,7 @@ describe("what a client prefers", () => {
     ["accept-language", (ctx) => ctx.acceptsLanguages("en", "de"), "de", "en"],
   ];
   for (const [name, ask, preferred, first] of asked) {
-    it(`in ${name} is kept to up to 1024 characters, and disregarded beyond`, () => {
+    it(`in ${name} is read up to 1024 characters, and a longer header is ignored`, () => {
       const [most, more] = [1024, 1025].map((length) =>
         context({ headers: { [name]: preferred.padEnd(length, ",") } }),
       );
@@ -422,7 +422,7 @@ describe("ctx.back", () => {
     });
   }
 
-  it("leads to the root where neither the client nor the application says more", () => {
+  it("leads to the root if neither the client nor the application gives a target", () => {
     const ctx = context({ headers: { host: "[", referer: "/a" } });
 
     ctx.back();

@@ -9,7 +9,7 @@ import { until } from "../support/until.js";
 
 const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-/** Takes its time over `/slow`, until the client leaves; everything else is a stream that never ends. */
+/** `/slow` is answered when the client leaves. The answer to every other path is a stream that never ends. */
 class Streams {
   readonly made: Readable[] = [];
 
@@ -37,7 +37,7 @@ describe("an answer that waits behind another on its connection", () => {
     ],
   ];
   for (const [title, send] of ways) {
-    it(`lets go of its stream when the client leaves: one that ${title}`, async () => {
+    it(`destroys its stream when the client leaves: one that ${title}`, async () => {
       const streams = new Streams(send);
       await using stack = await Stack.of([], streams.answer);
       const client = await Conversation.with(stack.port);
@@ -52,7 +52,7 @@ describe("an answer that waits behind another on its connection", () => {
     });
   }
 
-  it("frees the descriptor of its file when the client leaves", async function () {
+  it("closes its file when the client leaves", async function () {
     if (!canCountDescriptors) this.skip();
     using site = new StaticSite();
     const path = site.put("large.bin", Buffer.alloc(8_000_000));
@@ -67,15 +67,15 @@ describe("an answer that waits behind another on its connection", () => {
     await untilOpen(path, 0);
   });
 
-  it("is not sent to a client that has left, and harms nobody", async () => {
+  it("is not sent to a client that has left, and does not disturb the server", async () => {
     let late: Context | undefined;
     const handler = async (ctx: Context): Promise<string> => {
       if (ctx.path === "/next") return "still there";
       if (ctx.path === "/late") late = ctx;
       await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
-      ctx.res.write("to nobody");
+      ctx.res.write("too late");
       ctx.res.end();
-      return "to nobody";
+      return "too late";
     };
     await using stack = await Stack.of([], handler);
     const client = await Conversation.with(stack.port);

@@ -36,7 +36,7 @@ describe("a request target", () => {
     });
   }
 
-  it("shows in its path nothing of what stands behind the first ? or #, whatever its form", () => {
+  it("has no text after the first ? or # in its path", () => {
     const begin = fc.constantFrom("/", "*", "", "x", "http://h", "http://h/", "//h", "a://b:c@d/e");
     const rest = fc.string({ unit: fc.constantFrom("/", ":", "?", "#", "a", "*", "://") });
     fc.assert(

@@ -15,7 +15,7 @@ async function answerOf(handler: Handler, method = "GET") {
   return await stack.ask("/", { method });
 }
 
-/** As far as this Node can. */
+/** The codings that this version of Node has. */
 function encodeZstd(text: string): Buffer | undefined {
   // The declarations are those of the oldest Node.
   const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer };
@@ -57,7 +57,7 @@ const ANSWERS: readonly (readonly [string, Handler, number, string | undefined, 
   ["Reply.noContent", () => Reply.noContent(), 204, undefined, ""],
 ];
 
-describe("what a handler returns", () => {
+describe("a returned value", () => {
   for (const [what, handler, status, type, body] of ANSWERS) {
     it(`answers ${what} with ${status} and ${type ?? "no type"}`, async () => {
       const answer = await answerOf(handler);
@@ -67,7 +67,7 @@ describe("what a handler returns", () => {
       expect(answer.text).to.equal(body);
     });
 
-    it(`gives HEAD the same head for ${what}, and no body`, async () => {
+    it(`gives HEAD the same head for ${what}, without a body`, async () => {
       const get = await answerOf(handler);
       const head = await answerOf(handler, "HEAD");
 
@@ -101,7 +101,7 @@ describe("what a handler returns", () => {
     expect(answer.headers["x-a"]).to.equal("1");
   });
 
-  it("sends what was written to the context where nothing is returned", async () => {
+  it("may be missing: the answer is the body on the context", async () => {
     const answer = await answerOf((ctx) => void (ctx.body = { a: 1 }));
 
     expect(answer.headers["content-type"]).to.equal("application/json");
@@ -118,7 +118,7 @@ describe("what a handler returns", () => {
     expect(answer.text).to.equal("");
   });
 
-  it("sends what a handler writes to Node's response by hand", async () => {
+  it("may be missing: the answer is the one written to Node's response", async () => {
     const answer = await answerOf((ctx) => {
       ctx.respond = false;
       ctx.res.writeHead(202, { "Content-Type": "text/x-hand" });
@@ -145,7 +145,7 @@ describe("what a handler returns", () => {
     expect(answer.headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
   });
 
-  it("passes a fetched response on as it was decoded, without what belongs to its connection", async () => {
+  it("may be a fetched response, which is sent decoded and without headers of its connection", async () => {
     const coded = gzipSync("hello");
     await using upstream = await Stack.of([], (ctx) => {
       ctx.set({ "Content-Encoding": "gzip", "Content-Length": String(coded.length), Connection: "close", "X-A": "1" });
@@ -165,7 +165,7 @@ describe("what a handler returns", () => {
     ["a coding that Node does not know", "aes128gcm", () => Buffer.from("coded")],
     ["one such coding among others", "aes128gcm, gzip", (text: string) => gzipSync(text)],
   ] as const) {
-    it(`says of a fetched response in ${what} what its body is, and leaves it as it is`, async () => {
+    it(`may be a fetched response in ${what}, whose body and coding stay`, async () => {
       const coded = encode("hello".repeat(500));
       await using upstream = await Stack.of([], (ctx) => {
         ctx.set({ "Content-Encoding": coding, "Content-Type": "text/plain" });
@@ -194,7 +194,7 @@ describe("what a handler returns", () => {
     expect(answer.headers["content-length"]).to.equal(String(coded.length));
   });
 
-  it("keeps a length that was set for a stream, and none that was set for something else", async () => {
+  it("keeps a length that was set for a stream, and drops one that was set for another body", async () => {
     const streamed = await answerOf((ctx) => {
       ctx.length = 4;
       return Readable.from([Buffer.from("abcd")]);
@@ -210,7 +210,7 @@ describe("what a handler returns", () => {
   });
 });
 
-describe("what a handler returns after a middleware has asked for Koa's response", () => {
+describe("a returned value after a middleware has asked for Koa's response", () => {
   for (const [what, handler, status, type, body] of ANSWERS) {
     it(`answers ${what} with ${status} and ${type ?? "no type"}`, async () => {
       const answer = await answerOf((ctx) => {
@@ -233,7 +233,7 @@ describe("what a handler returns after a middleware has asked for Koa's response
     expect(answer.headers["content-type"]).to.equal("application/problem+json");
   });
 
-  it("lets an object take the place, and the type, of a text", async () => {
+  it("replaces a text by an object, and its type", async () => {
     const answer = await answerOf((ctx) => {
       ctx.response.body = "text";
       return { a: 1 };
@@ -243,7 +243,7 @@ describe("what a handler returns after a middleware has asked for Koa's response
     expect(answer.text).to.equal('{"a":1}');
   });
 
-  it("keeps the type of a body that is encoded afterwards", async () => {
+  it("keeps its type if the body is encoded afterwards", async () => {
     const answer = await answerOf((ctx) => {
       ctx.response.body = { a: 1 };
       ctx.body = Readable.from([Buffer.from("coded")]);
@@ -284,7 +284,7 @@ const FAILING: readonly (readonly [string, Handler])[] = [
 
 describe("a body that fails before its first byte", () => {
   for (const [what, handler] of FAILING) {
-    it(`is a 500 with nothing of the error in it: ${what}`, async () => {
+    it(`is a 500 without details of the error: ${what}`, async () => {
       const answer = await answerOf(async (ctx) => {
         await answerReturned(ctx, handler(ctx));
       });
@@ -294,7 +294,7 @@ describe("a body that fails before its first byte", () => {
     });
   }
 
-  it("cuts the answer where a later chunk cannot be sent, and the server lives on", async () => {
+  it("cuts the answer if a later chunk cannot be sent, and the server goes on", async () => {
     await using stack = await Stack.of([], (ctx) => (ctx.path === "/next" ? "fine" : Readable.from(["ok", { a: 1 }])));
 
     const cut = await stack.ask("/cut").catch((error: unknown) => error);
@@ -306,7 +306,7 @@ describe("a body that fails before its first byte", () => {
 });
 
 describe("a Location", () => {
-  it("is percent-encoded where it is no ASCII", async () => {
+  it("has characters outside ASCII percent-encoded", async () => {
     const answer = await answerOf(() => Reply.created("/ü/日本?q=ö"));
 
     expect([answer.status, answer.headers.location]).to.deep.equal([201, "/%C3%BC/%E6%97%A5%E6%9C%AC?q=%C3%B6"]);
@@ -319,7 +319,7 @@ describe("ctx.assert", () => {
     ["assert of nothing", (ctx) => ctx.assert(undefined, 404), 404],
     ["assert.equal", (ctx) => ctx.assert.equal(1, 2, 409), 409],
     ["assert.deepEqual", (ctx) => ctx.assert.deepEqual({ a: 1 }, { a: 2 }, 422), 422],
-    ["what holds", (ctx) => ctx.assert(true, 500), 204],
+    ["a true condition", (ctx) => ctx.assert(true, 500), 204],
   ];
   for (const [what, check, status] of checks) {
     it(`answers ${what} with ${status}`, async () => {

@@ -16,7 +16,7 @@ import { until } from "../support/until.js";
 
 type Handler = (ctx: Context) => unknown;
 
-/** As a route's handler answers: a stream is given a moment to begin. */
+/** Answers as the handler of a route does: the head waits a moment for the first chunk. */
 function returned(handler: Handler): Handler {
   return (ctx) => answerReturned(ctx, handler(ctx));
 }
@@ -74,7 +74,7 @@ function decoded(response: http.IncomingMessage): Readable {
   return coding === "gzip" ? response.pipe(createGunzip()) : response;
 }
 
-/** The body with its coding undone. */
+/** The decoded body. */
 async function textOf(stack: Stack, coding: string): Promise<string> {
   const request = http.get(stack.url, { agent: false, headers: { "accept-encoding": coding } });
   // The event's one argument, by Node's documentation.
@@ -91,7 +91,7 @@ for (const [way, coding, layers] of WAYS) {
       ["a number", 3],
       ["undefined", undefined],
     ] as const) {
-      it(`is cut where ${what} comes after the first chunk, and the server lives on`, async () => {
+      it(`is cut if ${what} comes after the first chunk, and the server goes on`, async () => {
         const source = new Readable({ objectMode: true, read() {} });
         const events = await eventsOf(async () => {
           const handler = asText((ctx) => (ctx.path === "/next" ? "fine" : source));
@@ -119,7 +119,7 @@ for (const [way, coding, layers] of WAYS) {
       });
     }
 
-    it("is cut where the first chunk comes after the head, and cannot be sent", async () => {
+    it("is cut if the first chunk comes after the head and cannot be sent", async () => {
       const clock = new FakeClock();
       const source = new PassThrough({ objectMode: true });
       await using stack = await Stack.of(
@@ -143,7 +143,7 @@ for (const [way, coding, layers] of WAYS) {
       ["texts", ["ab", "cd"]],
       ["bytes", [new Uint8Array([97, 98]), Buffer.from("cd")]],
     ] as const) {
-      it(`arrives whole from a stream older than Node's present ones, of ${what}`, async () => {
+      it(`arrives whole from a stream of Node's old kind, of ${what}`, async () => {
         await using stack = await Stack.of(
           layers(),
           asText(() => new OldStream(given)),
@@ -153,7 +153,7 @@ for (const [way, coding, layers] of WAYS) {
       });
     }
 
-    it("arrives whole where such a stream is put on the context", async () => {
+    it("arrives whole if such a stream is put on the context", async () => {
       await using stack = await Stack.of(layers(), (ctx) => onContext(new OldStream(["ab", "cd"]))(ctx));
 
       expect(await textOf(stack, coding)).to.equal("abcd");
@@ -163,7 +163,7 @@ for (const [way, coding, layers] of WAYS) {
       ["fails", new Error("canary")],
       ["gives an object", { a: 1 }],
     ] as const) {
-      it(`is a 500 where such a stream ${what} before its first byte`, async () => {
+      it(`is a 500 if such a stream ${what} before its first byte`, async () => {
         await using stack = await Stack.of(
           layers(),
           asText(() => new OldStream([chunk])),
@@ -176,7 +176,7 @@ for (const [way, coding, layers] of WAYS) {
       });
     }
 
-    it("is a 500 where such a stream was destroyed before", async () => {
+    it("is a 500 if such a stream was destroyed before", async () => {
       const source = Object.assign(new OldStream([]), { destroyed: true });
       source.pipe = (target) => target;
       await using stack = await Stack.of(
@@ -190,7 +190,7 @@ for (const [way, coding, layers] of WAYS) {
       expect(answer.status).to.equal(500);
     });
 
-    it("is cut where such a stream fails while a stage still waits", async () => {
+    it("is cut if such a stream fails while a stage still waits", async () => {
       const source = new OldStream([]);
       source.pipe = (target) => target;
       const failing: Middleware = {
@@ -207,7 +207,7 @@ for (const [way, coding, layers] of WAYS) {
       expect(said).not.to.match(/\r\n0\r\n\r\n$/);
     });
 
-    it("lets go of such a stream when the client leaves", async () => {
+    it("destroys such a stream when the client leaves", async () => {
       const source = new OldStream([]);
       source.pipe = (target) => target;
       const clock = new FakeClock();
@@ -238,7 +238,7 @@ for (const [way, coding, layers] of WAYS) {
         ["a stream of objects on the context", true, (source: Readable) => onContext(source)],
         ["a web stream on the context", false, (source: Readable) => onContext(asWeb(source))],
       ] as const) {
-        it(`is cut where ${what} fails while a stage ${where} still waits, and that is told once`, async () => {
+        it(`is cut if ${what} fails while a stage ${where} still waits, and one event reports it`, async () => {
           const source = new PassThrough({ objectMode });
           source.write("first");
           const events = await eventsOf(async () => {
@@ -263,7 +263,7 @@ for (const [way, coding, layers] of WAYS) {
       ["put on the context", (ctx: Context) => void (ctx.body = unread())],
     ] as const) {
       for (const method of ["GET", "HEAD"]) {
-        it(`is a 500 to ${method} where what was ${how} can only be written to`, async () => {
+        it(`is a 500 to ${method} if a writable stream was ${how}`, async () => {
           const events = await eventsOf(async () => {
             await using stack = await Stack.of(layers(), handler);
 
@@ -286,14 +286,14 @@ function onContext(source: unknown): Handler {
   };
 }
 
-/** Fails when `source` does, read or not. */
+/** A stream that fails when `source` fails, also while it is not read. */
 function asWeb(source: Readable): ReadableStream {
   return new ReadableStream({
     start: (controller) => void source.once("error", (error) => controller.error(error)),
   });
 }
 
-/** A stage that is still at work when the body fails. */
+/** A stage that still waits when the body fails. */
 function whileWaiting(source: Readable): Middleware {
   return {
     handle: async (_ctx, next) => {
@@ -310,12 +310,12 @@ function unread(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
-describe("a stream of objects that nobody will read", () => {
+describe("a stream of objects that is not sent", () => {
   for (const [what, asked] of [
     ["HEAD", { method: "HEAD" }],
     ["a 304", { headers: { "if-none-match": "*" } }],
   ] as const) {
-    it(`is let go of unread for ${what}`, async () => {
+    it(`is destroyed unread for ${what}`, async () => {
       let reads = 0;
       const source = new Readable({ objectMode: true, read: () => void (reads += 1) });
       const handler = (ctx: Context): void => {
@@ -331,7 +331,7 @@ describe("a stream of objects that nobody will read", () => {
   }
 });
 
-/** Resolves as soon as the head of an answer that has no body yet is there. */
+/** Resolves with the head of an answer, before its body. */
 async function headOf(stack: Stack): Promise<string> {
   await using client = await Conversation.with(stack.port);
   return await client.say(get("br")).hear(/\r\n\r\n/);
@@ -371,7 +371,7 @@ describe("the head of a stream", () => {
     ],
   ];
   for (const [how, handler] of eventStreams) {
-    it(`waits for nothing where ${how} makes it an event stream`, async () => {
+    it(`does not wait if ${how} makes it an event stream`, async () => {
       const clock = new FakeClock();
       await using stack = await Stack.of(
         [],

@@ -16,7 +16,7 @@ async function readOneChunk(ctx: Context): Promise<unknown> {
 }
 
 describe("an answer while the request's body is unread", () => {
-  it("keeps the connection where a small announced rest follows", async () => {
+  it("keeps the connection if the rest has a small announced length", async () => {
     await using stack = await Stack.of([], (ctx) => ctx.path);
     await using client = await Conversation.with(stack.port);
 
@@ -29,7 +29,7 @@ describe("an answer while the request's body is unread", () => {
     expect(text).not.to.match(/Connection: close/i);
   });
 
-  it("closes the connection in an orderly way where a larger rest is announced", async () => {
+  it("closes the connection without a reset if the announced rest is larger", async () => {
     await using stack = await Stack.of([], () => "no");
     await using client = await Conversation.with(stack.port);
 
@@ -43,7 +43,7 @@ describe("an answer while the request's body is unread", () => {
   });
 
   const readers: readonly (readonly [string, (ctx: Context) => unknown, boolean])[] = [
-    ["nobody reads", () => "no", false],
+    ["the handler does not read", () => "no", false],
     ["a reader stops in the middle", readOneChunk, false],
     ["a reader goes on after the time is over", (ctx) => ctx.text(), true],
   ];
@@ -70,7 +70,7 @@ describe("an answer while the request's body is unread", () => {
     });
   }
 
-  it("leaves the time to whoever reads on", async () => {
+  it("sets no time limit if the handler reads on", async () => {
     const clock = new FakeClock();
     let read = "";
     const handler = (ctx: Context): string => {
@@ -104,7 +104,7 @@ describe("an answer while the request's body is unread", () => {
     expect(client.wasReset).to.equal(true);
   });
 
-  it("reads on for two seconds, then ends the connection for good", async () => {
+  it("discards the body for two seconds, then destroys the connection", async () => {
     const clock = new FakeClock();
     await using stack = await Stack.of([], () => "no", clock);
     await using client = await Conversation.with(stack.port);
@@ -139,7 +139,7 @@ describe("an answer while the request's body is unread", () => {
     expect(client.wasReset).to.equal(false);
   });
 
-  it("gives a body on GET the same treatment", async () => {
+  it("treats a body on GET in the same way", async () => {
     await using stack = await Stack.of([], (ctx) => ctx.path);
     await using client = await Conversation.with(stack.port);
 
@@ -165,7 +165,7 @@ describe("Expect: 100-continue", () => {
     expect(text).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   });
 
-  it("is answered with the refusal alone where nothing reads", async () => {
+  it("is answered with the refusal alone if no code reads the body", async () => {
     await using stack = await Stack.of([], (ctx) => void (ctx.status = 403));
     await using client = await Conversation.with(stack.port);
 
@@ -179,7 +179,7 @@ describe("Expect: 100-continue", () => {
 
   const FIRST = "GET /first HTTP/1.1\r\nHost: x\r\n\r\n";
 
-  it("has no 100 inside an answer that waits for another, where the body came unasked", async () => {
+  it("adds no 100 to an answer that waits for another if the body has come already", async () => {
     const first = new Gate();
     const handler = async (ctx: Context): Promise<unknown> => {
       if (ctx.path === "/first") await first.passed;
@@ -199,7 +199,7 @@ describe("Expect: 100-continue", () => {
     expect(answers.map(([, body]) => body)).to.deep.equal(["</first>", "hello", "</second>"]);
   });
 
-  it("is answered with 100 behind the answers that are owed, where the client waits for it", async () => {
+  it("is answered with 100 after the earlier answers if the client waits for it", async () => {
     const [first, reading] = [new Gate(), new Gate()];
     const handler = async (ctx: Context): Promise<unknown> => {
       if (ctx.path === "/first") await first.passed;

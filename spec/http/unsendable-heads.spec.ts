@@ -1,4 +1,4 @@
-/** A head that cannot be written: what the client gets, what the access line says and what is counted are the same. */
+/** A head that cannot be written: the client, the access line and the counter have the same status. */
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
@@ -17,21 +17,21 @@ type Handler = (ctx: Context) => unknown;
 
 const UNSENDABLE: readonly (readonly [string, Handler])[] = [
   ["a reply with status 0", () => Reply.text("x", 0)],
-  ["a reply with a status that is no number", () => Reply.text("x", Number.NaN)],
+  ["a reply with NaN as its status", () => Reply.text("x", Number.NaN)],
   ["a reply with status 99", () => Reply.json("x", 99)],
   ["a reply with status 600", () => Reply.html("x", 600)],
   ["a reply with status 1000", () => Reply.of("x", "text/plain", 1000)],
-  ["a reply with a part of a status", () => Reply.text("x").status(200.5)],
-  ["an empty reply that only announces an answer", () => Reply.empty(103)],
-  ["an empty reply that says to go on", () => Reply.empty(100)],
-  ["an empty reply that changes the protocol", () => Reply.empty(101)],
+  ["a reply with a fraction as its status", () => Reply.text("x").status(200.5)],
+  ["an empty reply with status 103", () => Reply.empty(103)],
+  ["an empty reply with status 100", () => Reply.empty(100)],
+  ["an empty reply with status 101", () => Reply.empty(101)],
   ["a problem without a status", () => Reply.problem(Problem.of(0))],
   ["a fetch Response that is an error", () => Response.error()],
-  ["a media type with a letter of no head", () => Reply.of("x", "text/html; title=中")],
+  ["a media type with a letter that no head may have", () => Reply.of("x", "text/html; title=中")],
   ["a media type with a line break", () => Reply.of("x", "text/html\r\nX-Evil: 1")],
-  ["a header with a letter of no head", () => Reply.text("x").header("X-Title", "中")],
+  ["a header with a letter that no head may have", () => Reply.text("x").header("X-Title", "中")],
   ["a header with a line break", () => Reply.text("x").header("X-Title", "a\r\nb")],
-  ["a header with a name that is none", () => Reply.text("x").header("X Title", "a")],
+  ["a header with an invalid name", () => Reply.text("x").header("X Title", "a")],
   ["a status of 0 written by hand", (ctx) => ((ctx.body = "x"), void (ctx.res.statusCode = 0))],
   ["a status of 103 written by hand", (ctx) => ((ctx.body = "x"), void (ctx.res.statusCode = 103))],
   ["a status of 700 written by hand", (ctx) => ((ctx.body = "x"), void (ctx.res.statusCode = 700))],
@@ -42,7 +42,7 @@ const UNSENDABLE: readonly (readonly [string, Handler])[] = [
   ["an end by hand under status 0", ({ res }) => ((res.statusCode = 0), void res.end("x"))],
 ];
 
-/** Takes the answer over, and writes it when the stages have all been passed. */
+/** Takes the answer over, and writes it after all stages have ended. */
 function later(act: (res: ServerResponse) => void): Handler {
   return (ctx) => {
     ctx.respond = false;
@@ -50,7 +50,7 @@ function later(act: (res: ServerResponse) => void): Handler {
   };
 }
 
-/** What a handler's answer is to the client, to the log, and to the counter; the events that are no access line. */
+/** The answer of a handler as the client, the access log and the counter see it, and the other events. */
 async function told(handler: Handler, mapper: ErrorMapper = () => undefined) {
   const witness = new TracingRecorder();
   const metrics = new Metrics();
@@ -69,7 +69,7 @@ async function told(handler: Handler, mapper: ErrorMapper = () => undefined) {
 
 describe("a head that cannot be written", () => {
   for (const [what, handler] of UNSENDABLE) {
-    it(`is a panic, a line and a count of 500: ${what}`, async () => {
+    it(`is an unhandled error, logged and counted as 500: ${what}`, async () => {
       const { answer, lines, counted, events } = await told(handler);
 
       expect(answer.status).to.equal(500);
@@ -85,7 +85,7 @@ describe("a head that cannot be written", () => {
     ["media type", () => Reply.of("page", "text/html\n")],
     ["header", () => Reply.html("page").header("X-A", "中")],
   ] as const) {
-    it(`is told of an error mapper, whose ${what} leaves the answer as it was`, async () => {
+    it(`is reported for the ${what} of an error mapper, and the answer stays`, async () => {
       const { answer, lines, counted, events } = await told(() => Reply.text("teapot", 418), mapper);
 
       expect([answer.status, answer.text]).to.deep.equal([418, "teapot"]);
@@ -95,7 +95,7 @@ describe("a head that cannot be written", () => {
     });
   }
 
-  it("is no answer yet where a handler goes on to write another", async () => {
+  it("is no answer if the handler writes another one afterwards", async () => {
     const refused: Error[] = [];
     const { answer, lines, counted } = await told(
       later((res) => {
@@ -111,14 +111,14 @@ describe("a head that cannot be written", () => {
     expect(counted).to.equal(1);
   });
 
-  it("is told as Node reads it where Node can read it", async () => {
+  it("is logged with the status that Node makes of it", async () => {
     const { answer, lines } = await told(later((res) => void res.writeHead(202.9).end()));
 
     expect(answer.status).to.equal(202);
     expect(lines).to.deep.equal([202]);
   });
 
-  it("leaves no request of its connection without an answer", async () => {
+  it("does not prevent the answers to later requests of its connection", async () => {
     await using stack = await Stack.of([], ({ path }) => (path === "/next" ? "next" : Reply.empty(103)));
 
     const received = await stack.raw(

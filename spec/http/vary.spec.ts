@@ -28,7 +28,7 @@ describe("Vary", () => {
   const written = fc.array(field, { maxLength: 6 }).map((names) => `Host, ${names.join(",")}`);
   const added = fc.constantFrom("Origin", "Accept-Encoding", "Accept, Cookie");
 
-  it("names each field once, and every field that either side names", () => {
+  it("names every field of both lists, each once", () => {
     fc.assert(
       fc.property(written, added, (current, names) => {
         const merged = members(mergeVary(current, names));
@@ -38,7 +38,7 @@ describe("Vary", () => {
     );
   });
 
-  it("is not changed by saying the same again", () => {
+  it("does not change if the same field is added again", () => {
     fc.assert(
       fc.property(written, added, (current, names) => {
         const once = mergeVary(current, names);

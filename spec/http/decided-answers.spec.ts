@@ -1,3 +1,4 @@
+/** A decided answer: a stage has answered instead of the handler, and the handler still writes to Node's response. */
 import type { ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { gunzipSync } from "node:zlib";
@@ -22,31 +23,31 @@ type Write = (res: ServerResponse, ctx: Context) => unknown;
 
 const WRITES: readonly (readonly [string, Write])[] = [
   ["ends it", (res) => res.end("LATE")],
-  ["has a status and ends it", (res) => ((res.statusCode = 200), res.end("LATE"))],
+  ["sets the status and ends it", (res) => ((res.statusCode = 200), res.end("LATE"))],
   ["writes a head and ends it", (res) => res.writeHead(200, "Late", { "X-Late": "1" }).end("LATE")],
   ["writes a body", (res) => res.write("LATE")],
   ["flushes the head", (res) => res.flushHeaders()],
-  ["sends a head of another kind first", (res) => res.writeEarlyHints({ link: "</late>; rel=preload" })],
+  ["sends early hints", (res) => res.writeEarlyHints({ link: "</late>; rel=preload" })],
   ["changes the status", (res) => ((res.statusCode = 200), (res.statusMessage = "Late"))],
   ["sets a header", (res) => res.setHeader("X-Late", "1").appendHeader("X-Late", "2")],
-  ["takes the type away", (res) => res.removeHeader("Content-Type")],
+  ["removes the type", (res) => res.removeHeader("Content-Type")],
   ["destroys it", (res) => res.destroy()],
   ["pipes into it", (res) => Readable.from(["LATE"]).pipe(res)],
-  ["asks for it once more", (_res, ctx) => (ctx.res.writeHead(200), ctx.response.res.end("LATE"))],
+  ["asks for it again", (_res, ctx) => (ctx.res.writeHead(200), ctx.response.res.end("LATE"))],
   ["takes the answer over, as in Koa", (res, ctx) => ((ctx.respond = false), res.end("LATE"))],
   ["sets a cookie", (_res, ctx) => ctx.cookies.set("late", "1")],
   ["reports an error, as in Koa", (_res, ctx) => ctx.onerror(new Error("late"))],
 ];
 
 interface Late {
-  /** When the signal aborts, or while a stage outside works on the answer. */
-  readonly when: "at the abort" | "behind it";
-  /** What the handler does in time; it holds the response from then on. */
+  /** When the signal aborts, or while an outer stage works on the answer. */
+  readonly when: "at the abort" | "after it";
+  /** The act of the handler before the time limit. The handler holds Node's response from then on. */
   readonly early?: Write;
   readonly late: Write;
 }
 
-/** What comes of a request whose handler does not answer it in time. */
+/** The answer to a request whose handler does not answer within the time limit. */
 async function answered({ when, early, late }: Late): Promise<Answer> {
   const clock = new FakeClock();
   const [entered, decided, done] = [new Gate(), new Gate(), new Gate()];
@@ -61,7 +62,7 @@ async function answered({ when, early, late }: Late): Promise<Answer> {
     if (when === "at the abort") ctx.signal.addEventListener("abort", write);
     entered.open();
     await decided.passed;
-    if (when === "behind it") write();
+    if (when === "after it") write();
     setImmediate(() => done.open());
     await new Promise(() => {});
   };
@@ -77,14 +78,14 @@ async function answered({ when, early, late }: Late): Promise<Answer> {
 const nothing: Pipe = () => {};
 const pipe: Pipe = (stream, res) => void pipeline(stream, res, () => {});
 
-describe("an answer that is sealed", () => {
-  for (const when of ["at the abort", "behind it"] as const) {
+describe("a decided answer", () => {
+  for (const when of ["at the abort", "after it"] as const) {
     for (const [title, late] of WRITES) {
       for (const [holding, early] of [
         ["which holds Node's response", () => {}],
-        ["which asks for Node's response then", undefined],
+        ["which asks for Node's response only then", undefined],
       ] as const) {
-        it(`stays what it is when its handler, ${holding}, ${title} ${when}`, async () => {
+        it(`does not change when its handler, ${holding}, ${title} ${when}`, async () => {
           const { status, headers, text } = await answered({ when, late, ...(early && { early }) });
 
           expect([status, text]).to.deep.equal([408, PROBLEM]);
@@ -95,7 +96,7 @@ describe("an answer that is sealed", () => {
     }
   }
 
-  it("stays what it is while compression works on it", async () => {
+  it("does not change while it is compressed", async () => {
     const clock = new FakeClock();
     const entered = new Gate();
     const handler = async ({ signal, res }: Context): Promise<void> => {
@@ -120,7 +121,7 @@ describe("an answer that is sealed", () => {
     expect(gunzipSync(answer.body).toString()).to.equal(page);
   });
 
-  it("stays what it is while it is streamed", async () => {
+  it("does not change while it is streamed", async () => {
     const clock = new FakeClock();
     const [entered, begun] = [new Gate(), new Gate()];
     async function* page(): AsyncGenerator<string> {
@@ -146,10 +147,10 @@ describe("an answer that is sealed", () => {
   });
 
   for (const [title, early, late] of [
-    ["is piped into it already", pipe, nothing],
-    ["is piped into it afterwards", nothing, pipe],
+    ["was piped into Node's response before", pipe, nothing],
+    ["is piped into Node's response afterwards", nothing, pipe],
   ] as const) {
-    it(`lets go of a stream that ${title}`, async () => {
+    it(`destroys a stream that ${title}`, async () => {
       const stream = new Readable({ read() {} });
       const write =
         (act: Pipe): Write =>
@@ -163,7 +164,7 @@ describe("an answer that is sealed", () => {
     });
   }
 
-  it("lets go of a generator that is sent through it afterwards", async () => {
+  it("ends a generator that is piped into Node's response afterwards", async () => {
     let isReturned = false;
     async function* endless(): AsyncGenerator<string> {
       try {
@@ -178,7 +179,7 @@ describe("an answer that is sealed", () => {
     await until(() => isReturned);
   });
 
-  it("tells whoever writes why that is in vain", async () => {
+  it("gives a late write the reason why it has no effect", async () => {
     const called: unknown[] = [];
     const call = (error?: Error | null): unknown => called.push(error);
 
