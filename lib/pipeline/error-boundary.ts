@@ -17,7 +17,7 @@ import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
 
 const errorLog = tracing.target("framework::http::error");
-const lastResortLog = tracing.target("framework::http::backstop");
+const lastResortLog = tracing.target("framework::http::last_resort");
 
 /** Handles a value that a stage further out turns into the answer. It does nothing if that stage is on. */
 export type Unresolved = (ctx: Context, deferred: Deferred) => void;

@@ -107,7 +107,7 @@ const WAYS: Readonly<Record<string, (thrown: unknown) => (ctx: Context) => unkno
 const served = (builder: ApplicationBuilder, handler: (ctx: Context) => unknown) =>
   testApp(builder.routes(new Routes([Route.any("/", handler), Route.get("/fine", () => "fine")])));
 
-/** Bare: the boundary and the backstop alone. */
+/** Bare: the error boundary and the last-resort handler alone. */
 const bare = () => Application.create();
 const full = () =>
   withObservability(Application.create())

@@ -7,6 +7,7 @@ import type { Section } from "./fs.js";
 import type { Coding } from "../../http/accept-encoding.js";
 import { varyBy } from "../../http/vary.js";
 import type { Context } from "../../http/context.js";
+import { refuse } from "../../http/refuse.js";
 import { NodeHead } from "../../http/head.js";
 import { evaluateConditions, isRangeCurrent, type StaticFile } from "./file.js";
 import type { FileLocation } from "./locator.js";
@@ -45,14 +46,14 @@ export async function answerChangingFile(
 
 async function answer(ctx: Context, location: FileLocation, chosen: Representation, read: Read): Promise<boolean> {
   const { method, headers } = ctx.incoming;
-  if (method !== "GET" && method !== "HEAD") return refuse(ctx, 405, "Allow", "GET, HEAD");
+  if (method !== "GET" && method !== "HEAD") return refuseFile(ctx, 405, "Allow", "GET, HEAD");
   const { file } = chosen;
   const outcome = evaluateConditions(headers, file);
-  if (outcome === 412) return refuse(ctx, 412);
+  if (outcome === 412) return refuseFile(ctx, 412);
   if (outcome === 304) return answerHead(ctx, 304, location, chosen);
   if (method === "HEAD") return answerHead(ctx, 200, location, chosen);
   const range = isRangeCurrent(headers, file) ? readRange(headers.range, file.size) : undefined;
-  if (range === "unsatisfiable") return refuse(ctx, 416, "Content-Range", `bytes */${file.size}`);
+  if (range === "unsatisfiable") return refuseFile(ctx, 416, "Content-Range", `bytes */${file.size}`);
   const body = await read(range ?? { first: 0, length: file.size });
   if (body === undefined) return false;
   if (ctx.isAbandoned) discard(body);
@@ -60,8 +61,8 @@ async function answer(ctx: Context, location: FileLocation, chosen: Representati
   return true;
 }
 
-function refuse(ctx: Context, status: number, name?: string, value = ""): true {
-  ctx.answerStatus(status);
+function refuseFile(ctx: Context, status: number, name?: string, value = ""): true {
+  refuse(ctx, status);
   if (name !== undefined) ctx.raw.setHeader(name, value);
   return true;
 }
