@@ -34,13 +34,17 @@ function errorWithStatus(thrown: unknown): FrameworkError | undefined {
 /**
  * Whether a failure follows from a client that left while its body was read, or while the application wrote the answer. A malformed body
  * counts too, since Node then ends the connection. Each way of reading reports this by an error of its own. Errors of the language stay
- * faults of the program.
+ * faults of the program, but for the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
  */
 function isCutOff({ isClientGone, headIsSent, connection, incoming }: Context, thrown: unknown): boolean {
   if (!isClientGone && !connection.socket.destroyed) return false;
   const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
-  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each);
+  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each) || isCausedBy(incoming.errored, thrown);
   return headIsSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+function isCausedBy(error: Error | null, thrown: unknown): boolean {
+  return error !== null && thrown instanceof Error && thrown.cause === error;
 }
 
 const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];

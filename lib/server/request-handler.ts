@@ -90,6 +90,12 @@ function hasSent100({ _sent100, stream }: Noted): boolean | undefined {
 function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, stream: ServerHttp2Stream): void {
   // HTTP/2 has no reason phrase (RFC 9113 section 8.3.2). Node warns when one is set, even an empty one.
   Object.defineProperty(response, "statusMessage", { value: "", writable: true });
+  const destroy = response.destroy.bind(response);
+  // Node would end the body as if it were whole (RFC 9113 section 8.1).
+  response.destroy = (error) => {
+    if (!stream.closed) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    return destroy(error);
+  };
   if (stream.endAfterHeaders) return;
   // Node ends the body of a cancelled stream as if it were whole.
   spareConnection(incoming);

@@ -12,6 +12,7 @@ import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type
 import { pipeline, Readable } from "node:stream";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FrameworkError } from "../errors/framework-error.js";
+import { announcedLength, checkLength } from "../http/announced-length.js";
 import { type Coding, pickCoding, readAcceptEncoding } from "../http/accept-encoding.js";
 import { settleBody } from "../http/returned-value.js";
 import type { Context } from "../http/context.js";
@@ -101,7 +102,11 @@ export class CompressionLayer extends Layer {
     const { payload } = ctx;
     // After `settleBody` a body is a string, bytes or a stream.
     if (!isStream(payload)) return this.replaceWhole(ctx, coding, payload as string | Uint8Array, length);
-    put(ctx, coding, this.encoder.stream(coding, payload));
+    const encoded = this.encoder.stream(coding, payload);
+    // The compressed body has no length that a later check could compare.
+    const most = announcedLength(ctx.raw);
+    if (most !== undefined) checkLength(payload, { least: most, most }, (error) => void encoded.destroy(error));
+    put(ctx, coding, encoded);
     return undefined;
   }
 

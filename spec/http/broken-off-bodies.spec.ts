@@ -1,3 +1,4 @@
+import http from "node:http";
 import { pipeline } from "node:stream/promises";
 import { PassThrough, Readable, Writable } from "node:stream";
 import * as consumers from "node:stream/consumers";
@@ -8,6 +9,7 @@ import { BadRequestError } from "../../lib/errors/framework-error.js";
 import { Conversation } from "../support/conversation.js";
 import { eventsOf } from "../support/events-of.js";
 import { Gate } from "../support/gate.js";
+import { listening } from "../support/listening.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 
@@ -159,11 +161,18 @@ const READERS: Readonly<Record<string, (ctx: Context) => Promise<unknown>>> = {
       throw new Error("no upload", { cause });
     }
   },
+  "a fetch that sends it on": ({ req }) => sendOn(Readable.toWeb(req)),
   "a loop that writes at the same time": async ({ req, res }) => {
     res.writeHead(200).flushHeaders();
     for await (const chunk of req) res.write(chunk);
   },
 };
+
+async function sendOn(body: unknown): Promise<unknown> {
+  using upstream = await listening(http.createServer((request) => void request.on("error", () => {}).resume()));
+  // Node's `fetch` demands `duplex`; the types do not have it.
+  return await fetch(upstream.url, { method: "POST", body, duplex: "half" } as RequestInit);
+}
 
 const LEAVING: Readonly<Record<string, (client: Conversation) => void>> = {
   "resets the connection": ({ socket }) => void socket.resetAndDestroy(),

@@ -4,6 +4,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
 import type net from "node:net";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Application, type Context, Route, Routes } from "@stagecraft/framework";
 import { expect } from "chai";
@@ -103,6 +104,28 @@ describe("an application over HTTP/2", () => {
       while (!stream.closed) await new Promise((resolve) => setImmediate(resolve));
 
       expect([head[":status"], stream.rstCode]).to.deep.equal([413, 0]);
+    });
+  }
+
+  for (const [title, answer] of [
+    ["is shorter than its Content-Length", (ctx: Context) => (ctx.set("Content-Length", "10"), Readable.from(["abc"]))],
+    ["is longer than its Content-Length", (ctx: Context) => (ctx.set("Content-Length", "2"), Readable.from(["abc"]))],
+    [
+      "the handler breaks off",
+      (ctx: Context) => {
+        ctx.res.write("abc");
+        throw new Error("boom");
+      },
+    ],
+  ] as const) {
+    it(`resets the stream of an answer whose body ${title}`, async () => {
+      await using server = await Server.of(Route.get("/", answer));
+      const stream = server.begin("/");
+
+      const failure = await new Promise((resolve) => stream.once("error", resolve).once("end", resolve).resume());
+
+      expect(failure).to.have.property("code", "ERR_HTTP2_STREAM_ERROR");
+      expect(stream.rstCode).to.equal(http2.constants.NGHTTP2_INTERNAL_ERROR);
     });
   }
 

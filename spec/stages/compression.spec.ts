@@ -11,6 +11,8 @@ import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { Reply } from "../../lib/http/reply.js";
 import type { Middleware } from "../../lib/http/middleware.js";
 import { errorOf } from "../support/error-of.js";
+import { eventsOf } from "../support/events-of.js";
+import { rejectionOf } from "../support/rejection-of.js";
 import { type Answer, Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
@@ -420,6 +422,40 @@ describe("CompressionLayer", () => {
       const failure = await new Promise((resolve) => response.once("error", resolve).once("end", resolve).resume());
 
       expect(failure).to.have.property("code", "ECONNRESET");
+    });
+
+    for (const coding of ["br", "gzip"]) {
+      for (const [relation, announced] of [
+        ["shorter", LONG.length + 1],
+        ["longer", LONG.length - 1],
+      ] as const) {
+        it(`cuts the connection when it is ${relation} than its Content-Length, as ${coding}`, async () => {
+          let failure: unknown;
+          const events = await eventsOf(async () => {
+            await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
+              ctx.set({ "Content-Type": "text/plain", "Content-Length": String(announced) });
+              return Readable.from([LONG.slice(0, 100), LONG.slice(100)], { objectMode: false });
+            });
+            failure = await rejectionOf(stack.ask("/", { headers: { "accept-encoding": coding } }));
+          });
+
+          expect(failure).to.have.property("code", "ECONNRESET");
+          expect(events.filter((line) => line.startsWith("ERROR")).join("\n")).to.match(
+            /^ERROR framework::http::send: response failed error=.* Content-Length .*$/,
+          );
+        });
+      }
+    }
+
+    it("is compressed when its length is its Content-Length", async () => {
+      await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
+        ctx.set({ "Content-Type": "text/plain", "Content-Length": String(LONG.length) });
+        return Readable.from([LONG.slice(0, 100), LONG.slice(100)], { objectMode: false });
+      });
+
+      const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
+
+      expect(gunzipSync(answer.body).toString()).to.equal(LONG);
     });
 
     it("is destroyed when the client leaves", async () => {

@@ -320,7 +320,14 @@ describe("obeysLayerContract", () => {
   it("does not end the test process if a layer does not await next", async () => {
     const { code, stdout, stderr } = await runProgram(`
       const { obeysLayerContract } = await load("testing/obeys-layer-contract.js");
+      const { Layer } = await load("http/middleware.js");
+      class Timed extends Layer {
+        wrap(inner) {
+          return (ctx) => void setTimeout(() => inner(ctx), 100);
+        }
+      }
       const layers = {
+        timed: new Timed(),
         call: (ctx, next) => void next(),
         continuation: (ctx, next) => void next().then(() => ctx.res.setHeader("X-Late", "1")),
         async task(ctx, next) { void (async () => { await next(); ctx.cookies.set("late", "1"); })(); },
@@ -332,6 +339,7 @@ describe("obeysLayerContract", () => {
 
     expect(stderr).to.equal("");
     expect(stdout.split("\n")).to.deep.equal([
+      "Timed does not obey the layer contract:",
       "call does not obey the layer contract:",
       "continuation does not obey the layer contract:",
       "task does not obey the layer contract:",
