@@ -56,18 +56,15 @@ export interface Context<Names extends string = never> extends Omit<Koa.Extendab
 /** Most targets are a path without a query; those need not be taken apart. */
 const PATH_ALONE = /^\/[^?#]*$/;
 
-const NO_PARAMS = Object.freeze(Object.create(null)) as Readonly<Record<string, never>>;
-
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export class Context<Names extends string = never> extends Exchange {
   /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
   declare readonly app: Koa;
 
-  /** The path's captures, percent-decoded. */
-  readonly params: Readonly<Record<Names, string>> = NO_PARAMS;
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
 
+  private pathParams: Readonly<Record<Names, string>> | undefined = undefined;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
@@ -86,6 +83,16 @@ export class Context<Names extends string = never> extends Exchange {
   /** Aborts on timeout, when the client leaves and at the drain deadline; `reason` is a `FrameworkError` that may be rethrown. */
   get signal(): AbortSignal {
     return this.abortSignal;
+  }
+
+  /** The path's captures, percent-decoded. A Koa router that is used as a layer assigns its own for its handlers. */
+  get params(): Readonly<Record<Names, string>> {
+    // Before a route has matched there are no names to read.
+    return (this.pathParams ??= Object.create(null) as Readonly<Record<Names, string>>);
+  }
+
+  set params(captures: Readonly<Record<Names, string>>) {
+    this.pathParams = captures;
   }
 
   /** Node's request. Its listeners log as part of this request. */
@@ -285,10 +292,10 @@ export class Context<Names extends string = never> extends Exchange {
     if (this.lateError !== undefined && this.headIsSent) this.raw.destroy();
   }
 
-  /** @internal */
-  bindParams(params: Readonly<Record<string, string>>): void {
-    // Only the router writes it; the compiler checked the names of the handler's parameters against the path.
-    (this as { params: Readonly<Record<string, string>> }).params = params;
+  /** `undefined` for a path without captures. @internal */
+  bindParams(params: Readonly<Record<string, string>> | undefined): void {
+    // The compiler checked the names of the handler's parameters against the path.
+    this.pathParams = params;
   }
 }
 
