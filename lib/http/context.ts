@@ -10,7 +10,7 @@ import type Cookies from "cookies";
 import type Koa from "koa";
 import koaContext from "koa/lib/context.js";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
-import { ContextCookies, KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
+import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
 import { Answer } from "./answer.js";
 import { Exchange } from "./exchange.js";
@@ -60,6 +60,10 @@ const PATH_ALONE = /^\/[^?#]*$/;
 export class Context<Names extends string = never> extends Exchange {
   /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
   declare readonly app: Koa;
+  /** The application's own classes, set as `app` is. @internal */
+  declare readonly RequestFace: typeof KoaRequestFace;
+  /** @internal */
+  declare readonly ResponseFace: typeof KoaResponseFace;
 
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
@@ -273,12 +277,12 @@ export class Context<Names extends string = never> extends Exchange {
 
   get request(): Koa.Request {
     // Koa's members come through the prototype.
-    return (this.requestFace ??= new KoaRequestFace(this)) as unknown as Koa.Request;
+    return (this.requestFace ??= new this.RequestFace(this)) as unknown as Koa.Request;
   }
 
   get response(): Koa.Response {
     if (this.responseFace === undefined) {
-      this.responseFace = new KoaResponseFace(this);
+      this.responseFace = new this.ResponseFace(this);
       // Koa's response gives access to Node's.
       handOutResponse(this);
     }
