@@ -45,7 +45,7 @@ export class ApplicationBuilder {
     root: Class | undefined,
     private readonly finish: (parts: ApplicationParts) => Application,
   ) {
-    this.plan = new Plan(root);
+    this.plan = new Plan(root, this.koa);
   }
 
   /** Adds routes that are made without decorators to those of the modules. */
@@ -229,6 +229,6 @@ export class ApplicationBuilder {
    * @throws StartupError with everything that is wrong
    */
   build(): Application {
-    return this.finish(buildParts(this.plan, this.koa));
+    return this.finish(buildParts(this.plan));
   }
 }
