@@ -7,8 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Cookies from "cookies";
-import type Koa from "koa";
-import koaContext from "koa/lib/context.js";
+import Koa from "koa";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
@@ -304,7 +303,7 @@ export class Context<Names extends string = never> extends Exchange {
 }
 
 // Everything else that Koa's context has, inherited from Koa itself.
-Object.setPrototypeOf(Answer.prototype, koaContext);
+Object.setPrototypeOf(Answer.prototype, Object.getPrototypeOf(new Koa().context) as object);
 
 /** Every line of a header. Node makes that table for all headers at once, so it is read only for a request that has the header. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {

@@ -5,15 +5,18 @@
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
-import type Koa from "koa";
-import koaRequest from "koa/lib/request.js";
-import koaResponse from "koa/lib/response.js";
+import Koa from "koa";
 import Cookies from "cookies";
 import type { Context } from "./context.js";
 import { parseFields } from "./body-reader.js";
 import { queryOf } from "./request-target.js";
 import { lengthOf } from "./answer.js";
 import { checkStatusMessage } from "./head.js";
+
+const koa = new Koa();
+// Not exported, and not imported from Koa's files: Jest reads every export of a module, and Koa's getters throw without a request.
+const koaRequest = Object.getPrototypeOf(koa.request) as object;
+const koaResponse = Object.getPrototypeOf(koa.response) as Pick<Koa.Response, "back">;
 
 /** The fields by which Koa negotiates (RFC 9110 section 12.5). */
 const PREFERENCES = ["accept", "accept-charset", "accept-encoding", "accept-language"] as const;
