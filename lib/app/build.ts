@@ -3,7 +3,6 @@
  * connection and starts no timer.
  */
 import { existsSync } from "node:fs";
-import type Koa from "koa";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
@@ -58,7 +57,7 @@ export interface Warning {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-export function buildParts(plan: Plan, koa: Koa): ApplicationParts {
+export function buildParts(plan: Plan): ApplicationParts {
   const lifecycle = new Lifecycle();
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
@@ -80,7 +79,12 @@ export function buildParts(plan: Plan, koa: Koa): ApplicationParts {
     log,
     routes: checked.routeCollection.all,
     ...pipelineParts(plan, { checked, container, config, log }),
-    requestHandler: new RequestHandler({ app: koa, clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT }),
+    requestHandler: new RequestHandler({
+      app: plan.koa,
+      clock,
+      proxies: checked.proxies,
+      readLimit: DEFAULT_READ_LIMIT,
+    }),
     lifecycle,
     readiness: container.get(Readiness),
     subsystems,

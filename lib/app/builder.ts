@@ -5,7 +5,8 @@
  * @example
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
  */
-import Koa from "koa";
+import type Koa from "koa";
+import { KoaApplication } from "../http/koa-application.js";
 import { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
 import { CatchPanicLayer } from "../stages/catch-panic.js";
 import { ErrorMapping } from "../stages/error-mapping.js";
@@ -36,7 +37,7 @@ import type { AppConfig } from "./config.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
-  readonly koa = new Koa();
+  readonly koa: Koa = new KoaApplication();
   private readonly plan: Plan;
 
   /** @internal Use `Application.create`. */
@@ -44,7 +45,7 @@ export class ApplicationBuilder {
     root: Class | undefined,
     private readonly finish: (parts: ApplicationParts) => Application,
   ) {
-    this.plan = new Plan(root);
+    this.plan = new Plan(root, this.koa);
   }
 
   /** Adds routes that are made without decorators to those of the modules. */
@@ -228,6 +229,6 @@ export class ApplicationBuilder {
    * @throws StartupError with everything that is wrong
    */
   build(): Application {
-    return this.finish(buildParts(this.plan, this.koa));
+    return this.finish(buildParts(this.plan));
   }
 }

@@ -5,6 +5,7 @@
  * Values from callers without types are checked here, where a wrong one would go unnoticed: a number has none of the names of an options
  * object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
  */
+import type Koa from "koa";
 import { nameOf, type Class, type InjectionToken } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
@@ -55,7 +56,10 @@ export class Plan {
   lifecycle: LifecycleOptions = {};
   errorMapping: ErrorMapping | undefined;
 
-  constructor(readonly root: Class | undefined) {}
+  constructor(
+    readonly root: Class | undefined,
+    readonly koa: Koa,
+  ) {}
 
   /** Lets the application's error mapper answer an unhandled error. False if there is no mapper or it did not answer. */
   answerUnhandledError(ctx: Context): boolean {

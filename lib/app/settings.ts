@@ -2,6 +2,7 @@
  * The checks of `build()` that need no modules and no routes: configuration, port, listen address, health, times, trusted proxies.
  */
 import { isIPv6 } from "node:net";
+import type Koa from "koa";
 import { nameOf } from "../di/token.js";
 import { TrustedProxies } from "../http/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -27,6 +28,7 @@ export function checkSettings(plan: Plan): Settings {
     checkSwitch(plan.health, ".health(on)"),
     wrongPrefix,
     checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
+    checkKoa(plan.koa),
   ];
   const diagnostics = [
     ...plan.diagnostics,
@@ -65,6 +67,18 @@ function checkHost(host: unknown): Diagnostic | undefined {
 function checkSwitch(given: unknown, where: string): Diagnostic | undefined {
   if (typeof given === "boolean") return undefined;
   return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, fix: "give true or false" };
+}
+
+/** The requests of the framework do not pass through Koa's own chain, so middleware in it would never run. */
+function checkKoa({ middleware }: Koa): Diagnostic | undefined {
+  if (middleware.length === 0) return undefined;
+  const names = middleware.map(({ name }) => name || "a function without a name");
+  return {
+    code: "E_KOA_USE",
+    what: `builder.koa.use(…) was called with middleware that would never run: ${names.join(", ")}`,
+    where: "builder.koa",
+    fix: "add it to the application's layers: .layer(middleware)",
+  };
 }
 
 function readProxies({ trustedProxies }: Plan, diagnostics: Diagnostic[]): TrustedProxies {

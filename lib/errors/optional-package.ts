@@ -1,15 +1,15 @@
 /**
  * Optional packages: an application installs them only if it imports the entry point that needs them. The import of that entry point
- * fails with the command that installs the package, if the package is missing (`missingPeer`) or has a wrong version (`expectPeer`,
+ * fails with the command that installs the package, if the package is missing (`requirePeer`) or has a wrong version (`expectPeer`,
  * `expectClasses`). The ranges in package.json are wide, so that every other application can have any version beside the framework.
  *
  * @example
  * const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
  * expectPeer(PEER);
- * const { Redis } = await import("ioredis").catch(missingPeer(PEER.entry, PEER.name, PEER.install));
+ * const { Redis } = requirePeer(PEER) as typeof import("ioredis");
  */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
 import { FrameworkError } from "./framework-error.js";
 
 /** A package, and the entry point that needs it. */
@@ -25,7 +25,22 @@ export interface Peer {
 }
 
 /**
- * For `catch` of an import: turns the failure into an error that says what to install.
+ * Loads a package. Not `await import(…)`, because `require()` refuses a module with a top-level `await`, and so does a bundle in the format
+ * of CommonJS. A bundle of that format has `__filename`, and `import.meta` is empty there.
+ */
+export const requirePackage = createRequire((import.meta as { readonly url?: string }).url ?? __filename);
+
+/** @throws FrameworkError `E_PEER_MISSING`; any other failure of the package as it is */
+export function requirePeer({ entry, name, install }: Peer): unknown {
+  try {
+    return requirePackage(name);
+  } catch (cause) {
+    return missingPeer(entry, name, install)(cause);
+  }
+}
+
+/**
+ * For the failure of an import: turns the failure into an error that says what to install.
  *
  * @param install the argument of `npm install`
  * @throws FrameworkError `E_PEER_MISSING`; any other failure of the import as it is
@@ -108,7 +123,7 @@ function wrongVersion(
 /** Reads package.json from the folder of the package: not every package exports it. */
 function installedVersion(name: string): string | undefined {
   try {
-    const main = fileURLToPath(import.meta.resolve(name));
+    const main = requirePackage.resolve(name);
     const folder = `/node_modules/${name}/`;
     const end = main.replaceAll("\\", "/").lastIndexOf(folder);
     if (end === -1) return undefined;

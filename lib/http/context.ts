@@ -7,10 +7,9 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Cookies from "cookies";
-import type Koa from "koa";
-import koaContext from "koa/lib/context.js";
+import Koa from "koa";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
-import { ContextCookies, KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
+import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
 import { Answer } from "./answer.js";
 import { Exchange } from "./exchange.js";
@@ -56,18 +55,19 @@ export interface Context<Names extends string = never> extends Omit<Koa.Extendab
 /** Most targets are a path without a query, which need no parsing. */
 const PATH_ALONE = /^\/[^?#]*$/;
 
-const NO_PARAMS = Object.freeze(Object.create(null)) as Readonly<Record<string, never>>;
-
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export class Context<Names extends string = never> extends Exchange {
   /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
   declare readonly app: Koa;
+  /** The application's own classes, set as `app` is. @internal */
+  declare readonly RequestFace: typeof KoaRequestFace;
+  /** @internal */
+  declare readonly ResponseFace: typeof KoaResponseFace;
 
-  /** The path's captures, percent-decoded. */
-  readonly params: Readonly<Record<Names, string>> = NO_PARAMS;
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
 
+  private pathParams: Readonly<Record<Names, string>> | undefined = undefined;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
@@ -86,6 +86,16 @@ export class Context<Names extends string = never> extends Exchange {
   /** Aborts on timeout, when the client leaves and at the drain deadline; `reason` is a `FrameworkError` that may be rethrown. */
   get signal(): AbortSignal {
     return this.abortSignal;
+  }
+
+  /** The path's captures, percent-decoded. A Koa router that is used as a layer assigns its own for its handlers. */
+  get params(): Readonly<Record<Names, string>> {
+    // Before a route has matched there are no names to read.
+    return (this.pathParams ??= Object.create(null) as Readonly<Record<Names, string>>);
+  }
+
+  set params(captures: Readonly<Record<Names, string>>) {
+    this.pathParams = captures;
   }
 
   /** Node's request. Its listeners log as part of this request. */
@@ -266,12 +276,12 @@ export class Context<Names extends string = never> extends Exchange {
 
   get request(): Koa.Request {
     // Koa's members come through the prototype.
-    return (this.requestFace ??= new KoaRequestFace(this)) as unknown as Koa.Request;
+    return (this.requestFace ??= new this.RequestFace(this)) as unknown as Koa.Request;
   }
 
   get response(): Koa.Response {
     if (this.responseFace === undefined) {
-      this.responseFace = new KoaResponseFace(this);
+      this.responseFace = new this.ResponseFace(this);
       // Koa's response gives access to Node's.
       handOutResponse(this);
     }
@@ -285,15 +295,15 @@ export class Context<Names extends string = never> extends Exchange {
     if (this.lateError !== undefined && this.headIsSent) this.raw.destroy();
   }
 
-  /** @internal */
-  bindParams(params: Readonly<Record<string, string>>): void {
-    // Only the router writes it; the compiler checked the names of the handler's parameters against the path.
-    (this as { params: Readonly<Record<string, string>> }).params = params;
+  /** `undefined` for a path without captures. @internal */
+  bindParams(params: Readonly<Record<string, string>> | undefined): void {
+    // The compiler checked the names of the handler's parameters against the path.
+    this.pathParams = params;
   }
 }
 
 // All other members of Koa's context are inherited from Koa itself.
-Object.setPrototypeOf(Answer.prototype, koaContext);
+Object.setPrototypeOf(Answer.prototype, Object.getPrototypeOf(new Koa().context) as object);
 
 /** All lines of a header. Node makes this table for all headers at once, so it is read only if the request has the header. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {

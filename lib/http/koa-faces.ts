@@ -1,18 +1,22 @@
 /**
  * `ctx.request`, `ctx.response` and `ctx.cookies` for middleware written for Koa: Koa's own accessors, over the request and the answer
  * that the context holds. The context makes each of them when it is first asked for. Handlers of this framework do not need them.
+ * Each application derives classes of its own, whose prototypes are `koa.request` and `koa.response`.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
-import type Koa from "koa";
-import koaRequest from "koa/lib/request.js";
-import koaResponse from "koa/lib/response.js";
+import Koa from "koa";
 import Cookies from "cookies";
 import type { Context } from "./context.js";
 import { parseFields } from "./body-reader.js";
 import { queryOf } from "./request-target.js";
 import { lengthOf } from "./answer.js";
 import { checkStatusMessage } from "./head.js";
+
+const koa = new Koa();
+// Not exported, and not imported from Koa's files: Jest reads every export of a module, and Koa's getters throw without a request.
+const koaRequest = Object.getPrototypeOf(koa.request) as object;
+const koaResponse = Object.getPrototypeOf(koa.response) as Pick<Koa.Response, "back">;
 
 /** The fields by which Koa negotiates (RFC 9110 section 12.5). */
 const PREFERENCES = ["accept", "accept-charset", "accept-encoding", "accept-language"] as const;
@@ -39,8 +43,16 @@ export class KoaRequestFace {
     return this.ctx.res;
   }
 
+  set res(value: ServerResponse) {
+    replace(this, "res", value);
+  }
+
   get response(): Koa.Response {
     return this.ctx.response;
+  }
+
+  set response(value: Koa.Response) {
+    replace(this, "response", value);
   }
 
   get path(): string {
@@ -88,21 +100,44 @@ export class KoaRequestFace {
     this.clientPreferences = preferences;
   }
 
+  // As in Koa, the context has the assigned values too.
+
   get ip(): string {
     return this.ctx.ip;
+  }
+
+  set ip(address: string) {
+    replace(this.ctx, "ip", address);
   }
 
   get ips(): string[] {
     return this.ctx.ips;
   }
 
+  set ips(addresses: string[]) {
+    replace(this.ctx, "ips", addresses);
+  }
+
   get protocol(): string {
     return this.ctx.protocol;
+  }
+
+  set protocol(scheme: string) {
+    replace(this.ctx, "protocol", scheme);
   }
 
   get secure(): boolean {
     return this.ctx.secure;
   }
+
+  set secure(isSecure: boolean) {
+    replace(this.ctx, "secure", isSecure);
+  }
+}
+
+/** From now on the object has this value in place of the accessor that it inherits. */
+function replace<T extends object, K extends keyof T>(target: T, name: K, value: T[K]): void {
+  Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
 function withoutLongPreferences(request: IncomingMessage): Pick<IncomingMessage, "headers"> {
@@ -133,8 +168,16 @@ export class KoaResponseFace {
     return this.ctx.res;
   }
 
+  set res(value: ServerResponse) {
+    replace(this, "res", value);
+  }
+
   get request(): Koa.Request {
     return this.ctx.request;
+  }
+
+  set request(value: Koa.Request) {
+    replace(this, "request", value);
   }
 
   get socket(): Socket | null {

@@ -10,6 +10,7 @@ import type { Target } from "../tracing/tracing.js";
 import type { HeadSnapshot } from "./answer.js";
 import { discardBody } from "./body-stream.js";
 import type { Context } from "./context.js";
+import { KoaApplication } from "./koa-application.js";
 import { asFrameworkError, isHandedOn } from "./thrown-error.js";
 
 /**
@@ -75,6 +76,11 @@ export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
 }
 
 function report(ctx: Context, what: string, thrown: unknown, log: Target): void {
-  log.error(what, describeThrown(thrown));
-  if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
+  const { app } = ctx;
+  const koa = app instanceof KoaApplication ? app : undefined;
+  if (koa?.hasLogged(ctx, thrown) !== true) {
+    log.error(what, describeThrown(thrown));
+    if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
+  }
+  koa?.tell(ctx, thrown);
 }

@@ -2,8 +2,7 @@
  * Tells errors with a status (`FrameworkError`, Koa's `HttpError`, the reasons of `ctx.signal`) from unhandled errors. The first kind
  * is answered with its status, the second with a 500. Not for start-up errors.
  */
-import { HttpError } from "koa";
-import koaContext from "koa/lib/context.js";
+import Koa, { HttpError } from "koa";
 import { ClientGoneError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "./context.js";
 
@@ -70,8 +69,10 @@ let assertPrototype: object | undefined;
 
 /** The prototype of the errors of `ctx.assert`. They come from another copy of the package than those of `ctx.throw`; nothing exports it. */
 function ofAssert(): object {
+  if (assertPrototype !== undefined) return assertPrototype;
   try {
-    if (assertPrototype === undefined) koaContext.assert(false, 400);
+    const koa: Koa = new Koa();
+    koa.context.assert(false, 400);
   } catch (error) {
     assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;
   }

@@ -8,7 +8,16 @@
  */
 import type { TracerProvider } from "@opentelemetry/api";
 import type { AlwaysOnSampler, TracerConfig } from "@opentelemetry/sdk-trace-base";
-import { isMissing, missingPeer, expectClasses, expectPeer, isInstalled, isOlder } from "../errors/optional-package.js";
+import {
+  isMissing,
+  missingPeer,
+  expectClasses,
+  expectPeer,
+  isInstalled,
+  isOlder,
+  requirePackage,
+  requirePeer,
+} from "../errors/optional-package.js";
 
 const ENTRY = "@stagecraft/framework/observe/otel";
 const EXPORTER_NAME = "@opentelemetry/exporter-trace-otlp-grpc";
@@ -34,26 +43,32 @@ interface Sdk {
   readonly AlwaysOnSampler: typeof AlwaysOnSampler;
 }
 
-export const api = await import("@opentelemetry/api").catch(missingPeer(ENTRY, API.name, INSTALL));
+export const api = requirePeer(API) as typeof import("@opentelemetry/api");
 
-export const sdk = await import("@opentelemetry/sdk-trace-base").then(sdkUpTo2, sdkFrom3);
+export const sdk = loadSdk();
 
-export const otlp = await import("@opentelemetry/exporter-trace-otlp-grpc").catch(
-  missingPeer(ENTRY, EXPORTER.name, INSTALL),
-);
+export const otlp = requirePeer(EXPORTER) as typeof import("@opentelemetry/exporter-trace-otlp-grpc");
 expectClasses(EXPORTER, otlp, ["OTLPTraceExporter"]);
+
+function loadSdk(): Sdk {
+  try {
+    return sdkUpTo2(requirePackage(SDK.name) as typeof import("@opentelemetry/sdk-trace-base"));
+  } catch (cause) {
+    if (!isMissing(cause, SDK.name)) throw cause;
+    return sdkFrom3(cause);
+  }
+}
 
 function sdkUpTo2(base: typeof import("@opentelemetry/sdk-trace-base")): Sdk {
   expectClasses(SDK, base, ["BasicTracerProvider", "AlwaysOnSampler"]);
   return { Provider: base.BasicTracerProvider, AlwaysOnSampler: base.AlwaysOnSampler };
 }
 
-async function sdkFrom3(cause: unknown): Promise<Sdk> {
-  if (!isMissing(cause, SDK.name)) throw cause;
+/** Without any SDK the error names the one that fits the other packages. */
+function sdkFrom3(noOlderSdk: unknown): Sdk {
   expectPeer(SDK_3);
-  const found = await import("@opentelemetry/sdk-trace").catch(
-    isNewer ? missingPeer(ENTRY, SDK_3.name, INSTALL) : () => missingPeer(ENTRY, SDK.name, INSTALL)(cause),
-  );
+  if (!isNewer && !isInstalled(SDK_3.name, "0.0.0")) missingPeer(ENTRY, SDK.name, INSTALL)(noOlderSdk);
+  const found = requirePeer(SDK_3) as typeof import("@opentelemetry/sdk-trace");
   expectClasses(SDK_3, found, ["TracerProvider", "AlwaysOnSampler"]);
   return { Provider: found.TracerProvider, AlwaysOnSampler: found.AlwaysOnSampler };
 }

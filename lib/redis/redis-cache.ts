@@ -14,7 +14,7 @@
  */
 import type { Redis as Client, RedisOptions } from "ioredis";
 import { FrameworkError } from "../errors/framework-error.js";
-import { expectPeer, missingPeer } from "../errors/optional-package.js";
+import { expectPeer, requirePeer } from "../errors/optional-package.js";
 import { Cache, expectTtl, readCacheValue, writeCacheValue, type CacheScript } from "../lifecycle/cache.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
@@ -24,7 +24,7 @@ import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
 const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
 
 expectPeer(PEER);
-const { Redis } = await import("ioredis").catch(missingPeer(PEER.entry, PEER.name, PEER.install));
+const { Redis } = requirePeer(PEER) as typeof import("ioredis");
 
 const DEFAULT_COMMAND_TIMEOUT_MS = 500;
 const DEFAULT_URL = "redis://127.0.0.1:6379";

@@ -3,8 +3,8 @@
  * The application does not match requests with it, because it tries one route after another. It asks it last, for the added routes.
  */
 import { METHODS } from "node:http";
-import { createRequire } from "node:module";
 import type { Router, RouterMiddleware } from "@koa/router";
+import { requirePackage } from "../errors/optional-package.js";
 import { Context } from "../http/context.js";
 import type { Next } from "../http/middleware.js";
 import { Reply } from "../http/reply.js";
@@ -52,7 +52,7 @@ export class KoaRouter {
 /** Loads @koa/router with the first router. Most applications ask for none, and loading it makes the start slower. */
 function newRouter(): Router {
   // The package's own declaration gives the type.
-  const koaRouter = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
+  const koaRouter = requirePackage("@koa/router") as typeof import("@koa/router");
   return new koaRouter.Router({ sensitive: true, strict: true });
 }
 

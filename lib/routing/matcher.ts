@@ -43,9 +43,12 @@ export class BoundRoute {
     this.captures = capturesOf(path.segments);
   }
 
-  /** The decoded parameters of a request path that this route has matched. They inherit nothing, so a capture may have any name. */
-  params(path: string): Params {
-    if (this.captures.length === 0) return NO_PARAMS;
+  /**
+   * The decoded parameters of a request path that this route has matched. They inherit nothing, so a capture may have any name.
+   * `undefined` for a template without captures.
+   */
+  params(path: string): Params | undefined {
+    if (this.captures.length === 0) return undefined;
     const params = new OwnParams();
     let start = 1;
     for (const { name, skip, isCatchAll } of this.captures) {
@@ -134,8 +137,6 @@ function capturesOf(segments: readonly PathSegment[]): readonly Capture[] {
 
 /** All instances have one hidden class until parameters are added; objects from `Object.create(null)` are slow dictionaries. */
 const OwnParams = classWithoutMembers();
-
-const NO_PARAMS: Params = Object.freeze(new OwnParams());
 
 function classWithoutMembers(): new () => Record<string, string> {
   const Empty = class {};

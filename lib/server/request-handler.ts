@@ -1,6 +1,7 @@
 /**
- * Makes a context of each request of Node and gives it to the chain. An application has one handler, and a context class of its own
- * whose prototype is `koa.context`: what a Koa middleware adds there is found, and in this application only.
+ * Makes a context of each request of Node and gives it to the chain. An application has one handler, and classes of its own for the
+ * context and its Koa request and response. Their prototypes are `koa.context`, `koa.request` and `koa.response`: members that middleware
+ * adds there are found, and in this application only.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
@@ -10,6 +11,7 @@ import type { TrustedProxies } from "../http/client-address.js";
 import type { Clock } from "../runtime/clock.js";
 import { Connection, Connections, isQueued } from "../http/connection.js";
 import { Context } from "../http/context.js";
+import { KoaRequestFace, KoaResponseFace } from "../http/koa-faces.js";
 import type { UnhandledErrorReport } from "../http/exchange.js";
 import { spareConnection } from "../http/unread-body.js";
 import type { RequestListener } from "./server.js";
@@ -150,10 +152,18 @@ function writeContinue(response: ServerResponse): void {
 
 function contextClassOf(shared: Shared): typeof Context {
   class ApplicationContext<Names extends string = never> extends Context<Names> {}
+  class RequestFace extends KoaRequestFace {}
+  class ResponseFace extends KoaResponseFace {}
   const { app } = shared;
-  Object.assign(ApplicationContext.prototype, shared);
-  // Members that were added to koa.context before stay.
-  Object.defineProperties(ApplicationContext.prototype, Object.getOwnPropertyDescriptors(app.context));
-  app.context = ApplicationContext.prototype as unknown as Koa["context"];
+  app.context = extended(ApplicationContext.prototype, app.context);
+  app.request = extended(RequestFace.prototype, app.request);
+  app.response = extended(ResponseFace.prototype, app.response);
+  Object.assign(ApplicationContext.prototype, shared, { RequestFace, ResponseFace });
   return ApplicationContext;
+}
+
+/** Members that were added to Koa's object before stay. */
+function extended<T extends object>(prototype: object, added: T): T {
+  // It has the members of Koa's object, and those that were added to that.
+  return Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(added)) as T;
 }

@@ -10,10 +10,10 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import Koa from "koa";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
 import type { Context } from "../http/context.js";
+import { KoaApplication } from "../http/koa-application.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
 import { RequestHandler } from "../server/request-handler.js";
 import { encodeBody, type BodyOptions } from "./transport.js";
@@ -40,7 +40,12 @@ export interface ContextOptions<Names extends string = never> extends FakeReques
 export function context<Names extends string = never>(options: ContextOptions<Names> = {}): Context<Names> {
   const { params, clock = new SystemClock(), trustedProxies, ...request } = options;
   const proxies = TrustedProxies.parse(trustedProxies);
-  const requestHandler = new RequestHandler({ app: new Koa(), clock, proxies, readLimit: DEFAULT_READ_LIMIT });
+  const requestHandler = new RequestHandler({
+    app: new KoaApplication(),
+    clock,
+    proxies,
+    readLimit: DEFAULT_READ_LIMIT,
+  });
   const incoming = fakeRequest(request);
   let ctx: Context | undefined;
   requestHandler.setHandler((made) => (ctx = made));

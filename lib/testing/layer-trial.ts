@@ -5,11 +5,12 @@
 import { once } from "node:events";
 import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import Koa from "koa";
+import type Koa from "koa";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
 import { compose } from "../http/compose.js";
 import type { Context } from "../http/context.js";
+import { KoaApplication } from "../http/koa-application.js";
 import { isPromise, Layer, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import { lastResortHandler } from "../pipeline/error-boundary.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
@@ -52,7 +53,7 @@ export class LayerTrial implements AsyncDisposable {
 
   static async start(
     layer: LayerUnderTest,
-    { within = [], koa = new Koa(), clock = new SystemClock() }: TrialOptions,
+    { within = [], koa = new KoaApplication(), clock = new SystemClock() }: TrialOptions,
   ): Promise<LayerTrial> {
     const proxies = TrustedProxies.none;
     const requestHandler = new RequestHandler({ app: koa, clock, proxies, readLimit: DEFAULT_READ_LIMIT });

@@ -53,6 +53,12 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
   ["a URL for an address", "E_BIND", ".bind(host)", (b) => b.bind("http://localhost")],
   ["an address with a port", "E_BIND", ".bind(host)", (b) => b.bind("0.0.0.0:80")],
   ["an address in brackets", "E_BIND", ".bind(host)", (b) => b.bind("[::1]")],
+  [
+    "middleware in Koa's own chain",
+    "E_KOA_USE",
+    "builder.koa",
+    (b) => b.koa.use(async (_ctx, next) => void (await next())),
+  ],
   ["a proxy that is no address", "E_TRUSTED_PROXIES", ".trustedProxies(list)", (b) => b.trustedProxies("10.0.0.0/99")],
   ["proxies that are no text", "E_TRUSTED_PROXIES", ".trustedProxies(list)", (b) => b.trustedProxies(untyped(["lan"]))],
   ["a health prefix without a slash", "E_HEALTH_PREFIX", HEALTH, (b) => b.healthPrefix("up")],

@@ -1,0 +1,73 @@
+/**
+ * The Koa application behind `builder.koa` and `ctx.app`. It never serves by itself. Its `error` event carries unhandled errors to error
+ * trackers (Sentry, dd-trace, elastic-apm), and takes the errors that middleware emits. An event without a listener is logged; with
+ * Node's own `emit` it would be thrown.
+ */
+import Koa from "koa";
+import { describeThrown } from "../errors/thrown-value.js";
+import { currentSubscriber } from "../tracing/flow.js";
+import { tracing } from "../tracing/tracing.js";
+import type { Context } from "./context.js";
+import { asFrameworkError } from "./thrown-error.js";
+
+const log = tracing.target("framework::http::error");
+
+/** What has become of an error of one request: the log has it, or the listeners have. */
+type Known = "logged" | "told";
+
+export class KoaApplication extends Koa {
+  // By request, because a program may throw one error object again and again.
+  private readonly knownErrors = new WeakMap<object, Map<unknown, Known>>();
+
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    if (event !== "error") return super.emit(event, ...args);
+    const [error, ctx] = args;
+    const isHeard = this.listenerCount(event) > 0;
+    if (this.isOwn(ctx)) this.note(ctx, error, isHeard ? "told" : "logged");
+    if (isHeard) return super.emit(event, ...args);
+    this.logEvent(error, this.isOwn(ctx) ? ctx : undefined);
+    return false;
+  }
+
+  /** Whether middleware has emitted the error of this request, and it was logged. @internal */
+  hasLogged(ctx: Context, thrown: unknown): boolean {
+    return this.knownErrors.get(ctx)?.get(thrown) === "logged";
+  }
+
+  /** Tells the listeners of an unhandled error, unless they know it. A listener that throws does not change the answer. @internal */
+  tell(ctx: Context, thrown: unknown): void {
+    if (this.listenerCount("error") === 0 || this.knownErrors.get(ctx)?.has(thrown) === true) return;
+    this.note(ctx, thrown, "told");
+    try {
+      this.emit("error", asError(thrown), ctx);
+    } catch (error) {
+      log.error("error listener failed", describeThrown(error));
+    }
+  }
+
+  private note(ctx: Context, error: unknown, known: Known): void {
+    const errors = this.knownErrors.get(ctx) ?? new Map<unknown, Known>();
+    this.knownErrors.set(ctx, errors.set(error, known));
+  }
+
+  private logEvent(error: unknown, ctx: Context | undefined): void {
+    const refusal = ctx === undefined ? undefined : asFrameworkError(ctx, error);
+    // As in Koa, the faults of a client are no errors of the application.
+    if (refusal !== undefined && refusal.status < 500) {
+      log.debug("request refused", { code: refusal.code, status: refusal.status });
+      return;
+    }
+    log.error("error event", describeThrown(error));
+    if (currentSubscriber() === undefined) ctx?.unheard?.("error event", error);
+  }
+
+  /** Middleware may emit an error with any second argument. */
+  private isOwn(ctx: unknown): ctx is Context {
+    return typeof ctx === "object" && ctx !== null && Object.prototype.isPrototypeOf.call(this.context, ctx);
+  }
+}
+
+/** Listeners read the message and the stack of an `Error`, as in Koa. */
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error("a value that is no Error was thrown", { cause: thrown });
+}

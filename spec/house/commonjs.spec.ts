@@ -1,0 +1,73 @@
+/** CommonJS loads the library too: by `require()`, and in a bundle. Neither can wait for a top-level `await`. */
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Script } from "node:vm";
+import { filesBelow, manifest, ROOT, sourcesBelow, textOf } from "../support/sources.js";
+
+const run = promisify(execFile);
+
+/** Whether the code waits while it loads. A script cannot, so its syntax shows it. */
+function waits(module: string): boolean {
+  const script = module
+    .replaceAll(/^(?:import|export \{|export \*)[^;]*;$/gm, "")
+    .replaceAll(/^export (?:default )?/gm, "")
+    .replaceAll("import.meta", "importMeta");
+  try {
+    // Compiled, and not run.
+    void new Script(`"use strict";${script}`);
+    return false;
+  } catch (error) {
+    if (error instanceof SyntaxError && error.message.startsWith("await is only valid")) return true;
+    throw error;
+  }
+}
+
+describe("CommonJS", () => {
+  it("can load every file of the library: none has a top-level await", () => {
+    const files = filesBelow("dist/lib", ".js");
+
+    expect(files).to.have.property("length").above(100);
+    expect(files.filter((path) => waits(textOf(path) ?? ""))).to.deep.equal([]);
+  });
+
+  for (const [what, code, expected] of [
+    ["an import", 'import { a } from "a";\nexport const b = await import("b");', true],
+    ["a call", "export const b = 1;\nawait b.c();", true],
+    ["a function", 'import {\n  a,\n} from "a";\nexport async function b() {\n  await a();\n}', false],
+  ] as const) {
+    it(`waits for ${what} at the top level: ${String(expected)}`, () => {
+      expect(waits(code)).to.equal(expected);
+    });
+  }
+
+  it("needs no file from inside Koa, whose getters throw when a test runner reads every export", () => {
+    const inside = sourcesBelow("lib").filter(({ imports }) => imports.some(({ from }) => from.startsWith("koa/")));
+
+    expect(inside.map(({ path }) => path)).to.deep.equal([]);
+  });
+
+  it("finds no getter that throws among the exports of the library", async () => {
+    for (const path of filesBelow("dist/lib/http", ".js")) {
+      // The file is read from the folder: its names are unknown here.
+      const exported = (await import(join(ROOT, path))) as Readonly<Record<string, unknown>>;
+      const values = Object.values(exported).filter((value) => typeof value === "object" && value !== null);
+      for (const value of values) expect(() => Object.entries(value), path).to.not.throw();
+    }
+  });
+
+  const { name, exports } = manifest();
+  for (const entry of Object.keys(exports).filter((each) => each !== "./package.json")) {
+    const specifier = name + entry.slice(1);
+    it(`loads ${specifier} by require()`, async function () {
+      this.timeout(20_000);
+      const code = `const { length } = Object.keys(require("${specifier}"));
+        console.log(length > 0);`;
+
+      const { stdout } = await run(process.execPath, ["--no-warnings", "-e", code], { cwd: ROOT });
+
+      expect(stdout.trim()).to.equal("true");
+    });
+  }
+});
