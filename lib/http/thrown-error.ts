@@ -74,6 +74,11 @@ function ofAssert(): object {
   return assertPrototype ?? HttpError.prototype;
 }
 
+/** The error that an application's mapper gets: Koa's own for `ctx.throw` and `ctx.assert`, else the error with a status. @internal */
+export function errorForMapper(error: FrameworkError, thrown: unknown): unknown {
+  return error.cause === thrown && isKoaHttpError(thrown) ? thrown : error;
+}
+
 /** Whether a failure repeats what the framework knows: it ended the request itself, or the client did. @internal */
 export function isHandedOn(ctx: Context, thrown: unknown): boolean {
   const error = asFrameworkError(ctx, thrown);
