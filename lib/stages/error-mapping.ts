@@ -32,7 +32,10 @@ export class ErrorMapping extends Layer {
   private redacts = false;
   private mapper: ErrorMapper | undefined;
 
-  /** Replaces the text or JSON body of every 5xx by a generic problem. Off unless set, in both profiles. */
+  /**
+   * Replaces the text or JSON body of every 5xx by a generic problem, but for the refusals of the framework's own stages, such as
+   * maintenance: their texts hold nothing to hide. Off unless set, in both profiles.
+   */
   redactErrors(on: boolean): this {
     this.redacts = on;
     return this;
@@ -84,7 +87,7 @@ export class ErrorMapping extends Layer {
     const type = typeOf(ctx);
     if (ctx.payload === undefined) {
       if (type === "") refuse(ctx, new Problem(raw.statusCode));
-    } else if (this.redacts && raw.statusCode >= 500 && isTextOrJson(type)) {
+    } else if (this.redacts && raw.statusCode >= 500 && isTextOrJson(type) && !isStageRefusal(ctx)) {
       refuse(ctx, new Problem(raw.statusCode));
     }
   }
@@ -111,6 +114,11 @@ function errorOfRefusal({ raw }: Context, problem: Problem): FrameworkError {
   return errorOfProblem(problem, String(raw.getHeader("Allow") ?? ""));
 }
 
+function isStageRefusal(ctx: Context): boolean {
+  const refusal = refusalOf(ctx);
+  return refusal !== undefined && refusal.error === undefined;
+}
+
 function hasBodyOrType(ctx: Context): boolean {
   return ctx.payload !== undefined || typeOf(ctx) !== "";
 }
@@ -120,7 +128,7 @@ function typeOf(ctx: Context): string {
   return String(type).split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The types of bodies that an application wrote. The framework's own problems hold nothing to redact. */
+/** The types of bodies that can hold the text of an error. */
 function isTextOrJson(type: string): boolean {
   return type === "text/plain" || type === "application/json" || type.endsWith("+json");
 }

@@ -21,7 +21,7 @@ import {
   type Context,
   type ErrorMapper,
 } from "@stagecraft/framework";
-import { expectLogLine, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expectLogLine, expectProblem, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { HttpError } from "koa";
 
@@ -47,6 +47,8 @@ const routes = () =>
     Route.get("/fine", () => "fine"),
     Route.get("/own", () => raise(new OutOfStock())),
     Route.get("/invalid", () => raise(new ValidationError({ name: [{ code: "required" }] }))),
+    Route.get("/unavailable", () => raise(new UnavailableError("db-7.internal is down"))),
+    Route.get("/thrown", (ctx) => ctx.throw(502, "db-7.internal is down", { expose: true })),
     Route.get("/koa", (ctx) => ctx.throw(402, "pay first")),
     Route.get("/asserted", (ctx) => ctx.assert(false, 402, "pay first")),
     Route.get("/panic", () => raise(fault)),
@@ -227,5 +229,30 @@ describe("the error mapper", () => {
 
     expect([page.status, await page.text()]).to.deep.equal([409, "<h1>Sorry</h1>"]);
     expect(problem.headers.get("content-type")).to.equal("application/problem+json");
+  });
+});
+
+describe("redactErrors(true)", () => {
+  const redacting = (builder: ApplicationBuilder) =>
+    testApp(builder.routes(routes()).errorMapping(new ErrorMapping().redactErrors(true)));
+
+  it("keeps the detail of a refusal of the framework", async () => {
+    const maintenance = new Maintenance();
+    maintenance.engage();
+    await using app = await redacting(all().maintenance(maintenance));
+
+    const response = await app.get("/fine");
+
+    await expectProblem(response, {
+      status: 503,
+      detail: "The application is down for maintenance. Please try again shortly.",
+    });
+  });
+
+  it("drops the detail of an error that the application throws", async () => {
+    await using app = await redacting(all());
+
+    await expectProblem(await app.get("/unavailable"), { status: 503, detail: null });
+    await expectProblem(await app.get("/thrown"), { status: 502, detail: null });
   });
 });
