@@ -232,10 +232,11 @@ describe("the error mapper", () => {
   });
 });
 
-describe("redactErrors(true)", () => {
-  const redacting = (builder: ApplicationBuilder) =>
-    testApp(builder.routes(routes()).errorMapping(new ErrorMapping().redactErrors(true)));
+function redacting(builder: ApplicationBuilder): Promise<TestApp> {
+  return testApp(builder.routes(routes()).errorMapping(new ErrorMapping().redactErrors(true)));
+}
 
+describe("redactErrors(true)", () => {
   it("keeps the detail of a refusal of the framework", async () => {
     const maintenance = new Maintenance();
     maintenance.engage();
