@@ -168,7 +168,7 @@ export class ApplicationBuilder {
     this.plan.addStage(
       "catchPanic",
       ".catchPanic()",
-      () => new CatchPanicLayer((ctx) => this.plan.answerUnhandledError(ctx)),
+      () => new CatchPanicLayer((ctx, thrown) => this.plan.answerUnhandledError(ctx, thrown)),
     );
     return this;
   }

@@ -62,8 +62,8 @@ export class Plan {
   ) {}
 
   /** Lets the application's error mapper answer an unhandled error. False if there is no mapper or it did not answer. */
-  answerUnhandledError(ctx: Context): boolean {
-    return this.errorMapping?.answerByMapper(ctx) ?? false;
+  answerUnhandledError(ctx: Context, thrown: unknown): boolean {
+    return this.errorMapping?.answerByMapper(ctx, thrown) ?? false;
   }
 
   addLayers(layers: readonly MiddlewareInput[]): void {

@@ -11,6 +11,7 @@ import Koa from "koa";
 import { readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
+import { asFrameworkError } from "./thrown-error.js";
 import { Answer } from "./answer.js";
 import { Exchange } from "./exchange.js";
 import { handOutResponse } from "./raw-response.js";
@@ -293,6 +294,11 @@ export class Context<Names extends string = never> extends Exchange {
     if (!this.mayChange) return;
     if (error !== undefined && error !== null) this.lateError ??= { error };
     if (this.lateError !== undefined && this.headIsSent) this.raw.destroy();
+  }
+
+  /** The status that the answer to a thrown value has. @internal */
+  statusOf(thrown: unknown): number {
+    return asFrameworkError(this, thrown)?.status ?? 500;
   }
 
   /** `undefined` for a path without captures. @internal */

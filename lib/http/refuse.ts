@@ -10,14 +10,30 @@ import type { Target } from "../tracing/tracing.js";
 import type { HeadSnapshot } from "./answer.js";
 import { discardBody } from "./body-stream.js";
 import type { Context } from "./context.js";
+import { Extension } from "./extension.js";
 import { KoaApplication } from "./koa-application.js";
-import { asFrameworkError, isHandedOn } from "./thrown-error.js";
+import { asFrameworkError, errorForMapper, isHandedOn } from "./thrown-error.js";
+
+/** The problem that answers a request, and the error that it was made of; a stage that refuses has no error. */
+export interface Refusal {
+  readonly problem: Problem;
+  readonly body: string;
+  readonly error: unknown;
+}
+
+const LastRefusal = new Extension<Refusal>("refusal");
+
+/** The refusal whose problem is the body now; `undefined` for any other body, and without one. @internal */
+export function refusalOf(ctx: Context): Refusal | undefined {
+  const refusal = LastRefusal.find(ctx);
+  return refusal?.body === ctx.payload ? refusal : undefined;
+}
 
 /**
  * Answers with a status alone, to which the error mapping stage gives a body, or with a problem. Headers that are set stay. The caller
  * has made sure that the head is not sent. @internal
  */
-export function refuse(ctx: Context, refusal: number | Problem): void {
+export function refuse(ctx: Context, refusal: number | Problem, error?: unknown): void {
   ctx.deferred = undefined;
   ctx.answerNothing();
   ctx.raw.statusMessage = "";
@@ -25,25 +41,35 @@ export function refuse(ctx: Context, refusal: number | Problem): void {
     ctx.answerStatus(refusal);
     return;
   }
+  const body = refusal.text();
   ctx.answerStatus(refusal.status);
-  ctx.answerBody(refusal.text(), PROBLEM_CONTENT_TYPE);
+  ctx.answerBody(body, PROBLEM_CONTENT_TYPE);
+  LastRefusal.set(ctx, { problem: refusal, body, error });
 }
 
 /** Headers that describe the body or its freshness, and are wrong for the error that takes its place. A policy describes no body. */
 const OF_THE_BODY =
   /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
 
-/** Answers an error with its status, headers and problem. The caller has made sure that the head is not sent. @internal */
-export function refuseWithError(ctx: Context, error: FrameworkError, withDetail: boolean): void {
+/**
+ * Answers an error with its status, headers and problem. The caller has made sure that the head is not sent. `thrown` is the value that
+ * the error stands for. @internal
+ */
+export function refuseWithError(
+  ctx: Context,
+  error: FrameworkError,
+  withDetail: boolean,
+  thrown: unknown = error,
+): void {
   const { raw } = ctx;
   for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
   const headers = error.headers ?? {};
   for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
-  refuse(ctx, Problem.from(error, withDetail));
+  refuse(ctx, Problem.from(error, withDetail), errorForMapper(error, thrown));
 }
 
 /** Answers instead of the generic problem; returns whether it did. */
-export type UnhandledErrorAnswer = (ctx: Context) => boolean;
+export type UnhandledErrorAnswer = (ctx: Context, thrown: unknown) => boolean;
 
 /**
  * Logs an unhandled error and answers 500 with nothing of the error in it, on `head`: the headers as they were when the request came to
@@ -65,7 +91,7 @@ export function answerUnhandledError(
   report(ctx, "panic", thrown, log);
   ctx.restoreHead(head);
   refuse(ctx, 500);
-  if (answer?.(ctx) !== true) refuse(ctx, new Problem(500));
+  if (answer?.(ctx, thrown) !== true) refuse(ctx, new Problem(500));
 }
 
 /** Logs a failure of work that the chain no longer waits for, since the answer is decided. @internal */

@@ -35,6 +35,9 @@ function undoesZstd(): boolean {
 export abstract class Deferred {
   /** Its name in the message about a missing stage. */
   abstract readonly kind: string;
+
+  /** Writes the part of the answer that is known at once, so that the application's own layers see it. @internal */
+  abstract announce(ctx: Context): void;
 }
 
 /** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
@@ -57,7 +60,7 @@ export function answerWith(ctx: Context, value: unknown): void {
 
 function answerWithObject(ctx: Context, value: object): void {
   if (value instanceof Reply) applyReply(ctx, value);
-  else if (value instanceof Deferred) ctx.deferred = value;
+  else if (value instanceof Deferred) defer(ctx, value);
   // `pipe` and `end` return the response: the application writes the answer.
   else if (value === ctx.raw) ctx.respond = false;
   else if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream || value instanceof Blob)
@@ -65,6 +68,11 @@ function answerWithObject(ctx: Context, value: object): void {
   else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) ctx.answerBody(bytesOf(value));
   else if (value instanceof Response) answerFetchResponse(ctx, value);
   else answerJson(ctx, value);
+}
+
+function defer(ctx: Context, value: Deferred): void {
+  ctx.deferred = value;
+  if (!ctx.headIsSent) value.announce(ctx);
 }
 
 function answerJson(ctx: Context, value: unknown): void {

@@ -4,10 +4,10 @@
  */
 import Koa, { HttpError } from "koa";
 import { ClientGoneError, FrameworkError } from "../errors/framework-error.js";
-import type { Context } from "./context.js";
+import type { Exchange } from "./exchange.js";
 
 /** The error with a status; `undefined` for an unhandled error, and for a value that throws when it is looked at. @internal */
-export function asFrameworkError(ctx: Context, thrown: unknown): FrameworkError | undefined {
+export function asFrameworkError(ctx: Exchange, thrown: unknown): FrameworkError | undefined {
   try {
     return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
   } catch {
@@ -35,7 +35,7 @@ function errorWithStatus(thrown: unknown): FrameworkError | undefined {
  * counts too, since Node then ends the connection. Each way of reading reports this by an error of its own. Errors of the language stay
  * faults of the program, but for the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
  */
-function isCutOff({ isClientGone, headIsSent, connection, incoming }: Context, thrown: unknown): boolean {
+function isCutOff({ isClientGone, headIsSent, connection, incoming }: Exchange, thrown: unknown): boolean {
   if (!isClientGone && !connection.socket.destroyed) return false;
   const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
   if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each) || isCausedBy(incoming.errored, thrown);
@@ -79,8 +79,13 @@ function ofAssert(): object {
   return assertPrototype ?? HttpError.prototype;
 }
 
+/** The error that an application's mapper gets: Koa's own for `ctx.throw` and `ctx.assert`, else the error with a status. @internal */
+export function errorForMapper(error: FrameworkError, thrown: unknown): unknown {
+  return error.cause === thrown && isKoaHttpError(thrown) ? thrown : error;
+}
+
 /** Whether a failure repeats what the framework knows: it ended the request itself, or the client did. @internal */
-export function isHandedOn(ctx: Context, thrown: unknown): boolean {
+export function isHandedOn(ctx: Exchange, thrown: unknown): boolean {
   const error = asFrameworkError(ctx, thrown);
   if (error === undefined) return false;
   return error instanceof ClientGoneError || ctx.isAbortedWith(error) || error === ctx.incoming.errored;

@@ -31,20 +31,20 @@ export abstract class Observation implements HeadCompleter {
     this.end(this.ctx.raw.statusCode);
   }
 
-  /** Runs the inner stages. An exception counts as status 500 and is thrown again. */
+  /** Runs the inner stages. An exception counts with its status, or as 500 if it has none, and is thrown again. */
   watch(inner: Run): void | Promise<void> {
     let result: void | Promise<void>;
     try {
       result = inner(this.ctx);
     } catch (thrown) {
-      this.end(500, { error: thrown });
+      this.fail(thrown);
       throw thrown;
     }
     if (result === undefined) return this.done();
     return result.then(
       () => this.done(),
       (thrown: unknown) => {
-        this.end(500, { error: thrown });
+        this.fail(thrown);
         throw thrown;
       },
     );
@@ -62,6 +62,13 @@ export abstract class Observation implements HeadCompleter {
     const { ctx } = this;
     if (ctx.isWrittenByHand && !ctx.headIsSent) ctx.completeHeadWith(this);
     else this.end(ctx.raw.statusCode);
+  }
+
+  /** An exception passes a layer of the application before it becomes an answer. Once the head is sent it can become none. */
+  private fail(thrown: unknown): void {
+    const { ctx } = this;
+    const status = ctx.headIsSent ? 500 : ctx.statusOf(thrown);
+    this.end(status, status >= 500 ? { error: thrown } : undefined);
   }
 
   private end(status: number, failure?: Failure): void {

@@ -73,7 +73,7 @@ function caught(ctx: Context, thrown: unknown): void {
   // An answer that is decided or begun cannot be replaced. After the client has left, a begun answer is no failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
-  if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500);
+  if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500, thrown);
 }
 
 function report(error: FrameworkError): void {

@@ -89,7 +89,7 @@ export function endpoint<P extends string>(method: Method, path: P, options?: st
     path: pathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
-    url: (...values: readonly unknown[]) => Path.of(fullPathOf(made)).fill(values),
+    url: (...values: readonly unknown[]) => Path.of(templateOf(made)).fill(values),
   };
   // The members are defined, because the `name` of a function cannot be assigned.
   const made = Object.defineProperties(decorate, propertiesOf(members)) as unknown as Endpoint<P>;
@@ -157,7 +157,8 @@ export function mount(mounted: Endpoint, prefix: string): void {
 /** The paths of endpoints with the prefixes of their controllers: more than one where controllers with several prefixes have it. */
 const fullPaths = new WeakMap<object, readonly string[]>();
 
-function fullPathOf(made: Endpoint): string {
+/** The template with the prefix of the controller. Throws `E_ENDPOINT_SHARED` where controllers with different prefixes have it. @internal */
+export function templateOf(made: Endpoint): string {
   const [path = joinPaths("", made.path), other] = fullPaths.get(made) ?? [];
   if (other === undefined) return path;
   throw new FrameworkError(

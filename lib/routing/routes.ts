@@ -13,9 +13,10 @@ import { nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
+import { templateOf, titleOf, type Endpoint } from "./endpoint.js";
 import { KoaRouter } from "./koa-router.js";
 import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
-import { Path, type PathParameter } from "./path.js";
+import { joinPaths, Path, type PathParameter } from "./path.js";
 import { routeDiagnostics } from "./route-diagnostics.js";
 import { invalidRoutes, membersOf, type Route, type RouteDescriptor, type RouteGroup } from "./route.js";
 
@@ -72,6 +73,12 @@ export class Routes {
    */
   urlFor(name: string, params: readonly PathParameter[] = []): string {
     return this.table().urlFor(name, params);
+  }
+
+  /** Throws `NotFoundError` with `E_ROUTE_NAME` unless a route has the template of the endpoint, for its method or for any. @internal */
+  requireRoute(endpoint: Endpoint): void {
+    if (this.table().serves(endpoint)) return;
+    throw new NotFoundError(`${titleOf(endpoint)} is no route of this application`, { code: "E_ROUTE_NAME" });
   }
 
   /** Every name with its template, in name order: a snapshot. */
@@ -166,16 +173,23 @@ export class Routes {
 class RouteTable {
   readonly served: readonly Route[];
   private readonly templates: ReadonlyMap<string, string>;
+  private readonly titles: ReadonlySet<string>;
 
   constructor(readonly routes: readonly Route[]) {
     this.served = Object.freeze(routes.filter(({ pathOrFault }) => pathOrFault instanceof Path));
     this.templates = templatesByName(routes);
+    this.titles = new Set(routes.map(({ method, descriptor: { path } }) => `${method} ${joinPaths("", path)}`));
   }
 
   urlFor(name: string, params: readonly PathParameter[]): string {
     const template = this.templates.get(name);
     if (template !== undefined) return Path.of(template).fill(params);
     throw new NotFoundError(`no route is named "${name}"`, { code: "E_ROUTE_NAME" });
+  }
+
+  serves(endpoint: Endpoint): boolean {
+    const path = templateOf(endpoint);
+    return this.titles.has(`${endpoint.method} ${path}`) || this.titles.has(`ANY ${path}`);
   }
 
   named(): readonly (readonly [string, string])[] {

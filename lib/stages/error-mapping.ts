@@ -1,38 +1,54 @@
 /**
  * Stage layer for answers with 4xx and 5xx: gives those without a body an RFC 9457 problem, replaces the body of 5xx if it is told to,
- * and lets the application answer with a page of its own. Headers of the answer stay.
+ * and lets the application answer every error in a format of its own. Headers of the answer stay.
  *
  * @example
- * builder.errorMapping(new ErrorMapping().redactErrors(true).using((status) =>
- *   status === 404 ? Reply.html("<h1>Nothing here</h1>") : undefined));
+ * builder.catchPanic().errorMapping(new ErrorMapping().using((error, ctx) =>
+ *   error instanceof FrameworkError ? Reply.json({ message: error.message }, ctx.status) : undefined));
  */
-import { applyReply, settleBody } from "../http/returned-value.js";
-import { refuse } from "../http/refuse.js";
-import type { Context } from "../http/context.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { errorOfProblem } from "../errors/error-of-status.js";
+import type { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
-import type { Reply } from "../http/reply.js";
+import { nameOf } from "../di/token.js";
+import type { Context } from "../http/context.js";
+import { asPromise, isPromise, Layer, type Run } from "../http/middleware.js";
+import { refusalOf, refuse } from "../http/refuse.js";
+import { Reply } from "../http/reply.js";
+import { applyReply, settleBody } from "../http/returned-value.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::error_mapping");
 
 /**
- * Makes the answer from the status and the request; `undefined` leaves it to the other rules. If it reads a request header, it calls
- * `ctx.vary` for caches. The status stays, unless the reply has another of 400 or more.
+ * Answers an error; `undefined` leaves the answer to the other rules. `ctx.status` is the status of the error. The status stays, unless
+ * the reply has another of 400 or more. A mapper that reads a request header calls `ctx.vary` for caches.
+ *
+ * @param error a `FrameworkError`, also for a refusal that nothing was thrown for; Koa's `HttpError`; or any thrown value, with status 500
  */
-export type ErrorMapper = (status: number, ctx: Context) => Reply | undefined;
+export type ErrorMapper = (error: unknown, ctx: Context) => Reply | undefined;
 
 export class ErrorMapping extends Layer {
   private redacts = false;
   private mapper: ErrorMapper | undefined;
 
-  /** Replaces the text or JSON body of every 5xx by a generic problem. Off unless set, in both profiles. */
+  /**
+   * Replaces the text or JSON body of every 5xx by a generic problem, but for the refusals of the framework's own stages, such as
+   * maintenance: their texts hold nothing to hide. Off unless set, in both profiles.
+   */
   redactErrors(on: boolean): this {
     this.redacts = on;
     return this;
   }
 
+  /**
+   * Gives the mapper. It is asked once for each request that fails in the stages further in or in the application, and with `.catchPanic()`
+   * for unhandled errors. It is not asked for an answer with a body that the application returned.
+   *
+   * @throws TypeError for a mapper that is no function
+   */
   using(mapper: ErrorMapper): this {
+    if (typeof mapper !== "function") throw new TypeError(`${nameOf(mapper)} is not an error mapper: give a function`);
     this.mapper = mapper;
     return this;
   }
@@ -46,17 +62,19 @@ export class ErrorMapping extends Layer {
     };
   }
 
-  /** Calls the application's mapper. Returns whether it answered. */
-  answerByMapper(ctx: Context): boolean {
+  /** Calls the application's mapper. Returns whether it answered. @internal */
+  answerByMapper(ctx: Context, error: unknown): boolean {
+    const { mapper } = this;
+    if (mapper === undefined) return false;
     const status = ctx.raw.statusCode;
     try {
-      const reply = this.mapper?.(status, ctx);
+      const reply = checkedReply(mapper(error, ctx));
       if (reply === undefined) return false;
       // `Reply.html(page)` has status 200, which is wrong for an error.
       applyReply(ctx, reply.statusCode < 400 ? reply.status(status) : reply);
       return true;
-    } catch (error) {
-      log.error("error mapper failed", { status, error });
+    } catch (failure) {
+      log.error("error mapper failed", { status, error: failure });
       return false;
     }
   }
@@ -65,14 +83,44 @@ export class ErrorMapping extends Layer {
     const { raw } = ctx;
     if (raw.statusCode < 400 || ctx.headIsSent || ctx.isWrittenByHand) return;
     settleBody(ctx);
-    if (this.mapper !== undefined && this.answerByMapper(ctx)) return;
+    if (this.mapper !== undefined && this.answerFailure(ctx)) return;
     const type = typeOf(ctx);
     if (ctx.payload === undefined) {
       if (type === "") refuse(ctx, new Problem(raw.statusCode));
-    } else if (this.redacts && raw.statusCode >= 500 && isTextOrJson(type)) {
+    } else if (this.redacts && raw.statusCode >= 500 && isTextOrJson(type) && !isStageRefusal(ctx)) {
       refuse(ctx, new Problem(raw.statusCode));
     }
   }
+
+  private answerFailure(ctx: Context): boolean {
+    const refusal = refusalOf(ctx);
+    if (refusal?.error !== undefined) return this.answerByMapper(ctx, refusal.error);
+    if (refusal === undefined && hasBodyOrType(ctx)) return false;
+    return this.answerByMapper(ctx, errorOfRefusal(ctx, refusal?.problem ?? new Problem(ctx.raw.statusCode)));
+  }
+}
+
+/** Callers without types may return anything, and an async mapper looks like a mapper. */
+function checkedReply(returned: unknown): Reply | undefined {
+  if (returned === undefined || returned instanceof Reply) return returned;
+  // Its rejection would end the process.
+  if (isPromise(returned)) void markHandled(asPromise(returned));
+  const kind = returned === null ? "null" : `a value of type ${typeof returned}`;
+  const name = isPromise(returned) ? "a promise" : kind;
+  throw new TypeError(`the error mapper returned ${name}: return a Reply or undefined`);
+}
+
+function errorOfRefusal({ raw }: Context, problem: Problem): FrameworkError {
+  return errorOfProblem(problem, String(raw.getHeader("Allow") ?? ""));
+}
+
+function isStageRefusal(ctx: Context): boolean {
+  const refusal = refusalOf(ctx);
+  return refusal !== undefined && refusal.error === undefined;
+}
+
+function hasBodyOrType(ctx: Context): boolean {
+  return ctx.payload !== undefined || typeOf(ctx) !== "";
 }
 
 function typeOf(ctx: Context): string {
@@ -80,7 +128,7 @@ function typeOf(ctx: Context): string {
   return String(type).split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The types of bodies that an application wrote. The framework's own problems hold nothing to redact. */
+/** The types of bodies that can hold the text of an error. */
 function isTextOrJson(type: string): boolean {
   return type === "text/plain" || type === "application/json" || type.endsWith("+json");
 }

@@ -3,12 +3,12 @@ import { CspNonce, Reply, type Context } from "@stagecraft/framework";
 import { document } from "./document.js";
 import { home } from "./links.routes.js";
 
-/** Errors are never cached. Browsers get a page, unless the answer is one already; programs get the problem document. */
-export function errorPage(status: number, ctx: Context): Reply | undefined {
+/** Errors are never cached. Browsers get a page; programs get the problem document. */
+export function errorPage(_error: unknown, ctx: Context): Reply | undefined {
   ctx.set("Cache-Control", "no-store");
-  if (ctx.type === "text/html") return undefined;
   ctx.vary("Accept");
   if (ctx.accepts("json", "html") !== "html") return undefined;
+  const { status } = ctx;
   const body = `<p>${wordsFor(status)}</p>
 <p><a href="${home.index.url()}">To the links</a></p>`;
   return Reply.html(document(STATUS_CODES[status] ?? "Error", body, CspNonce.find(ctx)), status);

@@ -86,9 +86,9 @@ describe("a head that cannot be written", () => {
     ["header", () => Reply.html("page").header("X-A", "中")],
   ] as const) {
     it(`is reported for the ${what} of an error mapper, and the answer stays`, async () => {
-      const { answer, lines, counted, events } = await told(() => Reply.text("teapot", 418), mapper);
+      const { answer, lines, counted, events } = await told((ctx) => void (ctx.status = 418), mapper);
 
-      expect([answer.status, answer.text]).to.deep.equal([418, "teapot"]);
+      expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([418, Problem.of(418).toJSON()]);
       expect(lines).to.deep.equal([418]);
       expect(counted).to.equal(1);
       expect(events).to.deep.equal(["ERROR error mapper failed"]);

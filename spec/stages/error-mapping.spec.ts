@@ -6,7 +6,7 @@ import { Reply } from "../../lib/http/reply.js";
 import { Stack } from "../support/stack.js";
 
 async function answerOf(mapping: ErrorMapping, handler: (ctx: Context) => unknown, method = "GET") {
-  const catching = new CatchPanicLayer((ctx) => mapping.answerByMapper(ctx));
+  const catching = new CatchPanicLayer((ctx, thrown) => mapping.answerByMapper(ctx, thrown));
   await using stack = await Stack.of([catching, mapping], handler);
   return await stack.ask("/", { method });
 }
@@ -15,7 +15,8 @@ function withStatus(status: number) {
   return (ctx: Context) => void (ctx.status = status);
 }
 
-function page(status: number, ctx: Context): Reply | undefined {
+function page(_error: unknown, ctx: Context): Reply | undefined {
+  const { status } = ctx;
   return ctx.accepts("html") === "html" ? Reply.html(`<h1>${status}</h1>`, status) : undefined;
 }
 

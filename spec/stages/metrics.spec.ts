@@ -15,6 +15,9 @@ import {
 import { MetricsError } from "../../lib/observe/errors.js";
 import { MetricsLayer } from "../../lib/stages/metrics.js";
 import { expectExposition } from "../../lib/testing/expect-exposition.js";
+import { Route } from "../../lib/routing/route.js";
+import { Routes } from "../../lib/routing/routes.js";
+import { testApp } from "../../lib/testing/test-app.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { Conversation } from "../support/conversation.js";
@@ -68,6 +71,20 @@ describe("MetricsLayer", () => {
   });
 
   for (const [what, status, handler] of ANSWERS) {
+    it(`counts ${what} as ${status} where it stands as a layer of the application`, async () => {
+      const metrics = new Metrics();
+      const routes = new Routes([Route.get("/", handler)]);
+      const layer = MetricsLayer.labelled(metrics, "/");
+      await using app = await testApp(Application.create().routes(routes).layer(layer));
+
+      const answer = await app.get("/");
+
+      expect(answer.status).to.equal(status);
+      expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal([
+        `http_requests_total{method="GET",route="/",status="${status}"} 1`,
+      ]);
+    });
+
     it(`counts ${what} as ${status}, once`, async () => {
       const metrics = new Metrics();
       await using stack = await Stack.of([new MetricsLayer(metrics)], handler);

@@ -3,8 +3,9 @@
  * to a path and back still work; redirects to a route by its name do not.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
+import { titleOf, type Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter } from "../../routing/path.js";
-import { Redirect, safeReferer } from "./redirect.js";
+import { Redirect, redirectStatus, safeReferer } from "./redirect.js";
 import { refuseWithError } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { Layer, type Run } from "../../http/middleware.js";
@@ -23,25 +24,20 @@ export interface RedirectedRequest {
 /** The part of the route table that a redirect needs. */
 interface UrlSource {
   urlFor(name: string, params: readonly PathParameter[]): string;
-}
-
-export function redirectStatus(method: string, isPermanent: boolean): 301 | 302 | 303 | 308 {
-  if (method === "GET" || method === "HEAD") return isPermanent ? 301 : 302;
-  return isPermanent ? 308 : 303;
+  /** Throws `E_ROUTE_NAME` for an endpoint that is none of the routes. */
+  requireRoute(endpoint: Endpoint): void;
 }
 
 /** @throws FrameworkError `E_ROUTE_NAME` or `E_ROUTE_PARAM`, both with status 500, for a route that cannot be resolved */
 export function redirectLocation({ target }: Redirect, request: RedirectedRequest, routes: UrlSource): string {
   if (target.kind === "path") return target.path;
   if (target.kind === "back") return safeReferer(request.referer, request.origins) ?? target.fallback;
-  return target.kind === "endpoint" ? target.url() : urlOf(target.name, target.params, routes);
-}
-
-/** An unknown name is a fault of the handler, not of the client, so it is a 500 and not a 404. */
-function urlOf(name: string, params: readonly PathParameter[], routes: UrlSource): string {
   try {
-    return routes.urlFor(name, params);
+    if (target.kind === "name") return routes.urlFor(target.name, target.params);
+    routes.requireRoute(target.endpoint);
+    return target.url();
   } catch (error) {
+    // An unknown route is a fault of the handler, not of the client, so it is a 500 and not a 404.
     if (!(error instanceof FrameworkError) || error.code !== "E_ROUTE_NAME") throw error;
     throw new FrameworkError(error.detail, { code: error.code, status: 500, cause: error });
   }
@@ -75,6 +71,10 @@ export class RedirectMapperLayer extends Layer {
   }
 }
 
+function isRedirection(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
 /** @internal */
 export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: RedirectSite): void {
   ctx.deferred = undefined;
@@ -82,13 +82,14 @@ export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origi
     const origins = [`${ctx.protocol}://${ctx.host}`, origin];
     const location = redirectLocation(redirect, { method: ctx.method, referer: ctx.get("referer"), origins }, routes);
     ctx.answerNothing();
-    ctx.answerStatus(redirectStatus(ctx.method, redirect.isPermanent));
+    // Layers of the application have seen the status, and one of them may have chosen another redirect, such as 307.
+    if (!isRedirection(ctx.status)) ctx.answerStatus(redirectStatus(ctx.method, redirect.isPermanent));
     ctx.raw.setHeader("Location", location);
     if (redirect.data.size > 0)
       log.warn("redirect data dropped: there is no session stage", { keys: [...redirect.data.keys()] });
   } catch (error) {
     if (!(error instanceof FrameworkError)) throw error;
-    log.error("redirect failed", { code: error.code, status: error.status, error });
+    log.error("redirect failed", { code: error.code, status: error.status, error, stack: error.stack });
     refuseWithError(ctx, error, profile === "debug");
   }
 }
@@ -96,8 +97,15 @@ export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origi
 /** The route table of an application without the mapper. It knows no names. @internal */
 export const NO_ROUTES: UrlSource = {
   urlFor(name) {
-    throw new FrameworkError(`redirect().route("${name}") needs the redirect mapper, which is off`, {
-      code: "E_ROUTE_NAME",
-    });
+    throw mapperIsOff(`"${name}"`);
+  },
+  requireRoute(endpoint) {
+    throw mapperIsOff(titleOf(endpoint));
   },
 };
+
+function mapperIsOff(route: string): FrameworkError {
+  return new FrameworkError(`redirect().route(${route}) needs the redirect mapper, which is off`, {
+    code: "E_ROUTE_NAME",
+  });
+}

@@ -9,6 +9,7 @@
  * return redirect().back("/links");
  */
 import { BadRequestError } from "../../errors/framework-error.js";
+import type { Context } from "../../http/context.js";
 import { Deferred } from "../../http/returned-value.js";
 import type { Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter, UrlArguments } from "../../routing/path.js";
@@ -32,6 +33,12 @@ export class Redirect extends Deferred {
     super();
   }
 
+  /** Only the location waits for the redirect mapper. @internal */
+  override announce(ctx: Context): void {
+    ctx.answerNothing();
+    ctx.answerStatus(redirectStatus(ctx.method, this.isPermanent));
+  }
+
   /**
    * Leads to a path of this site, with query and fragment. Characters outside ASCII are percent-encoded.
    *
@@ -41,7 +48,10 @@ export class Redirect extends Deferred {
     return this.withTarget({ kind: "path", path: safePath(path) });
   }
 
-  /** Leads to an endpoint, or to a route by its name. An unknown name or wrong parameters give a 500, never a 404. */
+  /**
+   * Leads to an endpoint, or to a route by its name. An endpoint that is no route of the application, an unknown name and wrong
+   * parameters give a 500, never a 404.
+   */
   route<P extends string>(to: Endpoint<P> | string, ...params: UrlArguments<P>): Redirect {
     if (typeof to === "string") return this.withTarget({ kind: "name", name: to, params });
     return this.withTarget({ kind: "endpoint", endpoint: to, url: () => to.url(...params) });
@@ -69,6 +79,11 @@ export class Redirect extends Deferred {
 /** A redirect to `/`, unless one of its methods sets another target. */
 export function redirect(): Redirect {
   return new Redirect({ kind: "path", path: "/" });
+}
+
+export function redirectStatus(method: string, isPermanent: boolean): 301 | 302 | 303 | 308 {
+  if (method === "GET" || method === "HEAD") return isPermanent ? 301 : 302;
+  return isPermanent ? 308 : 303;
 }
 
 /**

@@ -1,18 +1,17 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { BadRequestError } from "../../../lib/errors/framework-error.js";
-import { Get } from "../../../lib/routing/endpoint.js";
-import {
-  redirectLocation,
-  redirectStatus,
-  type RedirectedRequest,
-} from "../../../lib/stages/redirects/redirect-mapper.js";
-import { redirect, isSafePath, safePath, safeReferer } from "../../../lib/stages/redirects/redirect.js";
+import { Get, Post } from "../../../lib/routing/endpoint.js";
+import { redirectLocation, type RedirectedRequest } from "../../../lib/stages/redirects/redirect-mapper.js";
+import { redirect, redirectStatus, isSafePath, safePath, safeReferer } from "../../../lib/stages/redirects/redirect.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
 import { errorOf } from "../../support/error-of.js";
 
-const routes = Routes.of(Route.get("/links/{id}", () => "").name("links.show"));
+const routes = Routes.of(
+  Route.get("/links/{id}", () => "").name("links.show"),
+  Route.any("/photos/{id}", () => ""),
+);
 const request: RedirectedRequest = { method: "POST", referer: "", origins: ["http://site.example"] };
 
 describe("redirect()", () => {
@@ -158,6 +157,18 @@ describe("redirect()", () => {
       const error = errorOf(() => redirectLocation(target, request, routes));
 
       expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail: 'no route is named "links.shwo"' });
+    });
+
+    it("gives a 500 for an endpoint that is no route, of another method or of another path", () => {
+      for (const [endpoint, title] of [
+        [Post("/links/{id}"), "POST /links/{id}"],
+        [Get("/elsewhere/{id}"), "GET /elsewhere/{id}"],
+      ] as const) {
+        const error = errorOf(() => redirectLocation(redirect().route(endpoint, 7), request, routes));
+
+        const detail = `${title} is no route of this application`;
+        expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail });
+      }
     });
 
     it("gives a 500 for wrong parameters", () => {

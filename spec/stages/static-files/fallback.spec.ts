@@ -163,7 +163,7 @@ describe("Static files as the router's fallback", () => {
   });
 });
 
-function page(status: number): Reply | undefined {
+function page(_error: unknown, { status }: Context): Reply | undefined {
   return status === 404 ? Reply.html("nothing here") : undefined;
 }
 
