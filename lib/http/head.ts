@@ -107,15 +107,15 @@ interface Composed {
   _header?: unknown;
 }
 
-/** Writes the head: `pairs` through Node, which acts on some of them, and those of `head` behind them. */
-export function writeHead(raw: ServerResponse, pairs: OutgoingHttpHeader[], head: TextHead): void {
-  if (!isNodes(raw) || raw._header !== null) {
-    raw.writeHead(raw.statusCode, [...pairs, ...head.pairs]);
-    return;
-  }
+/** Whether `writeHead` may write the head of this response. Code that replaced a method expects that it finds the headers on the response. */
+export function takesText(raw: ServerResponse): boolean {
+  return isNodes(raw) && raw._header === null;
+}
+
+/** Writes the head of a response that `takesText`: `pairs` through Node, which acts on some of them, and those of `head` behind them. */
+export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHeader[], head: TextHead): void {
   raw.writeHead(raw.statusCode, pairs);
-  // Now it is text that ends with the empty line; for the compiler it is still `null`.
-  const composed: unknown = raw._header;
+  const composed = raw._header;
   if (head.pairs.length === 0 || typeof composed !== "string") return;
   raw._header = `${composed.slice(0, -2)}${head.lines()}\r\n`;
 }
