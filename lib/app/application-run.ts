@@ -4,7 +4,7 @@
  */
 import { tracing } from "../tracing/tracing.js";
 import type { ApplicationParts } from "./build.js";
-import type { Listener } from "../server/listener.js";
+import type { Listener, ServerAttachment } from "../server/listener.js";
 import { drain, type DrainResult } from "../server/drain.js";
 
 const log = tracing.target("framework::lifecycle");
@@ -33,8 +33,13 @@ export class ApplicationRun {
   }
 
   /** Serves at once, without starting the subsystems. */
-  open(): Promise<void> {
-    return this.parts.log.run(() => this.stopOnFailure(() => this.serve()));
+  open(attachments: readonly ServerAttachment[]): Promise<void> {
+    return this.parts.log.run(() =>
+      this.stopOnFailure(async () => {
+        await this.listener.attach(attachments);
+        this.serve();
+      }),
+    );
   }
 
   /** Drains, stops the subsystems in reverse order, then shuts down the `ShutdownLast` objects. A second call waits for the first. */

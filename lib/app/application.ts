@@ -64,8 +64,9 @@ export class Application {
    */
   async serve(listener: NetServer | Server | HttpsServer): Promise<Running> {
     this.claim("serve()");
-    const run = new ApplicationRun(this.parts, Listener.over(listener, this.parts.requestHandler));
-    await run.open();
+    const { requestHandler, attachments } = this.parts;
+    const run = new ApplicationRun(this.parts, Listener.over(listener, requestHandler));
+    await run.open(attachments);
     return running(this.parts, run);
   }
 
@@ -118,7 +119,8 @@ export class Application {
 
   private async startForTest(): Promise<Started> {
     this.claim("start()");
-    const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, this.parts.requestHandler);
+    const { requestHandler, attachments } = this.parts;
+    const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, requestHandler, attachments);
     const run = new ApplicationRun(this.parts, listener);
     await run.start();
     const stopWithin = (drainDeadlineMs: number) => run.stop({ drainDelayMs: 0, drainDeadlineMs });

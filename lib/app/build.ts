@@ -22,6 +22,7 @@ import { SubsystemRegistry } from "../lifecycle/subsystem-registry.js";
 import { ApplicationLog } from "./application-log.js";
 import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { AppConfig } from "./config.js";
+import type { ServerAttachment } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
@@ -39,6 +40,7 @@ export interface ApplicationParts {
   readonly routes: Routes;
   readonly pipeline: Pipeline;
   readonly requestHandler: RequestHandler;
+  readonly attachments: readonly ServerAttachment[];
   readonly lifecycle: Lifecycle;
   readonly readiness: Readiness;
   readonly subsystems: SubsystemRegistry;
@@ -85,6 +87,7 @@ export function buildParts(plan: Plan): ApplicationParts {
       proxies: checked.proxies,
       readLimit: DEFAULT_READ_LIMIT,
     }),
+    attachments: plan.attachments,
     lifecycle,
     readiness: container.get(Readiness),
     subsystems,

@@ -30,6 +30,7 @@ import type { MiddlewareInput } from "../routing/middleware.js";
 import type { Routes } from "../routing/routes.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
+import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
 import { instanceOf, optionsOf, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
@@ -87,6 +88,15 @@ export class ApplicationBuilder {
   /** The address to listen on, by default `127.0.0.1`. Containers need `0.0.0.0`. */
   bind(host: string): this {
     this.plan.host = host;
+    return this;
+  }
+
+  /**
+   * Calls `attachment` with the HTTP server before it listens, also in `testApp`: for WebSocket libraries, which add listeners to it.
+   * The signal aborts when the drain begins. Upgraded connections that are still open at the drain deadline are ended.
+   */
+  attach(attachment: ServerAttachment): this {
+    this.plan.attachments.push(attachment);
     return this;
   }
 

@@ -17,6 +17,7 @@ import type { LifecycleOptions } from "../lifecycle/options.js";
 import type { Slot } from "../pipeline/table.js";
 import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
+import type { ServerAttachment } from "../server/listener.js";
 import type { AppConfig } from "./config.js";
 
 /** How to make the layer of a stage. An error that `make` throws becomes a diagnostic that names `call`. */
@@ -45,6 +46,7 @@ export class Plan {
   readonly routes: Routes[] = [];
   readonly layers: MiddlewareInput[] = [];
   readonly stages: StagePlan[] = [];
+  readonly attachments: ServerAttachment[] = [];
   readonly diagnostics: Diagnostic[] = [];
   config: AppConfig | undefined;
   port: number | undefined;

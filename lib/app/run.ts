@@ -43,7 +43,7 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   const address = listenAddressOf(parts);
   await prepareSocket(address);
   parts.requestHandler.reportUnhandledTo(writeFailure);
-  const run = new ApplicationRun(parts, await Listener.open(address, parts.requestHandler));
+  const run = new ApplicationRun(parts, await Listener.open(address, parts.requestHandler, parts.attachments));
   const end = new ProcessEnd(parts);
   try {
     const started = run.start();

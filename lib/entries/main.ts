@@ -83,6 +83,8 @@ export { TimeoutLayer } from "../stages/timeout.js";
 export type { StageRow } from "../pipeline/pipeline.js";
 export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table.js";
 
+export type { ServerAttachment } from "../server/listener.js";
+
 export { Application, type Running } from "../app/application.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";

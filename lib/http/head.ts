@@ -2,7 +2,14 @@
  * The head of an answer at the moment it is sent: status line and fields. Stages that promise a header on every answer add it here, also
  * to refusals, to the answer of the last-resort handler and to a head that is written by hand.
  */
-import { ServerResponse, type OutgoingHttpHeader, validateHeaderValue } from "node:http";
+import { channel } from "node:diagnostics_channel";
+import {
+  ServerResponse,
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  validateHeaderValue,
+} from "node:http";
 import type { Exchange } from "./exchange.js";
 
 export interface HeadCompleter {
@@ -91,6 +98,9 @@ export class NodeHead implements ResponseHead {
 // - Node checks each character of every header line; lines of checked pieces need no check.
 // - Node writes head and body as two pieces; a small body of ASCII text is appended to the head: one piece, one write.
 //
+// Node's getters do not see headers that are written in this way. On a server of the framework `OwnResponse` reads them from the text; on
+// other servers a response that something listens to is left to Node.
+//
 // A response with methods of another origin, or with a length that Node checks, is left to Node. Methods that were put on Node's own
 // class before this file was loaded are not recognized: such an `end` does not see a small body.
 
@@ -107,15 +117,68 @@ interface Composed {
   _header?: unknown;
 }
 
-/** Writes the head: `pairs` through Node, which acts on some of them, and those of `head` behind them. */
-export function writeHead(raw: ServerResponse, pairs: OutgoingHttpHeader[], head: TextHead): void {
-  if (!isNodes(raw) || raw._header !== null) {
-    raw.writeHead(raw.statusCode, [...pairs, ...head.pairs]);
-    return;
+/** Publishes each response that is out; observers read its headers. */
+const finishChannel = channel("http.server.response.finish");
+
+/** Whether something listens for the end of a response, and may then read its headers or listen to its request. */
+export function isWatched(raw: ServerResponse): boolean {
+  // Node's server has one listener for `finish`.
+  return finishChannel.hasSubscribers || raw.listenerCount("finish") > 1 || raw.listenerCount("close") > 0;
+}
+
+/** The response class of the framework's servers. Its getters also see the headers of a head that is written as text. */
+export class OwnResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** Node's. */
+  declare readonly _header?: unknown;
+
+  override getHeader(name: string): number | string | string[] | undefined {
+    return this.isText ? this.written()[name.toLowerCase()] : super.getHeader(name);
   }
+
+  override hasHeader(name: string): boolean {
+    return this.isText ? name.toLowerCase() in this.written() : super.hasHeader(name);
+  }
+
+  override getHeaders(): OutgoingHttpHeaders {
+    return this.isText ? this.written() : super.getHeaders();
+  }
+
+  override getHeaderNames(): string[] {
+    return this.isText ? Object.keys(this.written()) : super.getHeaderNames();
+  }
+
+  /** Whether the head is written, and no header was set on the response. */
+  private get isText(): boolean {
+    return typeof this._header === "string" && super.getHeaderNames().length === 0;
+  }
+
+  /** The fields of the head, with those that Node has added. No name is there twice. */
+  private written(): OutgoingHttpHeaders {
+    const text = String(this._header);
+    // As Node's own, so that `constructor` is no header.
+    const headers = Object.create(null) as OutgoingHttpHeaders;
+    for (const line of text.slice(0, text.indexOf("\r\n\r\n")).split("\r\n").slice(1)) {
+      const colon = line.indexOf(":");
+      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 2);
+    }
+    return headers;
+  }
+}
+
+/**
+ * Whether `writeHead` may write the head of this response. Code that replaced a method, or listens to the response of another server,
+ * expects that it finds the headers on the response.
+ */
+export function takesText(raw: ServerResponse): boolean {
+  return (
+    isNodes(raw) && raw._header === null && replaceHead(raw, null) && (raw instanceof OwnResponse || !isWatched(raw))
+  );
+}
+
+/** Writes the head of a response that `takesText`: `pairs` through Node, which acts on some of them, and those of `head` behind them. */
+export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHeader[], head: TextHead): void {
   raw.writeHead(raw.statusCode, pairs);
-  // Now it is text that ends with the empty line; for the compiler it is still `null`.
-  const composed: unknown = raw._header;
+  const composed = raw._header;
   if (head.pairs.length === 0 || typeof composed !== "string") return;
   raw._header = `${composed.slice(0, -2)}${head.lines()}\r\n`;
 }
@@ -129,14 +192,24 @@ export function endAnswer(raw: ServerResponse, body: string | Uint8Array | undef
 
 function appendToHead(raw: ServerResponse, body: string): boolean {
   if (!isNodes(raw) || raw.chunkedEncoding || typeof raw._header !== "string") return false;
-  raw._header += body;
-  return true;
+  return replaceHead(raw, raw._header + body);
+}
+
+/** False if this version of Node allows no other text. */
+function replaceHead(raw: Composed, text: string | null): boolean {
+  try {
+    raw._header = text;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a response has the class and the methods of Node: others may treat head and body in another way. */
 function isNodes(raw: ServerResponse): raw is ServerResponse & Composed {
+  const prototype: unknown = Object.getPrototypeOf(raw);
   return (
-    Object.getPrototypeOf(raw) === ServerResponse.prototype &&
+    (prototype === OwnResponse.prototype || prototype === ServerResponse.prototype) &&
     raw.writeHead === nodesWriteHead &&
     raw.write === nodesWrite &&
     raw.end === nodesEnd &&

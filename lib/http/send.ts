@@ -6,7 +6,7 @@
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
 import { announcedLength, checkLength, lengthError, type LengthBounds } from "./announced-length.js";
-import { endAnswer, writeHead, isEmptyStatus, TextHead, NodeHead } from "./head.js";
+import { endAnswer, isWatched, takesText, writeHead, isEmptyStatus, TextHead, NodeHead } from "./head.js";
 import type { Context } from "./context.js";
 import { halfClose } from "./half-close.js";
 import { lengthOf } from "./answer.js";
@@ -147,7 +147,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const closes =
     lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
   if (closes) connection.isClosing = true;
-  if (ctx.isShared || raw.getHeaderNames().length > 0) {
+  if (ctx.isShared || raw.getHeaderNames().length > 0 || !takesText(raw)) {
     writeOnTop(ctx, length, closes);
     return;
   }
@@ -193,9 +193,10 @@ function finishClosed(ctx: Context): void {
   ctx.finish();
 }
 
-/** Ends a request without a body that the application does not hold: nothing can be read from it. */
-function endRequest({ incoming, requestIsShared, isShared }: Context): void {
-  if (incoming instanceof OwnRequest && !requestIsShared && !isShared && !hasBody(incoming)) incoming.endUnheard();
+/** Ends a request without a body that nothing else holds: nothing can be read from it. */
+function endRequest({ incoming, raw, requestIsShared, isShared }: Context): void {
+  if (!(incoming instanceof OwnRequest) || requestIsShared || isShared) return;
+  if (!hasBody(incoming) && !isWatched(raw)) incoming.endUnheard();
 }
 
 /** Whether the answer closes the connection because the rest of the body is large. A small rest is discarded, and the connection stays. */

@@ -1,7 +1,7 @@
 /**
  * The drain: how an application stops to serve without losing a response.
  *
- * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests.
+ * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests. The signal of the attachments aborts.
  * 2. The listener stops. Requests in flight may finish until the deadline.
  * 3. At the deadline their signals abort, and upgraded connections are ended.
  * 4. One second later the connections that are left are destroyed.
@@ -54,6 +54,7 @@ export async function drain({ delayMs, deadlineMs, ...target }: DrainOptions): P
   const { listener, connections, clock } = target;
   const deadline = clock.monotonic() + deadlineMs;
   connections.closing = true;
+  listener.beginDrain();
   log.info("draining", { in_flight: connections.inFlight });
   await pause(clock, Math.min(delayMs, deadlineMs));
 

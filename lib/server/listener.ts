@@ -14,6 +14,12 @@ import { attach, createServer, type RequestListener } from "./server.js";
 /** Where to listen: a port of a host, or the path of a socket or pipe. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
+/**
+ * Adds to the server of an application before it listens, for example a listener for `upgrade`. The signal aborts when the drain begins.
+ * Requests for the application have their listener already.
+ */
+export type ServerAttachment = (server: http.Server, draining: AbortSignal) => void | Promise<void>;
+
 /** A response that is not finished, as `server.closeIdleConnections()` sees it. */
 const UNFINISHED = { finished: false };
 
@@ -26,6 +32,7 @@ export class Listener {
   private readonly tcpSockets = new Set<net.Socket>();
   /** The sockets that requests come on: the same ones, or under TLS the decrypted ones after their handshake. */
   private readonly httpSockets = new Set<net.Socket>();
+  private readonly draining = new AbortController();
   private hasClosed = false;
 
   private constructor(
@@ -46,18 +53,25 @@ export class Listener {
   }
 
   /**
-   * Makes a server and listens on `address`.
+   * Makes a server, calls `attachments` one after the other, and listens on `address`.
    *
    * @throws FrameworkError `E_LISTEN`, which names the address
    */
-  static async open(address: ListenAddress, listener: RequestListener): Promise<Listener> {
-    const server = createServer(listener);
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(address, cause)));
-      server.listen(address, () => resolve());
-    });
-    server.removeAllListeners("error");
-    return new Listener(server, server);
+  static async open(
+    address: ListenAddress,
+    requests: RequestListener,
+    attachments: readonly ServerAttachment[],
+  ): Promise<Listener> {
+    const server = createServer(requests);
+    const listener = new Listener(server, server);
+    try {
+      await listener.attach(attachments);
+      await listen(server, address);
+    } catch (error) {
+      listener.beginDrain();
+      throw error;
+    }
+    return listener;
   }
 
   /**
@@ -79,6 +93,15 @@ export class Listener {
     return new Listener(listener, server);
   }
 
+  async attach(attachments: readonly ServerAttachment[]): Promise<void> {
+    for (const attachment of attachments) await attachment(this.server, this.draining.signal);
+  }
+
+  /** Tells the owners of upgraded connections. */
+  beginDrain(): void {
+    this.draining.abort();
+  }
+
   get address(): net.AddressInfo | string | null {
     return this.listener.address();
   }
@@ -94,6 +117,7 @@ export class Listener {
 
   /** Accepts no more connections and closes the idle ones. */
   stop(): void {
+    this.beginDrain();
     this.keepingUnused(() => {
       this.listener.close();
       this.server.closeIdleConnections();
@@ -145,6 +169,18 @@ export class Listener {
     close();
     for (const socket of unused) Reflect.set(socket, "_httpMessage", null);
   }
+}
+
+function listen(server: http.Server, address: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: NodeJS.ErrnoException): void => reject(cannotListen(address, cause));
+    // Before the listeners of an attachment, which may throw.
+    server.prependOnceListener("error", fail);
+    server.listen(address, () => {
+      server.off("error", fail);
+      resolve();
+    });
+  });
 }
 
 function track(socket: net.Socket, sockets: Set<net.Socket>): void {

@@ -4,13 +4,15 @@
  */
 import http, { type IncomingMessage } from "node:http";
 import { OwnRequest } from "../http/connection.js";
+import { OwnResponse } from "../http/head.js";
 import { ConnectionRefusals } from "./connection-refusal.js";
 
 const BAD_REQUEST = "400 Bad Request";
 const HEAD_TOO_LARGE = "431 Request Header Fields Too Large";
 
-const SETTINGS: http.ServerOptions<typeof OwnRequest> = {
+const SETTINGS: http.ServerOptions<typeof OwnRequest, typeof OwnResponse> = {
   IncomingMessage: OwnRequest,
+  ServerResponse: OwnResponse,
   headersTimeout: 60_000,
   requestTimeout: 300_000,
   keepAliveTimeout: 65_000,

@@ -82,6 +82,19 @@ function namesIn(answer: string): readonly string[] {
   return head.split("\r\n").map((line) => line.slice(0, line.indexOf(": ")).toLowerCase());
 }
 
+/** What on-headers 1.0 does to a response: it knows headers as an object and as a list of pairs, and not as a flat list. */
+function asOnHeaders(response: http.ServerResponse, listener: () => void): void {
+  const writeHead = response.writeHead.bind(response);
+  const replacement = (status: number, headers?: Readonly<Record<string, string>> | string[][]): unknown => {
+    response.statusCode = status;
+    if (Array.isArray(headers)) for (const [name = "", value = ""] of headers) response.setHeader(name, value);
+    else for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+    listener();
+    return writeHead(response.statusCode);
+  };
+  Object.assign(response, { writeHead: replacement });
+}
+
 describe("the head of an answer that the framework alone writes", () => {
   const bodies: readonly (readonly [string, string, (ctx: Context) => unknown])[] = [
     ["text", "GET", () => "hello"],
@@ -112,8 +125,8 @@ describe("the head of an answer that the framework alone writes", () => {
     const heads: unknown[] = [];
     class Noting<Request extends http.IncomingMessage = http.IncomingMessage> extends http.ServerResponse<Request> {
       override writeHead(status: number, ...rest: unknown[]): this {
-        heads.push(rest[0]);
-        return super.writeHead(status, rest[0] as http.OutgoingHttpHeader[]);
+        heads.push([...this.getHeaderNames(), ...rest]);
+        return super.writeHead(status);
       }
     }
     await using pieces = await Pieces.of(() => "hello", { ServerResponse: Noting });
@@ -122,7 +135,7 @@ describe("the head of an answer that the framework alone writes", () => {
 
     expect(names).to.include.members(["x-request-id", "x-frame-options"]);
     expect(heads).to.have.lengthOf(1);
-    expect(heads[0]).to.include.members(["x-request-id", "X-Frame-Options"]);
+    expect(heads[0]).to.include.members(["content-length", "content-type", "x-request-id", "x-frame-options"]);
   });
 
   it("is written by Node if code in front of the application holds it back, with all headers of the stages", async () => {
@@ -149,6 +162,22 @@ describe("the head of an answer that the framework alone writes", () => {
 
     expect(text).to.match(/^HTTP\/1\.1 203 [^]*\r\n\r\nhello$/);
     expect(namesIn(text)).to.include.members(["x-request-id", "x-frame-options"]);
+  });
+
+  it("is on the response where a `writeHead` as that of on-headers 1.0 reads it, and changes it", async () => {
+    await using pieces = await Pieces.of(
+      () => "hello",
+      {},
+      (response) =>
+        asOnHeaders(response, () => response.setHeader("X-Length", String(response.getHeader("Content-Length")))),
+    );
+
+    const text = await pieces.answer();
+
+    expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
+    expect(text).to.contain("X-Length: 5\r\n");
+    expect(namesIn(text)).to.include.members(["content-type", "x-request-id", "x-frame-options"]);
+    expect(namesIn(text).filter((name) => name.length === 1)).to.deep.equal([]);
   });
 
   it("does not contain values that a handler put into the headers of the request", async () => {

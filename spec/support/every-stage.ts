@@ -103,6 +103,7 @@ export class EveryStage {
     config: (builder) => builder.config(new AppConfig({ name: "every", url: "https://shop.example", port: 4001 })),
     port: (builder) => builder.port(4002),
     bind: (builder) => builder.bind("127.0.0.2"),
+    attach: (builder) => builder.attach(() => undefined),
     trustedProxies: (builder) => builder.trustedProxies("127.0.0.0/8"),
     proxy: (builder) => builder.proxy(({ url }) => actionFor(url)),
     health: (builder) => builder.health(true),
