@@ -11,6 +11,6 @@ export { expectProblem, type ExpectedProblem, type ProblemDocument } from "../te
 export { FakeClock } from "../testing/fake-clock.js";
 export { obeysLayerContract, type LayerContractOptions } from "../testing/obeys-layer-contract.js";
 export { testApp, type TestApp } from "../testing/test-app.js";
-export type { AnyRequestOptions, TestClient } from "../testing/test-client.js";
+export type { AnyRequestOptions, TestClient, TestResponse } from "../testing/test-client.js";
 export type { RequestOptions } from "../testing/transport.js";
 export type { RawOptions } from "../testing/raw-exchange.js";
