@@ -4,6 +4,7 @@
  */
 export { CaptureSink } from "../observe/logging/sink.js";
 export { context, type ContextOptions } from "../testing/context.js";
+export { double, type Double } from "../testing/double.js";
 export { expectExposition } from "../testing/expect-exposition.js";
 export { expectLogLine, type LogLine } from "../testing/expect-log-line.js";
 export { expectNoLeak } from "../testing/expect-no-leak.js";

@@ -1,4 +1,5 @@
 /** The compile-time checks of the test kit. Compiled, never run. */
+import { double } from "../../lib/testing/double.js";
 import type { TestClient } from "../../lib/testing/test-client.js";
 
 interface Link {
@@ -14,3 +15,15 @@ export async function typesTheJsonOfAResponse(client: TestClient): Promise<strin
   await response.json().then((link) => link.slug);
   return slug;
 }
+
+abstract class LinkStore {
+  protected readonly rows = 0;
+  abstract find(id: string): string | undefined;
+  abstract remove(id: string): void;
+}
+
+double(LinkStore, { find: (id) => id.trim() }).value.remove("7");
+// @ts-expect-error the result must fit
+double(LinkStore, { find: () => 7 });
+// @ts-expect-error the class has no such member
+double(LinkStore, { fetch: () => "" });
