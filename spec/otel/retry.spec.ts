@@ -18,6 +18,7 @@ const AFTER_FIRST_MS = 1.25 * FIRST_DELAY_MS;
 /** A field with a length: all numbers here are small enough for one byte. */
 const field = (number: number, content: Buffer) =>
   Buffer.concat([Buffer.from([number * 8 + 2, content.length]), content]);
+const trailers = (details: Buffer) => ({ get: () => [details] });
 const retryInfo = Buffer.from("type.googleapis.com/google.rpc.RetryInfo");
 const statusWith = (type: Buffer, duration: readonly number[]) =>
   Buffer.concat([
@@ -104,12 +105,13 @@ describe("a batch that the collector refuses", () => {
   });
 });
 
+const refused = (details?: Buffer): Error => {
+  const metadata = new Metadata();
+  if (details !== undefined) metadata.set("grpc-status-details-bin", details);
+  return Object.assign(new Error("not now"), { code: status.UNAVAILABLE, metadata });
+};
+
 describe("RetryingExporter", () => {
-  const refused = (details?: Buffer): Error => {
-    const metadata = new Metadata();
-    if (details !== undefined) metadata.set("grpc-status-details-bin", details);
-    return Object.assign(new Error("not now"), { code: status.UNAVAILABLE, metadata });
-  };
   let clock: FakeClock;
   let scripted: ScriptedExporter;
   let exporter: RetryingExporter;
@@ -156,7 +158,6 @@ describe("RetryingExporter", () => {
 });
 
 describe("retryDelayOf", () => {
-  const trailers = (details: Buffer) => ({ get: () => [details] });
   const whole = statusWith(retryInfo, THREE_SECONDS_AND_A_HALF);
 
   it("reads the delay, rounded up to milliseconds", () => {

@@ -1,4 +1,5 @@
 import { AssertionError } from "node:assert";
+import { inspect } from "node:util";
 import { expect } from "chai";
 import { Controller, Get, Inject, Injectable, Module, provide, Subsystem, token } from "../../lib/entries/main.js";
 import { double } from "../../lib/testing/double.js";
@@ -107,6 +108,6 @@ describe("double", () => {
 
     expect(awaited).to.equal(value);
     expect(JSON.stringify(value)).to.equal('{"kind":"database"}');
-    expect(String(value)).to.equal("[object Object]");
+    expect(inspect(value)).to.equal("{ kind: 'database' }");
   });
 });
