@@ -1,8 +1,9 @@
 /**
  * Reads the constructor of a class: one entry a parameter, each with the token to inject, or with the reason why the parameter's type
- * is no token. A class without a constructor of its own has the parameters of its parent.
+ * is no token. A class without a constructor of its own has the parameters of its parent. A class with an empty constructor has none.
  */
 import { constructorTypes, injectionsOf, isInjectable } from "./injectable.js";
+import { declaresEmptyConstructor } from "./own-constructor.js";
 import { isClass, isInjectionToken, type Class, type InjectionToken } from "./token.js";
 
 /** Why a parameter has no token. */
@@ -53,7 +54,9 @@ function declaringClass(target: Class): Class {
 }
 
 function hasConstructor(candidate: Class): boolean {
-  return candidate.length > 0 || constructorTypes(candidate) !== undefined || injectionsOf(candidate).size > 0;
+  if (candidate.length > 0 || constructorTypes(candidate) !== undefined || injectionsOf(candidate).size > 0)
+    return true;
+  return declaresEmptyConstructor(candidate);
 }
 
 /** For `class Failure extends Error {}`: the parameters of the language's own constructors cannot be injected. */

@@ -4,6 +4,7 @@
  */
 export { CaptureSink } from "../observe/logging/sink.js";
 export { context, type ContextOptions } from "../testing/context.js";
+export { double, type Double } from "../testing/double.js";
 export { expectExposition } from "../testing/expect-exposition.js";
 export { expectLogLine, type LogLine } from "../testing/expect-log-line.js";
 export { expectNoLeak } from "../testing/expect-no-leak.js";
@@ -11,6 +12,6 @@ export { expectProblem, type ExpectedProblem, type ProblemDocument } from "../te
 export { FakeClock } from "../testing/fake-clock.js";
 export { obeysLayerContract, type LayerContractOptions } from "../testing/obeys-layer-contract.js";
 export { testApp, type TestApp } from "../testing/test-app.js";
-export type { AnyRequestOptions, TestClient } from "../testing/test-client.js";
+export type { AnyRequestOptions, TestClient, TestResponse } from "../testing/test-client.js";
 export type { RequestOptions } from "../testing/transport.js";
 export type { RawOptions } from "../testing/raw-exchange.js";

@@ -11,13 +11,13 @@
  * installLogging("info", telemetry.tracingLayer());
  * await Application.create(Shop).provide(provide(Telemetry).useValue(telemetry)).traceContext().build().run();
  */
-import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast } from "../lifecycle/subsystem.js";
 import { OVERDUE, SystemClock, within, type Clock } from "../runtime/clock.js";
 import type { TracingLayer } from "../tracing/tracing.js";
 import { Delivery, DroppedSpans, type SpanCounter } from "./delivery.js";
 import { newExporter, newProvider } from "./exporter.js";
+import { RetryingExporter } from "./retry.js";
 import { checkSettings, type TelemetrySettings } from "./settings.js";
 import { IdSource, SpanExportLayer, WallTime } from "./span-export-layer.js";
 import { SpanQueue } from "./span-queue.js";
@@ -28,7 +28,7 @@ export const DEFAULT_ENDPOINT = "http://127.0.0.1:4317";
 
 export class Telemetry extends ShutdownLast {
   private readonly settings: TelemetrySettings;
-  private readonly exporter: SpanExporter;
+  private readonly exporter: RetryingExporter;
   private readonly delivery: Delivery;
   private readonly queue: SpanQueue;
   private readonly layer: SpanExportLayer;
@@ -44,7 +44,7 @@ export class Telemetry extends ShutdownLast {
     this.settings = checkSettings(settings);
     const dropped = new DroppedSpans(counter);
     const ids = new IdSource();
-    this.exporter = newExporter(this.settings);
+    this.exporter = new RetryingExporter(newExporter(this.settings), clock);
     this.delivery = new Delivery(this.exporter, dropped);
     this.queue = new SpanQueue(this.delivery, dropped, clock);
     const provider = newProvider(this.settings.serviceName, ids, this.queue);
@@ -82,6 +82,7 @@ export class Telemetry extends ShutdownLast {
 
   private async end(): Promise<void> {
     this.layer.close();
+    this.exporter.endRetries();
     const isOverdue = (await this.flush()) === OVERDUE;
     if (isOverdue) this.delivery.abandon();
     const closed = this.exporter.shutdown().catch(() => undefined);

@@ -4,7 +4,8 @@
  * an error that reaches it becomes a 500, and it sends every answer, once. It replaces Koa's error handler, which would remove the
  * headers that are set.
  */
-import { ClientGoneError, type FrameworkError } from "../errors/framework-error.js";
+import { ClientGoneError, ValidationError, type FieldError, type FrameworkError } from "../errors/framework-error.js";
+import { UNREADABLE_FIELD } from "../errors/thrown-value.js";
 import { Deferred, settleBody } from "../http/returned-value.js";
 import { asFrameworkError } from "../http/thrown-error.js";
 import type { Context } from "../http/context.js";
@@ -81,7 +82,30 @@ function report(error: FrameworkError): void {
   if (status >= 500) errorLog.error(error.detail ?? "error", { code, status, error, stack: error.stack });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
     errorLog.debug("request refused", { code, status, error: error.cause });
+  // A developer sees at once what does not fit. In a release build the log repeats nothing of a request's body.
+  else if (error instanceof ValidationError && profile === "debug")
+    errorLog.info("request refused", { code, status, reason: reasonOf(error) });
   else errorLog.debug("request refused", { code, status });
+}
+
+/** Bounded, because the client chooses how many fields are wrong. In characters. */
+const MAX_REASON_LENGTH = 500;
+const MAX_REASON_FIELDS = 10;
+
+/** `target: Invalid URL; slug: Too short`. */
+function reasonOf({ errors }: ValidationError): string {
+  try {
+    const fields = Object.entries(errors).slice(0, MAX_REASON_FIELDS);
+    const texts = fields.map(([path, faults]) => `${path || "body"}: ${faults.map(textOf).join(", ")}`);
+    return texts.join("; ").slice(0, MAX_REASON_LENGTH);
+  } catch {
+    // A caller without a compiler may pass any value. The answer is still a 422.
+    return UNREADABLE_FIELD;
+  }
+}
+
+function textOf({ code, message = code }: FieldError): string {
+  return message;
 }
 
 /** The whole chain as one call that never throws and never rejects. */

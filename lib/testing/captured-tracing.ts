@@ -8,23 +8,39 @@ import { FieldWriter } from "../observe/logging/json-fields.js";
 import { JsonLog } from "../observe/logging/json-log.js";
 import { isSensitive } from "../observe/logging/redaction.js";
 import { CaptureSink, LogSink } from "../observe/logging/sink.js";
+import type { Clock } from "../runtime/clock.js";
 import type { TracingLayer } from "../tracing/registry.js";
-import type { Fields, SpanData, SpanOutcome } from "../tracing/subscriber.js";
+import type { Fields, LogEvent, SpanData, SpanOutcome } from "../tracing/subscriber.js";
 import { tracing } from "../tracing/tracing.js";
+import { FakeClock } from "./fake-clock.js";
 
 export class CapturedTracing {
   readonly sink = new CaptureSink();
   readonly spans = new CapturedSpans();
-  private readonly subscriber = tracing.registry().with(new JsonLog(this.sink)).with(this.spans);
+  private readonly log = new ClockedLog(this.sink);
+  private readonly subscriber = tracing.registry().with(this.log).with(this.spans);
 
   /** The log sink and the filter for classes that inject one. */
   fallbacks(): readonly Binding[] {
     return [provide(LogSink).useValue(this.sink), provide(Filter).useValue(Filter.upTo("TRACE"))];
   }
 
+  /** A `FakeClock` stamps the lines from now on, so that they agree with everything else that the application times. */
+  stampBy(clock: Clock): void {
+    if (clock instanceof FakeClock) this.log.clock = clock;
+  }
+
   /** Captures the events of `fn` and of everything that `fn` starts, such as the requests of a server that it creates. */
   run<T>(fn: () => T): T {
     return tracing.withSubscriber(this.subscriber, fn);
+  }
+}
+
+class ClockedLog extends JsonLog {
+  clock: FakeClock | undefined;
+
+  override onEvent(event: LogEvent, state: Parameters<JsonLog["onEvent"]>[1]): void {
+    super.onEvent(this.clock === undefined ? event : { ...event, timestamp: this.clock.now() }, state);
   }
 }
 

@@ -38,6 +38,7 @@ export async function testApp(root: Class | ApplicationBuilder, ...doubles: read
       .testDefaults(...captured.fallbacks())
       .testOverrides(...doubles)
       .build();
+    captured.stampBy(application.resolve(Clock));
     return new TestApp(application, await application.start(), captured);
   });
 }

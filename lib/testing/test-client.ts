@@ -13,6 +13,11 @@ export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
 }
 
+/** The `Response` of `fetch`, whose JSON the test may type. Nothing checks the type: `expectProblem` and your own assertions do. */
+export interface TestResponse extends Response {
+  json<T = unknown>(): Promise<T>;
+}
+
 export class TestClient {
   constructor(
     /** @internal */
@@ -22,36 +27,36 @@ export class TestClient {
     private readonly jar?: CookieJar,
   ) {}
 
-  get(path: string, options?: RequestOptions): Promise<Response> {
+  get(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "GET" });
   }
 
-  head(path: string, options?: RequestOptions): Promise<Response> {
+  head(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "HEAD" });
   }
 
-  post(path: string, options?: RequestOptions): Promise<Response> {
+  post(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "POST" });
   }
 
-  put(path: string, options?: RequestOptions): Promise<Response> {
+  put(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "PUT" });
   }
 
-  patch(path: string, options?: RequestOptions): Promise<Response> {
+  patch(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "PATCH" });
   }
 
-  delete(path: string, options?: RequestOptions): Promise<Response> {
+  delete(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "DELETE" });
   }
 
-  options(path: string, options?: RequestOptions): Promise<Response> {
+  options(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "OPTIONS" });
   }
 
   /** Sends any method; GET is the default. Rejects if no response arrives. */
-  async request(path: string, { method = "GET", ...options }: AnyRequestOptions = {}): Promise<Response> {
+  async request(path: string, { method = "GET", ...options }: AnyRequestOptions = {}): Promise<TestResponse> {
     const response = await this.transport.send(method, path, options, this.jar?.header(path));
     for (const line of response.headers.getSetCookie()) this.jar?.store(line, path);
     return response;

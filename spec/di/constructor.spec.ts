@@ -38,6 +38,28 @@ class Undecorated {
 @Injectable()
 class ChildOfUndecorated extends Undecorated {}
 
+class EmptyDouble extends Plain {
+  constructor() {
+    super(new Store(), "own");
+  }
+}
+
+class ChildOfEmptyDouble extends EmptyDouble {}
+
+class UndecoratedChild extends Plain {
+  // constructor() {}
+  readonly text = "constructor() {";
+  readonly nested = { constructor() {} };
+
+  clone(): object {
+    return new (class {
+      constructor() {
+        Object.freeze(this);
+      }
+    })();
+  }
+}
+
 class Dropped {
   constructor(
     readonly store: Store,
@@ -103,6 +125,9 @@ describe("constructorOf", () => {
   const rows: readonly [string, Class, readonly unknown[]][] = [
     ["a class and a named token", Plain, [Store, Greeting]],
     ["the parent's parameters where a class has no constructor", Child, [Store, Greeting]],
+    ["the parent's parameters where an undecorated class has no constructor", UndecoratedChild, [Store, Greeting]],
+    ["no parameters of a class with an empty constructor of its own", EmptyDouble, []],
+    ["no parameters of a child of such a class", ChildOfEmptyDouble, []],
     ["its own parameters where a class has a constructor", WithOwnConstructor, [Store]],
     ["no parameters of a class without a constructor", Store, []],
     ["no parameters of the language's own constructors", class extends Error {}, []],

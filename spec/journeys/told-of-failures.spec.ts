@@ -8,14 +8,24 @@ import {
   Route,
   Routes,
   UnavailableError,
+  ValidationError,
   type ApplicationBuilder,
   type Context,
 } from "../../lib/entries/main.js";
 import { expectLogLine, type LogLine } from "../../lib/testing/expect-log-line.js";
 import { testApp } from "../../lib/testing/test-app.js";
 
+const faults = { "": [{ code: "unknown" }], target: [{ code: "url", message: "Invalid URL" }, { code: "short" }] };
+const manyFaults = Object.fromEntries(
+  Array.from({ length: 50 }, (_, index) => [`field${index}`, [{ code: "x".repeat(40 + index) }]]),
+);
+
 const routes = new Routes([
   Route.get("/taken", () => Promise.reject(new ConflictError("the slug is taken"))),
+  Route.get("/invalid", () => Promise.reject(new ValidationError(faults))),
+  Route.get("/many", () => Promise.reject(new ValidationError(manyFaults))),
+  // A caller without a compiler may pass any value.
+  Route.get("/junk", () => Promise.reject(new ValidationError({ "": 7 as unknown as [] }))),
   Route.get("/gone", (ctx: Context) => ctx.throw(410, "no longer here")),
   Route.get("/down", () => Promise.reject(new UnavailableError("not now", { cause: new Error("upstream") }))),
   Route.get("/panic", () => Promise.reject(new TypeError("boom"))),
@@ -46,8 +56,18 @@ function failed(target: string, message: string, fields: Told["fields"]): Told {
 
 const down = { code: "E_UNAVAILABLE", status: 503, error: "UnavailableError: not now: caused by Error: upstream" };
 
+function invalid(reason: string): Told {
+  const fields = { code: "E_VALIDATION", status: 422, reason };
+  return { level: "INFO", target: "framework::http::error", message: "request refused", fields };
+}
+
+const manyReasons = Object.entries(manyFaults).map(([name, [fault]]) => `${name}: ${String(fault?.code)}`);
+
 const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | undefined])[] = [
   ["an error with a status", plain, "/taken", refused("error", "request refused", { code: "E_CONFLICT", status: 409 })],
+  ["what does not fit", plain, "/invalid", invalid("body: unknown; target: Invalid URL, short")],
+  ["a bounded part of what does not fit", plain, "/many", invalid(manyReasons.join("; ").slice(0, 500))],
+  ["faults that cannot be read", plain, "/junk", invalid("[unreadable]")],
   ["an error of ctx.throw", plain, "/gone", refused("error", "request refused", { code: "E_HTTP", status: 410 })],
   ["a failure of the server", plain, "/down", failed("error", "not now", { ...down, stack: "UnavailableError" })],
   ["a panic", plain, "/panic", failed("catch_panic", "panic", { error: "TypeError: boom", stack: "TypeError" })],

@@ -2,7 +2,7 @@
  * A collector for specs: a gRPC server on 127.0.0.1 that decodes OTLP trace exports with the code of the official protobuf definitions.
  * `behaviour` sets its answer: success, an error, or none.
  */
-import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
+import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import definitions from "otlp-definitions/build/src/generated/root.js";
 
 /** A decoded span: 64-bit integers are text, bytes are base64, default values are absent. */
@@ -57,8 +57,16 @@ const ALL_BUT_ONE = Buffer.from([0x0a, 6, 0x08, 1, 0x12, 2, 0x6e, 0x6f]);
 
 type Behaviour = "accept" | "keep all but one" | "refuse" | "ignore";
 
+export interface Refusal {
+  readonly code: number;
+  /** The trailer `grpc-status-details-bin`. */
+  readonly details?: Buffer;
+}
+
 export class Collector {
   behaviour: Behaviour = "accept";
+  /** The answers to the next exports, before `behaviour` decides. */
+  readonly refusals: Refusal[] = [];
   readonly requests: ExportRequest[] = [];
   private readonly waiting: (() => void)[] = [];
 
@@ -115,12 +123,24 @@ export class Collector {
   }
 
   private take(bytes: Buffer, answer: sendUnaryData<Buffer>): void {
-    if (this.behaviour === "accept") this.requests.push(decode(bytes));
-    if (this.behaviour === "accept") answer(null, EMPTY_RESPONSE);
-    if (this.behaviour === "keep all but one") answer(null, ALL_BUT_ONE);
-    if (this.behaviour === "refuse") answer({ code: status.INTERNAL, details: "the disk is full" });
+    const refusal = this.refusals.shift();
+    if (refusal === undefined) this.answerAs(this.behaviour, bytes, answer);
+    else answer(errorOf(refusal));
     for (const resolve of this.waiting.splice(0)) resolve();
   }
+
+  private answerAs(behaviour: Behaviour, bytes: Buffer, answer: sendUnaryData<Buffer>): void {
+    if (behaviour === "accept") this.requests.push(decode(bytes));
+    if (behaviour === "accept") answer(null, EMPTY_RESPONSE);
+    if (behaviour === "keep all but one") answer(null, ALL_BUT_ONE);
+    if (behaviour === "refuse") answer({ code: status.INTERNAL, details: "the disk is full" });
+  }
+}
+
+function errorOf({ code, details }: Refusal): { code: number; details: string; metadata: Metadata } {
+  const metadata = new Metadata();
+  if (details !== undefined) metadata.set("grpc-status-details-bin", details);
+  return { code, details: "not now", metadata };
 }
 
 const RAW = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };

@@ -65,7 +65,7 @@ describe("samples/links", () => {
 
       const made = await app.post(links.store.url(), { json: { target: TARGET } });
 
-      expect(((await made.json()) as Link).slug).to.match(/^[0-9a-f]{8}$/);
+      expect((await made.json<Link>()).slug).to.match(/^[0-9a-f]{8}$/);
     });
 
     it("names the refused fields, and the reasons", async () => {

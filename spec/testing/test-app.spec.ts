@@ -124,6 +124,19 @@ describe("testApp", () => {
     expect(events(two)).not.to.include("answered");
   });
 
+  it("stamps the log lines by a fake clock, those of the start included", async () => {
+    const clock = new FakeClock(Date.UTC(2030, 1, 2, 3, 4, 5));
+    const builder = serving(Route.get("/", () => log.info("asked"))).accessLog();
+    await using app = await testApp(builder, provide(Clock).useValue(clock));
+    await app.get("/");
+    clock.advance(1500);
+    await app.get("/");
+
+    const stamps = app.logs.lines().map((line) => (JSON.parse(line) as { timestamp: string }).timestamp);
+
+    expect([...new Set(stamps)]).to.deep.equal(["2030-02-02T03:04:05.000Z", "2030-02-02T03:04:06.500Z"]);
+  });
+
   it("starts and stops subsystems, and captures their log", async () => {
     const journal: string[] = [];
     @Injectable()

@@ -50,6 +50,15 @@ describe("the client of a test application", () => {
   });
   after(() => app.stop());
 
+  it("types the JSON of a response", async () => {
+    const response = await app.post("/mirror", { body: "hello" });
+
+    const { method, body } = await response.json<{ method: string; body: string }>();
+
+    expect(`${method.toLowerCase()} ${body.length}`).to.equal("post 5");
+    expect(response).to.be.instanceOf(Response);
+  });
+
   for (const method of ["get", "post", "put", "patch", "delete", "options"] as const) {
     it(`sends ${method.toUpperCase()}, with a body if one is given`, async () => {
       const response = await app[method]("/mirror", { body: "hello" });

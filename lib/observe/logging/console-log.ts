@@ -1,17 +1,18 @@
 /**
- * The tracing layer that writes events as plain text for a developer at the terminal: one line for each event, without colours and without
- * redaction. For debug builds only; use `JsonLog` for all others.
+ * The tracing layer that writes events as plain text for a developer at the terminal: one line for each event, and the stack of an error
+ * on indented lines below it. It writes no colours and redacts nothing. For debug builds only; use `JsonLog` for all others.
  *
  * @example
  * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"
  */
-import { fieldNames, UNREADABLE_FIELD } from "../../errors/thrown-value.js";
+import { fieldNames, readField, UNREADABLE_FIELD } from "../../errors/thrown-value.js";
 import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import { FieldWriter } from "./json-fields.js";
 import type { LogSink } from "./sink.js";
 import { timestamp } from "./json-text.js";
 
+const STACK = "stack";
 const BARE_WORD = /^[^\s"'=\\]+$/;
 // Characters that end the line, move the cursor or change the direction of the text.
 // oxlint-disable-next-line no-control-regex
@@ -31,19 +32,17 @@ export class ConsoleLog implements TracingLayer {
   }
 
   onEvent(event: LogEvent): void {
+    const stack = stackLines(event.fields);
     const words = [`${timestamp(event.timestamp)} ${event.level} ${event.target}:`, spanNames(event.span)];
     if (event.message !== undefined) words.push(event.message);
-    words.push(...this.#fields(event));
-    this.#sink.writeLine(
-      words
-        .filter((word) => word !== "")
-        .join(" ")
-        .replaceAll(CONTROL, escaped),
-    );
+    for (const [name, text] of this.#texts(event))
+      if (name !== STACK || stack.length === 0) words.push(`${name}=${text}`);
+    const line = words.filter((word) => word !== "").join(" ");
+    this.#sink.writeLine([line, ...stack].map(printable).join("\n"));
   }
 
   /** The event's own fields, then the fields of its spans from the innermost to the outermost; each name once. */
-  #fields({ fields, span }: LogEvent): string[] {
+  #texts({ fields, span }: LogEvent): ReadonlyMap<string, string> {
     const shown = new Map<string, string>();
     for (const source of [fields, ...spansOf(span).map((each) => each.fields)]) {
       for (const name of fieldNames(source)) {
@@ -51,7 +50,7 @@ export class ConsoleLog implements TracingLayer {
         if (text !== undefined) shown.set(name, text);
       }
     }
-    return [...shown].map(([name, text]) => `${name}=${text}`);
+    return shown;
   }
 
   #text(fields: Fields | undefined, name: string): string | undefined {
@@ -74,6 +73,17 @@ function spanNames(span: SpanData | undefined): string {
     .toReversed()
     .map(({ name }) => `${name}:`)
     .join("");
+}
+
+/** Indented, so that a line break in the message of an error cannot imitate an event. Empty unless the field has several lines. */
+function stackLines(fields: Fields | undefined): readonly string[] {
+  const stack = fields === undefined ? undefined : readField(fields, STACK);
+  if (typeof stack !== "string" || !stack.includes("\n")) return [];
+  return stack.split("\n").map((line) => `    ${line.trim()}`);
+}
+
+function printable(line: string): string {
+  return line.replaceAll(CONTROL, escaped);
 }
 
 function escaped(control: string): string {

@@ -83,7 +83,7 @@ export class RateLimit extends Layer {
   }
 
   /**
-   * Sets the key by which clients are told apart. Unless set, it is the client's address.
+   * Sets the key by which clients are told apart. Unless set, it is the client's address, for IPv6 its /64.
    *
    * @throws FrameworkError `E_RATE_LIMIT_KEY`
    */

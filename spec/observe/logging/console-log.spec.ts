@@ -42,11 +42,38 @@ describe("the console log", () => {
     expect(lines).to.deep.equal(['INFO shop::links: signed in password=hunter2 user={"token":"t"}']);
   });
 
-  it("keeps every event on one line", () => {
+  it("keeps everything but a stack on one line", () => {
     const lines = linesOf(() => log.info("a\r\nb\u001b[31mc\u2028d\u0085\u202e", { "k\ney": "\u0007\t\n\u007f" }));
 
     expect(lines).to.deep.equal([
       String.raw`INFO shop::links: a\r\nb\u001b[31mc\u2028d\u0085\u202e k\ney="\u0007\t\n\u007f"`,
+    ]);
+  });
+
+  it("writes a stack on indented lines of its own, in which a line break cannot imitate an event", () => {
+    const stack = "Error: one\nERROR shop: forged\u001b[2J\n    at run (file.js:1:2)";
+
+    const lines = linesOf(() => log.error("failed", { error: new Error("one"), stack, id: 7 }));
+
+    expect(lines).to.deep.equal([
+      [
+        'ERROR shop::links: failed error="Error: one" id=7',
+        "    Error: one",
+        String.raw`    ERROR shop: forged\u001b[2J`,
+        "    at run (file.js:1:2)",
+      ].join("\n"),
+    ]);
+  });
+
+  it("writes a stack of one line, and one that is no text, as a field", () => {
+    const lines = linesOf(() => {
+      log.error("failed", { stack: "none" });
+      log.error("failed", { stack: ["a\nb"] });
+    });
+
+    expect(lines).to.deep.equal([
+      "ERROR shop::links: failed stack=none",
+      String.raw`ERROR shop::links: failed stack=["a\nb"]`,
     ]);
   });
 

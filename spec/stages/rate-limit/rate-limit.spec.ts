@@ -188,7 +188,8 @@ describe("RateLimit", () => {
       expect((await stack.ask()).status).to.equal(500);
     });
 
-    for (const key of ["IP", { header: "x key" }, { header: "" }, {}, null, 7]) {
+    const mixed = { header: "x-key", ipv6Prefix: 64 };
+    for (const key of ["IP", { header: "x key" }, { header: "" }, {}, null, 7, { ipv6Prefix: 129 }, mixed]) {
       it(`refuses the key ${JSON.stringify(key)}`, () => {
         const error = errorOf(() => RateLimit.perMinute(1).by(key as RateLimitKey));
 
