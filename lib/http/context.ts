@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type Cookies from "cookies";
 import type Koa from "koa";
 import koaContext from "koa/lib/context.js";
-import { readForm, readJson, readSearch, readText } from "./body-reader.js";
+import { copyBytes, readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
 import { Answer } from "./answer.js";
@@ -174,6 +174,11 @@ export class Context<Names extends string = never> extends Exchange {
   /** The body as UTF-8 text, whatever its media type. */
   text(): Promise<string> {
     return readText(this);
+  }
+
+  /** The body as it was sent, whatever its media type: for a signature over it. The buffer is the caller's own. */
+  bytes(): Promise<Buffer> {
+    return copyBytes(this);
   }
 
   /** The query's fields; with a schema its output, which may be a promise where the schema is asynchronous. */
