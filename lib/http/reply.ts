@@ -11,6 +11,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
+import { jsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, type Problem } from "../errors/problem.js";
 import { checkFinalStatus } from "./head.js";
@@ -30,7 +31,7 @@ export class Reply {
 
   /** `application/json`; a value that cannot be serialised throws here, in the handler. */
   static json(value: unknown, status = 200): Reply {
-    return new Reply(status, JSON_TYPE, JSON.stringify(value) ?? "null");
+    return new Reply(status, JSON_TYPE, value === undefined ? "null" : jsonText(value));
   }
 
   static text(text: string, status = 200): Reply {

@@ -6,6 +6,7 @@ import zlib from "node:zlib";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { Context } from "./context.js";
+import { isPlain, jsonText } from "./json-text.js";
 import { JSON_TYPE } from "./media-type.js";
 import { Reply } from "./reply.js";
 import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-stream.js";
@@ -56,7 +57,9 @@ export function answerWith(ctx: Context, value: unknown): void {
 }
 
 function answerWithObject(ctx: Context, value: object): void {
-  if (value instanceof Reply) applyReply(ctx, value);
+  // Nearly every object is data; a literal with a `pipe` may be a stream.
+  if (isPlain(value) && !("pipe" in value)) answerJson(ctx, value);
+  else if (value instanceof Reply) applyReply(ctx, value);
   else if (value instanceof Deferred) ctx.deferred = value;
   // `pipe` and `end` return the response: the application writes the answer.
   else if (value === ctx.raw) ctx.respond = false;
@@ -68,9 +71,7 @@ function answerWithObject(ctx: Context, value: object): void {
 }
 
 function answerJson(ctx: Context, value: unknown): void {
-  const text = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
-  ctx.answerBody(text, JSON_TYPE);
+  ctx.answerBody(jsonText(value), JSON_TYPE);
 }
 
 function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
