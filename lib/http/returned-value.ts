@@ -10,6 +10,7 @@ import { isPlain, jsonText } from "./json-text.js";
 import { JSON_TYPE } from "./media-type.js";
 import { Reply } from "./reply.js";
 import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-stream.js";
+import { trimWhitespace } from "./field-value.js";
 import { checkFinalStatus } from "./head.js";
 
 /**
@@ -108,12 +109,19 @@ function answerFetchResponse(ctx: Context, response: Response): void {
   const coding = response.headers.get("content-encoding");
   // A response that the application made has no URL, and its body is in the coding of its headers.
   const isDecoded = response.url !== "" && coding !== null && isUndoneByFetch(coding);
+  const named = namesIn(response.headers.get("connection"));
   for (const [name, value] of response.headers) {
-    if (OF_THE_CONNECTION.test(name) || (isDecoded && OF_THE_CODING.test(name))) continue;
+    if (OF_THE_CONNECTION.test(name) || named?.has(name) === true || (isDecoded && OF_THE_CODING.test(name))) continue;
     if (name === "set-cookie") ctx.raw.appendHeader(name, value);
     else ctx.raw.setHeader(name, value);
   }
   if (response.body !== null) ctx.answerBody(response.body);
+}
+
+/** The fields that an upstream's `Connection` names are for its connection alone (RFC 9110 section 7.6.1). */
+function namesIn(connection: string | null): ReadonlySet<string> | undefined {
+  if (connection === null) return undefined;
+  return new Set(connection.split(",").map((name) => trimWhitespace(name).toLowerCase()));
 }
 
 /** Turns what `ctx.body` may hold into what can be sent: text, bytes or a Node stream of them. @internal */
