@@ -5,6 +5,7 @@
 /** The names that the language gives to values whose content `JSON.stringify` does not see. */
 const WITHOUT_JSON: ReadonlySet<string> = new Set([
   "Array Iterator",
+  "ArrayBuffer",
   "AsyncGenerator",
   "Error",
   "FormData",

@@ -17,7 +17,7 @@ import { PROBLEM_CONTENT_TYPE, type Problem } from "../errors/problem.js";
 import { checkFinalStatus } from "./head.js";
 
 /** What can be sent; an object has become JSON text before it gets here. */
-export type Payload = string | Uint8Array | Readable;
+export type Payload = string | Uint8Array | Readable | AsyncIterable<unknown>;
 
 export class Reply {
   private constructor(
@@ -42,7 +42,7 @@ export class Reply {
     return new Reply(status, HTML, html);
   }
 
-  /** Bytes or a stream under a media type of your own. */
+  /** Text, bytes, a stream or an async iterable under a media type of your own. */
   static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
     validateHeaderValue("Content-Type", type);
     return new Reply(status, type, body);
