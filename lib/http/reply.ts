@@ -11,6 +11,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
+import { EventBody, type EventSource } from "./event-stream.js";
 import { jsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, type Problem } from "../errors/problem.js";
@@ -23,7 +24,7 @@ export class Reply {
   private constructor(
     readonly statusCode: number,
     readonly type: string | undefined,
-    readonly body: Payload | undefined,
+    readonly body: Payload | EventBody | undefined,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     checkFinalStatus(statusCode);
@@ -46,6 +47,17 @@ export class Reply {
   static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
     validateHeaderValue("Content-Type", type);
     return new Reply(status, type, body);
+  }
+
+  /**
+   * Server-sent events from an async iterable, or from a function of the client's `Last-Event-ID` that makes one: `text/event-stream`,
+   * `Cache-Control: no-store`, a comment every 15 seconds. The stream ends in order at the drain deadline.
+   *
+   * @example
+   * return Reply.events((lastEventId) => this.orders.changesAfter(lastEventId));
+   */
+  static events(source: EventSource): Reply {
+    return new Reply(200, "text/event-stream", new EventBody(source), { "Cache-Control": "no-store" });
   }
 
   /** 201, with `Location` when one is given. */

@@ -6,6 +6,7 @@ import zlib from "node:zlib";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { Context } from "./context.js";
+import { EventBody } from "./event-stream.js";
 import { bytesOf, isAsyncIterable, IterableStream } from "./iterable-stream.js";
 import { isPlain, jsonText } from "./json-text.js";
 import { JSON_TYPE } from "./media-type.js";
@@ -43,7 +44,9 @@ export abstract class Deferred {
 /** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
 export function answerWith(ctx: Context, value: unknown): void {
   if (!ctx.mayChange) {
-    discardBody(value instanceof Reply || value instanceof Response ? value.body : value);
+    const body: unknown = value instanceof Reply || value instanceof Response ? value.body : value;
+    if (body instanceof EventBody) body.discard();
+    else discardBody(body);
     return;
   }
   if (typeof value === "string") {
@@ -81,18 +84,19 @@ function answerJson(ctx: Context, value: unknown): void {
 export function applyReply(ctx: Context, reply: Reply): void {
   const { raw } = ctx;
   if (ctx.headIsSent) {
-    ctx.answerBody(bodyOf(reply) ?? "");
+    ctx.answerBody(bodyOf(ctx, reply) ?? "");
     return;
   }
   ctx.answerNothing();
   ctx.answerStatus(reply.statusCode);
   raw.statusMessage = "";
   for (const name in reply.headers) raw.setHeader(name, reply.headers[name] ?? "");
-  const body = bodyOf(reply);
+  const body = bodyOf(ctx, reply);
   if (body !== undefined) ctx.answerBody(body, reply.type);
 }
 
-function bodyOf({ body }: Reply): unknown {
+function bodyOf(ctx: Context, { body }: Reply): unknown {
+  if (body instanceof EventBody) return body.open(ctx);
   return isAsyncIterable(body) && !isStream(body) ? new IterableStream(body) : body;
 }
 

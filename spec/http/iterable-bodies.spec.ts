@@ -17,7 +17,7 @@ function returned(handler: Handler): Handler {
   return (ctx) => answerReturned(ctx, handler(ctx));
 }
 
-async function* each(...values: readonly unknown[]): AsyncGenerator<unknown> {
+async function* each(...values: readonly unknown[]): AsyncGenerator {
   for (const value of values) yield value;
 }
 
@@ -62,7 +62,7 @@ describe("an async iterable", () => {
   it("decides its type by the first value, however late that comes", async () => {
     const clock = new FakeClock();
     let give: (() => void) | undefined;
-    const late = async function* (): AsyncGenerator<unknown> {
+    const late = async function* (): AsyncGenerator {
       await new Promise<void>((resolve) => (give = resolve));
       yield { a: 1 };
     };
@@ -91,8 +91,7 @@ describe("an async iterable", () => {
 
   it("has no media type for HEAD where the first value would decide it, and is closed unread", async () => {
     let wasClosed = false;
-    const source = { [Symbol.asyncIterator]: () => ({ next, return: () => ((wasClosed = true), next()) }) };
-    const next = async () => ({ done: true as const, value: undefined });
+    const source = { [Symbol.asyncIterator]: () => ({ next: over, return: () => ((wasClosed = true), over()) }) };
 
     const answer = await answerOf(() => source, "HEAD");
 
@@ -119,9 +118,9 @@ describe("an async iterable", () => {
   ];
   for (const [what, first, second] of cut) {
     it(`is cut, never ended in order, when it ${what} later`, async () => {
-      let goOn = (): void => {};
+      let goOn: (() => void) | undefined;
       const heard = new Promise<void>((resolve) => (goOn = resolve));
-      const source = async function* (): AsyncGenerator<unknown> {
+      const source = async function* (): AsyncGenerator {
         yield first;
         await heard;
         if (second instanceof Error) throw second;
@@ -132,7 +131,7 @@ describe("an async iterable", () => {
         await using stack = await Stack.of([], returned(source));
         await using client = await Conversation.with(stack.port);
         await client.say(GET).hear(/\r\n\r\n[^]+\r\n/);
-        goOn();
+        goOn?.();
         text = await client.end();
       });
 
@@ -144,13 +143,13 @@ describe("an async iterable", () => {
   }
 
   it("is asked for no more than the client takes, and closed when the client leaves", async () => {
-    let given = 0;
+    const count = { given: 0 };
     let wasClosed = false;
     const chunk = Buffer.alloc(65_536);
-    const source = async function* (): AsyncGenerator<unknown> {
+    const source = async function* (): AsyncGenerator {
       try {
         for (;;) {
-          given += 1;
+          count.given += 1;
           yield chunk;
         }
       } finally {
@@ -162,14 +161,14 @@ describe("an async iterable", () => {
     client.socket.pause();
     client.say(GET);
 
-    for (let before = -1; before !== given || given === 0;) {
-      before = given;
+    for (let before = -1; before !== count.given || before === 0;) {
+      before = count.given;
       await client.quiet(50);
     }
     client.socket.destroy();
     await until(() => wasClosed);
 
-    expect(given).to.be.within(1, 1000);
+    expect(count.given).to.be.within(1, 1000);
   });
 
   it("is closed when the client leaves before the first value", async () => {
@@ -217,6 +216,10 @@ describe("an async iterable", () => {
   });
 });
 
+async function over() {
+  return { done: true as const, value: undefined };
+}
+
 /** Its `next` never settles. */
 function forever(onReturn: () => void, onNext: () => void = () => {}): AsyncIterable<unknown> {
   const next = () => (onNext(), new Promise<never>(() => {}));
@@ -225,6 +228,6 @@ function forever(onReturn: () => void, onNext: () => void = () => {}): AsyncIter
 }
 
 // oxlint-disable-next-line require-yield -- it fails before its first value
-async function* failing(): AsyncGenerator<unknown> {
+async function* failing(): AsyncGenerator {
   throw new Error("the source failed");
 }
