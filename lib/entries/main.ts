@@ -28,6 +28,7 @@ export {
 export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 
 export { Context, type FormFields } from "../http/context.js";
+export type { EventIterable, EventSource, ServerSentEvent } from "../http/event-stream.js";
 export { Extension } from "../http/extension.js";
 export { Layer, type KoaMiddleware, type Next, type Run } from "../http/middleware.js";
 export { Reply } from "../http/reply.js";

@@ -8,6 +8,7 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { isStream, keepFailure } from "./body-stream.js";
+import { isAsyncIterable } from "./iterable-stream.js";
 import { detachResponse } from "./detached-response.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 
@@ -250,7 +251,7 @@ function naturalTypeOf(value: unknown): string | undefined {
 
 /** A body whose value does not tell its length. */
 function isFlowing(value: unknown): boolean {
-  return isStream(value) || value instanceof ReadableStream;
+  return isStream(value) || value instanceof ReadableStream || isAsyncIterable(value);
 }
 
 /** Middleware written for Koa knows bytes as a `Buffer`, and takes any other object for JSON. */

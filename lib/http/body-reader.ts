@@ -85,6 +85,11 @@ async function textOf(ctx: Context): Promise<string> {
   return decode(await readBytes(ctx));
 }
 
+/** A copy, so that a caller who changes it changes nothing for the next reader. */
+export function copyBytes(ctx: Context): Promise<Buffer> {
+  return markHandled(readBytes(ctx).then((bytes) => Buffer.from(bytes)));
+}
+
 /** @param query without its `?` */
 export function readSearch(query: string, schema?: Schema): FieldValues | Promise<unknown> {
   const fields = parseFields(query);

@@ -2,6 +2,7 @@
  * Streams as bodies: how to tell them from other values, how to keep their failures, and how to make each of them sendable. A stream is
  * known by its methods, since it may come from another copy of the stream package or an old kind; its state may be missing then.
  */
+import { discardIterable, isAsyncIterable } from "./iterable-stream.js";
 import { Readable, pipeline, Transform, type TransformCallback } from "node:stream";
 
 export function isStream(value: unknown): value is Readable {
@@ -22,6 +23,8 @@ export function discardBody(body: unknown): void {
     body.destroy();
   } else if (body instanceof ReadableStream && !body.locked) {
     body.cancel().catch(() => {});
+  } else if (isAsyncIterable(body) && !(body instanceof ReadableStream)) {
+    discardIterable(body);
   }
 }
 

@@ -8,7 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Cookies from "cookies";
 import Koa from "koa";
-import { readForm, readJson, readSearch, readText } from "./body-reader.js";
+import { copyBytes, readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
 import { asFrameworkError } from "./thrown-error.js";
@@ -185,6 +185,11 @@ export class Context<Names extends string = never> extends Exchange {
   /** The body as UTF-8 text, of any media type. */
   text(): Promise<string> {
     return readText(this);
+  }
+
+  /** The body as it was sent, of any media type: for a signature over it. The buffer belongs to the caller. */
+  bytes(): Promise<Buffer> {
+    return copyBytes(this);
   }
 
   /** The fields of the query; with a schema, the schema's output, which is a promise if the schema is asynchronous. */

@@ -187,7 +187,28 @@ export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHea
 export function endAnswer(raw: ServerResponse, body: string | Uint8Array | undefined, length: number): void {
   if (typeof body === "string" && length === body.length && length <= SMALL && appendToHead(raw, body)) raw.end();
   else if (body === undefined) raw.end();
-  else raw.end(body);
+  else endWithBody(raw, body);
+}
+
+/** Sends a head that is written, before the first chunk of its body. */
+export function flushHead(raw: ServerResponse): void {
+  if (isWrittenInUtf8(raw)) raw.write(Buffer.alloc(0));
+  else raw.flushHeaders();
+}
+
+/** Ends an answer whose head is written, and perhaps sent. */
+export function endWithBody(raw: ServerResponse, body: string | Uint8Array): void {
+  raw.end(typeof body === "string" && isWrittenInUtf8(raw) ? Buffer.from(body) : body);
+}
+
+const NOT_ASCII = /[\u0080-\uffff]/;
+
+/**
+ * Whether Node writes a composed head in UTF-8 if it is flushed alone or sent with a text: it joins the two. Before bytes it writes the head
+ * in Latin-1.
+ */
+function isWrittenInUtf8({ _header: head }: ServerResponse & Composed): boolean {
+  return typeof head === "string" && NOT_ASCII.test(head);
 }
 
 function appendToHead(raw: ServerResponse, body: string): boolean {

@@ -11,18 +11,20 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
+import { EventBody, type EventSource } from "./event-stream.js";
+import { jsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, type Problem } from "../errors/problem.js";
 import { checkFinalStatus } from "./head.js";
 
 /** What can be sent; an object has become JSON text before it gets here. */
-export type Payload = string | Uint8Array | Readable;
+export type Payload = string | Uint8Array | Readable | AsyncIterable<unknown>;
 
 export class Reply {
   private constructor(
     readonly statusCode: number,
     readonly type: string | undefined,
-    readonly body: Payload | undefined,
+    readonly body: Payload | EventBody | undefined,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     checkFinalStatus(statusCode);
@@ -30,7 +32,7 @@ export class Reply {
 
   /** `application/json`; a value that cannot be serialised throws here, in the handler. */
   static json(value: unknown, status = 200): Reply {
-    return new Reply(status, JSON_TYPE, JSON.stringify(value) ?? "null");
+    return new Reply(status, JSON_TYPE, value === undefined ? "null" : jsonText(value));
   }
 
   static text(text: string, status = 200): Reply {
@@ -41,10 +43,21 @@ export class Reply {
     return new Reply(status, HTML, html);
   }
 
-  /** Bytes or a stream under a media type of your own. */
+  /** Text, bytes, a stream or an async iterable under a media type of your own. */
   static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
     validateHeaderValue("Content-Type", type);
     return new Reply(status, type, body);
+  }
+
+  /**
+   * Server-sent events from an async iterable, or from a function of the client's `Last-Event-ID` that makes one: `text/event-stream`,
+   * `Cache-Control: no-store`, a comment every 15 seconds. The stream ends in order at the drain deadline.
+   *
+   * @example
+   * return Reply.events((lastEventId) => this.orders.changesAfter(lastEventId));
+   */
+  static events(source: EventSource): Reply {
+    return new Reply(200, "text/event-stream", new EventBody(source), { "Cache-Control": "no-store" });
   }
 
   /** 201, with `Location` when one is given. */

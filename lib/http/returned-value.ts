@@ -6,9 +6,13 @@ import zlib from "node:zlib";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { Context } from "./context.js";
+import { EventBody } from "./event-stream.js";
+import { bytesOf, isAsyncIterable, IterableStream } from "./iterable-stream.js";
+import { isPlain, jsonText } from "./json-text.js";
 import { JSON_TYPE } from "./media-type.js";
 import { Reply } from "./reply.js";
 import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-stream.js";
+import { trimWhitespace } from "./field-value.js";
 import { checkFinalStatus } from "./head.js";
 
 /**
@@ -43,7 +47,9 @@ export abstract class Deferred {
 /** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
 export function answerWith(ctx: Context, value: unknown): void {
   if (!ctx.mayChange) {
-    discardBody(value instanceof Reply || value instanceof Response ? value.body : value);
+    const body: unknown = value instanceof Reply || value instanceof Response ? value.body : value;
+    if (body instanceof EventBody) body.discard();
+    else discardBody(body);
     return;
   }
   if (typeof value === "string") {
@@ -59,7 +65,9 @@ export function answerWith(ctx: Context, value: unknown): void {
 }
 
 function answerWithObject(ctx: Context, value: object): void {
-  if (value instanceof Reply) applyReply(ctx, value);
+  // Nearly every object is data; a literal with one of these may be a stream or an iterable.
+  if (isPlain(value) && !("pipe" in value) && !(Symbol.asyncIterator in value)) answerJson(ctx, value);
+  else if (value instanceof Reply) applyReply(ctx, value);
   else if (value instanceof Deferred) defer(ctx, value);
   // `pipe` and `end` return the response: the application writes the answer.
   else if (value === ctx.raw) ctx.respond = false;
@@ -67,6 +75,7 @@ function answerWithObject(ctx: Context, value: object): void {
     ctx.answerBody(value);
   else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) ctx.answerBody(bytesOf(value));
   else if (value instanceof Response) answerFetchResponse(ctx, value);
+  else if (isAsyncIterable(value)) ctx.answerBody(new IterableStream(value, !ctx.raw.hasHeader("Content-Type")));
   else answerJson(ctx, value);
 }
 
@@ -76,28 +85,27 @@ function defer(ctx: Context, value: Deferred): void {
 }
 
 function answerJson(ctx: Context, value: unknown): void {
-  const text = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
-  ctx.answerBody(text, JSON_TYPE);
-}
-
-function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
-  return ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
+  ctx.answerBody(jsonText(value), JSON_TYPE);
 }
 
 /** Puts a reply in place of what was there; headers of the same name are replaced, others stay. @internal */
 export function applyReply(ctx: Context, reply: Reply): void {
   const { raw } = ctx;
   if (ctx.headIsSent) {
-    ctx.answerBody(reply.body ?? "");
+    ctx.answerBody(bodyOf(ctx, reply) ?? "");
     return;
   }
   ctx.answerNothing();
   ctx.answerStatus(reply.statusCode);
   raw.statusMessage = "";
   for (const name in reply.headers) raw.setHeader(name, reply.headers[name] ?? "");
-  if (reply.body === undefined) return;
-  ctx.answerBody(reply.body, reply.type);
+  const body = bodyOf(ctx, reply);
+  if (body !== undefined) ctx.answerBody(body, reply.type);
+}
+
+function bodyOf(ctx: Context, { body }: Reply): unknown {
+  if (body instanceof EventBody) return body.open(ctx);
+  return isAsyncIterable(body) && !isStream(body) ? new IterableStream(body) : body;
 }
 
 /** Headers about the connection of the other response, and about a coding that `fetch` has decoded. */
@@ -115,12 +123,19 @@ function answerFetchResponse(ctx: Context, response: Response): void {
   const coding = response.headers.get("content-encoding");
   // A response that the application made has no URL, and its body is in the coding of its headers.
   const isDecoded = response.url !== "" && coding !== null && isUndoneByFetch(coding);
+  const named = namesIn(response.headers.get("connection"));
   for (const [name, value] of response.headers) {
-    if (OF_THE_CONNECTION.test(name) || (isDecoded && OF_THE_CODING.test(name))) continue;
+    if (OF_THE_CONNECTION.test(name) || named?.has(name) === true || (isDecoded && OF_THE_CODING.test(name))) continue;
     if (name === "set-cookie") ctx.raw.appendHeader(name, value);
     else ctx.raw.setHeader(name, value);
   }
   if (response.body !== null) ctx.answerBody(response.body);
+}
+
+/** The fields that an upstream's `Connection` names are for its connection alone (RFC 9110 section 7.6.1). */
+function namesIn(connection: string | null): ReadonlySet<string> | undefined {
+  if (connection === null) return undefined;
+  return new Set(connection.split(",").map((name) => trimWhitespace(name).toLowerCase()));
 }
 
 /** Turns what `ctx.body` may hold into what can be sent: text, bytes or a Node stream of them. @internal */
@@ -141,6 +156,10 @@ export function settleBody(ctx: Context): void {
     settleBody(ctx);
   } else if (ArrayBuffer.isView(payload) || payload instanceof ArrayBuffer) {
     ctx.payload = bytesOf(payload);
+  } else if (isAsyncIterable(payload)) {
+    const stream = new IterableStream(payload, !ctx.headIsSent && !ctx.raw.hasHeader("Content-Type"));
+    keepFailure(stream);
+    ctx.payload = stream;
   } else {
     answerJson(ctx, payload);
   }
@@ -163,37 +182,58 @@ const FIRST_CHUNK_MS = 100;
 export function answerReturned(ctx: Context, value: unknown): void | Promise<void> {
   answerWith(ctx, value);
   if (typeof ctx.payload !== "object") return undefined;
-  if (ctx.payload instanceof ReadableStream || isStream(ctx.payload)) settleBody(ctx);
+  if (ctx.payload instanceof ReadableStream || isStream(ctx.payload) || isAsyncIterable(ctx.payload)) settleBody(ctx);
   return isStream(ctx.payload) ? firstChunk(ctx, ctx.payload) : undefined;
 }
 
 function firstChunk(ctx: Context, stream: Readable): void | Promise<void> {
-  if (stream.readableEnded || ctx.incoming.method === "HEAD") return undefined;
+  const decidesType = stream instanceof IterableStream && stream.decidesType && !ctx.headIsSent;
+  if (stream.readableEnded || ctx.incoming.method === "HEAD") {
+    // The head of a GET would say what only its body decides (RFC 9110 section 9.3.2).
+    if (decidesType) ctx.naturalType = undefined;
+    return undefined;
+  }
   const failure = failureOf(stream);
   if (failure !== undefined) throw failure;
   if (stream.readableLength > 0 || ctx.headIsSent || isEventStream(ctx)) return undefined;
+  if (decidesType) return firstValue(ctx, stream);
   // The handler has answered in time, so no deadline counts during the wait.
   const { timeKeeper } = ctx;
   ctx.timeKeeper = stream;
-  return begin(ctx, stream).finally(() => (ctx.timeKeeper = timeKeeper));
+  return begin(ctx, stream, FIRST_CHUNK_MS).finally(() => (ctx.timeKeeper = timeKeeper));
+}
+
+/** Without a type that was set, the first value decides it, so that the answer waits for it as for a handler: a deadline counts. */
+async function firstValue(ctx: Context, stream: IterableStream): Promise<void> {
+  ctx.whenGone({ clientGone: () => void stream.destroy() });
+  await begin(ctx, stream);
+  if (!ctx.mayChange || ctx.payload !== stream) return;
+  ctx.naturalType = stream.naturalType ?? ctx.naturalType;
+  if (ctx.isShared) ctx.mirror();
+}
+
+/** Node emits the end of a stream only to a reader. */
+function isEmptyIterable(stream: Readable): boolean {
+  return stream instanceof IterableStream && stream.isOver;
 }
 
 function isEventStream({ raw, naturalType }: Context): boolean {
   return /^text\/event-stream(?:$|[ \t;])/i.test(String(raw.getHeader("Content-Type") ?? naturalType));
 }
 
-/** Resolves with the first chunk, the end, or after the time. Rejects with the error of the stream. */
-function begin(ctx: Context, stream: Readable): Promise<void> {
+/** Resolves with the first chunk, the end, or after the time, if one is given. Rejects with the error of the stream. */
+function begin(ctx: Context, stream: Readable, limitMs?: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
-      timer.cancel();
+      timer?.cancel();
       stream.off("readable", arrived).off("end", arrived).off("close", arrived).off("error", failed);
     };
     const arrived = (): void => {
+      if (ctx.isAbandoned) return enough();
       const failure = failureOf(stream);
       if (failure !== undefined) return failed(failure);
       // Node emits "readable" also before an end or an error.
-      if (stream.readableLength > 0 || stream.readableEnded) enough();
+      if (stream.readableLength > 0 || stream.readableEnded || isEmptyIterable(stream)) enough();
     };
     const failed = (error: unknown): void => {
       stop();
@@ -203,7 +243,7 @@ function begin(ctx: Context, stream: Readable): Promise<void> {
       stop();
       resolve();
     };
-    const timer = ctx.clock.setTimeout(enough, FIRST_CHUNK_MS);
+    const timer = limitMs === undefined ? undefined : ctx.clock.setTimeout(enough, limitMs);
     stream.on("readable", arrived).on("end", arrived).on("close", arrived).on("error", failed);
   });
 }

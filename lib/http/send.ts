@@ -6,7 +6,17 @@
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
 import { announcedLength, checkLength, lengthError, type LengthBounds } from "./announced-length.js";
-import { endAnswer, isWatched, takesText, writeHead, isEmptyStatus, TextHead, NodeHead } from "./head.js";
+import {
+  endAnswer,
+  endWithBody,
+  flushHead,
+  isWatched,
+  takesText,
+  writeHead,
+  isEmptyStatus,
+  TextHead,
+  NodeHead,
+} from "./head.js";
 import type { Context } from "./context.js";
 import { halfClose } from "./half-close.js";
 import { lengthOf } from "./answer.js";
@@ -60,7 +70,7 @@ function lengthOfEmpty(ctx: Context): number | undefined {
 function sendWhole(ctx: Context, body: string | Uint8Array | undefined, length: number, lingers: boolean): void {
   if (lingers) lingerAfter(ctx);
   // The application may have put an `end` of its own on a response that it holds.
-  if (ctx.isShared && body !== undefined) ctx.raw.end(body);
+  if (ctx.isShared && body !== undefined) endWithBody(ctx.raw, body);
   else endAnswer(ctx.raw, body, length);
   endRequest(ctx);
   ctx.finish();
@@ -70,7 +80,7 @@ function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   if (lingers) lingerAfterStream(ctx, stream);
   const { raw } = ctx;
   const most = announcedLength(raw);
-  raw.flushHeaders();
+  flushHead(raw);
   // The handler's code produces the body, so what it logs belongs to the handler's flow.
   resumeFlow(ctx.flow, (body) => pump(ctx, body, { least: most, most }), stream);
 }
@@ -86,7 +96,7 @@ function sendBehindHead(ctx: Context, payload: unknown): void {
   const most = announcedLength(raw);
   const bounds = { least: isHeadAlone(raw) ? most : undefined, most };
   if (isStream(payload)) {
-    raw.flushHeaders();
+    flushHead(raw);
     resumeFlow(ctx.flow, (body) => pump(ctx, body, bounds), payload);
   } else {
     // `settleBody` has left text and bytes here.
@@ -98,7 +108,7 @@ function endBehindHead(ctx: Context, body: string | Uint8Array, bounds: LengthBo
   const { raw } = ctx;
   const error = lengthError(Buffer.byteLength(body), bounds);
   if (error === undefined) {
-    raw.end(body);
+    endWithBody(raw, body);
     return;
   }
   log.error("response failed", { error, status: raw.statusCode });

@@ -313,3 +313,58 @@ describe("a body that comes one byte at a time", () => {
     expect([stdout, stderr]).to.deep.equal(["true\n", ""]);
   });
 });
+
+function lengthRead(body: string) {
+  return answerOf(async (ctx) => (await ctx.bytes()).length, { body });
+}
+
+describe("ctx.bytes", () => {
+  const SIGNED = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
+
+  /** Sends bytes that are neither UTF-8 nor of a known media type. */
+  async function answerTo(handler: (ctx: Context) => unknown): Promise<string> {
+    await using stack = await Stack.of([], handler);
+    const response = await fetch(stack.url, { method: "POST", body: SIGNED });
+    return await response.text();
+  }
+
+  it("gives the body byte by byte, whatever its media type", async () => {
+    const text = await answerTo(async (ctx) => (await ctx.bytes()).toString("hex"));
+
+    expect(text).to.equal(SIGNED.toString("hex"));
+  });
+
+  it("gives every reader the same bytes, also after one has changed its own", async () => {
+    const answer = await answerOf(
+      async (ctx) => {
+        const first = await ctx.bytes();
+        const before = String(first);
+        first.fill(0);
+        return [before, String(await ctx.bytes()), await ctx.json()];
+      },
+      { headers: JSON_BODY, body: '{"a":1}' },
+    );
+
+    expect(answer.text).to.equal('["{\\"a\\":1}","{\\"a\\":1}",{"a":1}]');
+  });
+
+  it("has the limit of the other readers", async () => {
+    expect((await lengthRead("x".repeat(2 ** 21))).text).to.equal(String(2 ** 21));
+    expect((await lengthRead("x".repeat(2 ** 21 + 1))).status).to.equal(413);
+  });
+
+  it("may fail before the handler awaits it", async () => {
+    const unhandled = await unhandledDuring(async () => {
+      await answerOf(
+        async (ctx) => {
+          const reading = ctx.bytes();
+          await new Promise(setImmediate);
+          return await reading;
+        },
+        { body: "x".repeat(2 ** 21 + 1) },
+      );
+    });
+
+    expect(unhandled).to.deep.equal([]);
+  });
+});

@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { Application, NotFoundError, Route, Routes, SecurityHeaders, type Context } from "@stagecraft/framework";
 import { Conversation } from "../support/conversation.js";
 import { listening } from "../support/listening.js";
+import { Stack } from "../support/stack.js";
 
 const OF_STAGES = [
   "access-control-allow-origin",
@@ -298,4 +299,34 @@ describe("the end of a small answer", () => {
 
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
   });
+});
+
+describe("a header value in Latin-1", () => {
+  const bodies: readonly (readonly [string, (ctx: Context) => unknown])[] = [
+    ["no body", () => undefined],
+    ["short text in ASCII", () => "hello"],
+    ["text that is not ASCII", () => "grüße"],
+    ["long text", () => "x".repeat(10_000)],
+    ["JSON that is not ASCII", () => ({ a: "ü" })],
+    ["bytes", () => Buffer.from("hello")],
+    ["a stream", () => Readable.from(["grüße"])],
+    ["text on a response that the application holds", (ctx) => (ctx.res, "hello")],
+    ["text behind a head that is written by hand", (ctx) => (ctx.res.writeHead(200), "hello")],
+  ];
+  for (const method of ["GET", "HEAD", "POST"]) {
+    for (const [what, handler] of bodies) {
+      it(`goes out in the same bytes for ${method} with ${what}`, async () => {
+        await using stack = await Stack.of([], (ctx) => {
+          ctx.set("X-Name", "Jos\u00e9");
+          return handler(ctx);
+        });
+
+        const text = await stack.raw(
+          `${method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+        );
+
+        expect(text.toLowerCase()).to.contain("\r\nx-name: jos\u00e9\r\n");
+      });
+    }
+  }
 });

@@ -159,6 +159,18 @@ describe("a returned value", () => {
     expect(answer.headers).to.include({ "x-a": "1", "transfer-encoding": "chunked" });
   });
 
+  it("keeps the fields that an upstream's Connection names from the client", async () => {
+    await using upstream = await Stack.of([], (ctx) => {
+      ctx.set({ Connection: "close, X-Hop ,x-other", "X-Hop": "1", "X-Other": "2", "X-A": "3" });
+      return "hello";
+    });
+
+    const answer = await answerOf(() => fetch(upstream.url));
+
+    expect(answer.text).to.equal("hello");
+    expect(answer.headers).to.include({ "x-a": "3" }).and.not.have.any.keys("x-hop", "x-other");
+  });
+
   for (const [what, coding, encode] of [
     ["two codings", "GZIP, br", (text: string) => brotliCompressSync(gzipSync(text))],
     ["Zstandard", "zstd", (text: string) => encodeZstd(text) ?? Buffer.from("coded")],
