@@ -142,6 +142,30 @@ describe("Application", () => {
     expect(await (await app.get("/up/ready")).json()).to.deep.include({ checks: { database: { status: "up" } } });
   });
 
+  it("takes a class of .provide() as a module does", async () => {
+    let started = 0;
+
+    @Injectable()
+    class SlowBoot extends Subsystem {
+      readonly kind = "jobs";
+
+      constructor(readonly clock: Clock) {
+        super();
+      }
+
+      start(): void {
+        started += 1;
+      }
+
+      stop(): void {}
+    }
+
+    await using app = await testApp(Application.create().provide(SlowBoot));
+
+    expect(app.resolve(SlowBoot).clock).to.equal(app.resolve(Clock));
+    expect(started).to.equal(1);
+  });
+
   it("disposes of its instances in reverse order when it stops, after the last request", async () => {
     const events: string[] = [];
     @Injectable()

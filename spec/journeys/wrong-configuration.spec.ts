@@ -65,12 +65,7 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
   ["a number for times", "E_LIFECYCLE_OPTION", lifecycle("…"), (b) => b.lifecycle(untyped(5000))],
   ["nothing for times", "E_LIFECYCLE_OPTION", lifecycle("…"), (b) => b.lifecycle(untyped(null))],
   ["routes that are none", "E_ROUTES_INVALID", ".routes(…)", (b) => b.routes(untyped([]))],
-  [
-    "a binding that is none",
-    "E_PROVIDER_INVALID",
-    "binding 1 of the application",
-    (b) => b.provide(untyped(Undecorated)),
-  ],
+  ["a binding that is none", "E_PROVIDER_INVALID", "binding 1 of the application", (b) => b.provide(untyped("links"))],
   ["a proxy function that is none", "E_STAGE", ".proxy(…)", (b) => b.proxy(untyped("/new"))],
   ["a threshold that is none", "E_COMPRESSION_OPTION", ".compression(…)", (b) => b.compression({ threshold: -1 })],
   ["a number for a threshold's object", "E_STAGE", ".compression(…)", (b) => b.compression(untyped(1024))],
