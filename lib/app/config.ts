@@ -6,6 +6,7 @@
  * Application.create(Shop).config(AppConfig.fromEnv()); // APP_NAME, APP_URL, APP_ENV, APP_PORT
  * new AppConfig({ name: "shop", url: "https://shop.example/eu/" }).absoluteUrl("/links/7"); // https://shop.example/eu/links/7
  */
+import { valueText } from "../errors/value-text.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 
 export const DEFAULT_PORT = 3000;
@@ -104,7 +105,7 @@ export function checkPort(port: number, where: string): Diagnostic | undefined {
   if (Number.isInteger(port) && port >= 0 && port <= MAX_PORT) return undefined;
   return {
     code: "E_PORT",
-    what: `${String(port)} is not a port`,
+    what: `${valueText(port)} is not a port`,
     where,
     fix: `give a whole number from 0 (any free port) to ${MAX_PORT}`,
   };

@@ -14,8 +14,9 @@
  * ```
  */
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
+import { bareDecorator } from "./bare-decorator.js";
 import { Annotation, Injectable } from "./injectable.js";
-import type { AbstractClass, Class, InjectionToken } from "./token.js";
+import { isClass, type AbstractClass, type Class, type InjectionToken } from "./token.js";
 import type { Binding } from "./provide.js";
 
 /** Every list may be left out. */
@@ -39,6 +40,7 @@ const definitions = new Annotation<ModuleDefinition>();
 
 /** Declares a module. Its class is built once for each application, and its constructor is injected like any other. */
 export function Module(options: ModuleOptions = {}): (target: AbstractClass) => void {
+  if (isClass(options)) throw bareDecorator("Module({ … })", options);
   const definition: ModuleDefinition = {
     imports: listOf(options.imports),
     controllers: listOf(options.controllers),

@@ -12,6 +12,7 @@
  * @example
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
  */
+import { valueText } from "../errors/value-text.js";
 import type { Redis as Client, RedisOptions } from "ioredis";
 import { FrameworkError } from "../errors/framework-error.js";
 import { expectPeer, missingPeer } from "../errors/optional-package.js";
@@ -155,7 +156,7 @@ function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): Client
   const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
   if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > LONGEST_TIMER_MS) {
     throw new FrameworkError(
-      `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${String(commandTimeout)}`,
+      `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${valueText(commandTimeout)}`,
       { code: "E_CACHE_TIMEOUT" },
     );
   }

@@ -10,6 +10,7 @@
  * builder.bodyLimit(2_097_152, { cap: 52_428_800 });
  * Route.post("/photos", upload).middleware(new BodyLimitLayer(20_971_520));
  */
+import { valueText } from "../errors/value-text.js";
 import type { IncomingMessage } from "node:http";
 import { PayloadTooLargeError, FrameworkError } from "../errors/framework-error.js";
 import { Extension } from "../http/extension.js";
@@ -42,7 +43,7 @@ export class BodyLimitLayer extends Layer {
     super();
     this.cap = cap;
     if (Number.isSafeInteger(bytes) && bytes >= 0 && Number.isSafeInteger(cap) && cap >= bytes) return;
-    const given = cap === bytes ? String(bytes) : `${String(bytes)} bytes and a cap of ${String(cap)}`;
+    const given = cap === bytes ? valueText(bytes) : `${valueText(bytes)} bytes and a cap of ${valueText(cap)}`;
     throw new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
       code: "E_BODY_LIMIT",
     });

@@ -8,6 +8,7 @@
  * @example
  * builder.compression({ threshold: 2048 });
  */
+import { valueText } from "../errors/value-text.js";
 import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type CompressCallback } from "node:zlib";
 import { pipeline, Readable } from "node:stream";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -206,7 +207,7 @@ function compressionSettings(options: CompressionOptions): CompressionSettings {
 
 function check(name: string, value: number, from: number, to: number): void {
   if (Number.isInteger(value) && value >= from && value <= to) return;
-  throw new FrameworkError(`compression: ${name} ${String(value)} is not a whole number from ${from} to ${to}`, {
+  throw new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {
     code: "E_COMPRESSION_OPTION",
   });
 }

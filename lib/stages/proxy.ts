@@ -5,6 +5,7 @@
  * @example
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
  */
+import { valueText } from "../errors/value-text.js";
 import type { IncomingHttpHeaders } from "node:http";
 import { applyReply } from "../http/returned-value.js";
 import { refuse } from "../http/refuse.js";
@@ -54,7 +55,7 @@ export abstract class ProxyAction {
    */
   static shortCircuit(status: number, reply?: Reply): ProxyAction {
     if (!isFinalStatus(status)) {
-      throw new FrameworkError(`shortCircuit(${String(status)}): give a status from 200 to 599`, {
+      throw new FrameworkError(`shortCircuit(${valueText(status)}): give a status from 200 to 599`, {
         code: "E_PROXY_STATUS",
       });
     }
@@ -162,7 +163,7 @@ export type ProxyFunction = (request: ProxyRequest) => ProxyAction | Promise<Pro
 export class ProxyLayer extends Layer {
   constructor(private readonly decide: ProxyFunction) {
     super();
-    if (typeof decide !== "function") throw new TypeError(`${String(decide)} is not a function`);
+    if (typeof decide !== "function") throw new TypeError(`${valueText(decide)} is not a function`);
   }
 
   override wrap(inner: Run): Run {
