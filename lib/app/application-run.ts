@@ -19,12 +19,16 @@ export interface StopTimes {
   readonly drainDeadlineMs: number;
 }
 
+/** Gets what is logged as a warning at the start, and as a failure at the stop, for a process that has no log. */
+export type RunReport = (what: string, detail?: unknown) => void;
+
 export class ApplicationRun {
   private stopping: Promise<StopResult> | undefined;
 
   constructor(
     private readonly parts: ApplicationParts,
     readonly listener: Listener,
+    private readonly report: RunReport = () => undefined,
   ) {}
 
   /** Starts the subsystems while requests are refused, then serves. False if a stop came before the end of the start. */
@@ -53,7 +57,10 @@ export class ApplicationRun {
 
   private serve(): void {
     const { lifecycle, requestHandler } = this.parts;
-    for (const { message, fields } of this.parts.warnings()) log.warn(message, fields);
+    for (const { message, fields } of this.parts.warnings()) {
+      log.warn(message, fields);
+      this.report(message, fields);
+    }
     requestHandler.setHandler(this.parts.chainOf("ready"));
     lifecycle.markReady();
   }
@@ -83,6 +90,7 @@ export class ApplicationRun {
     const { connections } = requestHandler;
     const { forced, cut } = await drain({ listener, connections, clock, delayMs, deadlineMs });
     const failures = await (stopped ?? startup.stop());
+    for (const { message } of failures) this.report(message);
     await this.dispose();
     await this.shutDownLast();
     lifecycle.markStopped();
@@ -96,6 +104,7 @@ export class ApplicationRun {
       await this.parts.container.dispose(this.parts.log.sink);
     } catch (error) {
       log.error("dispose failed", { error });
+      this.report("dispose failed", error);
     }
   }
 
@@ -105,6 +114,7 @@ export class ApplicationRun {
         await each.shutdown();
       } catch (error) {
         log.warn("shutdown failed", { error });
+        this.report("shutdown failed", error);
       }
     }
   }

@@ -43,7 +43,7 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   const address = listenAddressOf(parts);
   await prepareSocket(address);
   parts.requestHandler.reportUnhandledTo(writeFailure);
-  const run = new ApplicationRun(parts, await Listener.open(address, parts.requestHandler));
+  const run = new ApplicationRun(parts, await Listener.open(address, parts.requestHandler), reportUnlogged);
   const end = new ProcessEnd(parts);
   try {
     const started = run.start();
@@ -60,6 +60,12 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
     await removeSocket(address);
     releaseClusterChannel();
   }
+}
+
+function reportUnlogged(what: string, detail?: unknown): void {
+  if (currentSubscriber() !== undefined) return;
+  if (detail === undefined) process.stderr.write(`${what}\n`);
+  else writeFailure(what, detail);
 }
 
 /** Goes to standard error where no subscriber logs it. */
