@@ -19,6 +19,9 @@ export interface StopTimes {
   readonly drainDeadlineMs: number;
 }
 
+/** Browsers and people write `localhost`, and cookies and CORS compare the text. */
+const LOOPBACK = /\/\/(?:127\.0\.0\.1|\[::1\]):/;
+
 /** Gets what is logged as a warning at the start, and as a failure at the stop, for a process that has no log. */
 export type RunReport = (what: string, detail?: unknown) => void;
 
@@ -33,17 +36,26 @@ export class ApplicationRun {
 
   /** Starts the subsystems while requests are refused, then serves. False if a stop came before the end of the start. */
   start(): Promise<boolean> {
+    this.followListener();
     return this.parts.log.run(() => this.stopOnFailure(() => this.boot()));
   }
 
   /** Serves at once, without starting the subsystems. */
   open(): Promise<void> {
+    this.followListener();
     return this.parts.log.run(() => this.stopOnFailure(() => this.serve()));
   }
 
   /** Drains, stops the subsystems in reverse order, then shuts down the `ShutdownLast` objects. A second call waits for the first. */
   stop(times: StopTimes): Promise<StopResult> {
     return (this.stopping ??= this.parts.log.run(() => this.stopAll(times)));
+  }
+
+  /** Before the subsystems start, because they may make URLs. A socket path has no URL. */
+  private followListener(): void {
+    if (typeof this.listener.address === "object" && this.listener.address !== null) {
+      this.parts.config.followListener(urlOf(this.listener).replace(LOOPBACK, "//localhost:"));
+    }
   }
 
   private async boot(): Promise<boolean> {

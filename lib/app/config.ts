@@ -21,7 +21,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface AppConfigValues {
   /** By default `app`. */
   readonly name?: string | undefined;
-  /** Absolute, http or https. By default `http://localhost:3000`. */
+  /** Absolute, http or https. By default `http://localhost` with the port that the application listens on. */
   readonly url?: string | undefined;
   /** By default `development`. */
   readonly env?: string | undefined;
@@ -31,15 +31,17 @@ export interface AppConfigValues {
 
 export class AppConfig {
   readonly name: string;
-  /** As given, with trailing slashes. */
+  /** As given, with trailing slashes. Without a given one its port is 3000 until the application listens. */
   readonly url: string;
   readonly env: string;
   /** 0 to 65535; 0 is any free port. */
   readonly port: number;
+  private readonly hasGivenUrl: boolean;
 
   constructor({ name, url, env, port }: AppConfigValues = {}) {
     this.name = name ?? "app";
-    this.url = url ?? "http://localhost:3000";
+    this.hasGivenUrl = url !== undefined;
+    this.url = url ?? `http://localhost:${DEFAULT_PORT}`;
     this.env = env ?? "development";
     this.port = port ?? DEFAULT_PORT;
   }
@@ -62,6 +64,11 @@ export class AppConfig {
     const base = this.url.slice(0, endBeforeSlashes(this.url));
     const rest = path.slice(startAfterSlashes(path));
     return rest === "" ? base : `${base}/${rest}`;
+  }
+
+  /** Takes the URL of the listener, unless a URL was given. A frozen configuration keeps its own. @internal */
+  followListener(url: string): void {
+    if (!this.hasGivenUrl) Reflect.set(this, "url", url);
   }
 
   /** The faults for which `build()` refuses the configuration. @internal */
