@@ -6,6 +6,7 @@
  * Application.create(Shop).config(AppConfig.fromEnv()); // APP_NAME, APP_URL, APP_ENV, APP_PORT
  * new AppConfig({ name: "shop", url: "https://shop.example/eu/" }).absoluteUrl("/links/7"); // https://shop.example/eu/links/7
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 
@@ -29,6 +30,8 @@ export interface AppConfigValues {
   readonly port?: number | undefined;
 }
 
+const NAMES: OptionNames<AppConfigValues> = { name: true, url: true, env: true, port: true };
+
 export class AppConfig {
   readonly name: string;
   /** As given, with trailing slashes. Without a given one its port is 3000 until the application listens. */
@@ -36,11 +39,14 @@ export class AppConfig {
   readonly env: string;
   /** 0 to 65535; 0 is any free port. */
   readonly port: number;
-  private readonly hasGivenUrl: boolean;
+  readonly #hasGivenUrl: boolean;
 
-  constructor({ name, url, env, port }: AppConfigValues = {}) {
+  constructor(values: AppConfigValues = {}) {
+    // A subclass may pass its own values on.
+    if (new.target === AppConfig) checkOptionNames(values, NAMES, "new AppConfig");
+    const { name, url, env, port } = values;
     this.name = name ?? "app";
-    this.hasGivenUrl = url !== undefined;
+    this.#hasGivenUrl = url !== undefined;
     this.url = url ?? `http://localhost:${DEFAULT_PORT}`;
     this.env = env ?? "development";
     this.port = port ?? DEFAULT_PORT;
@@ -68,7 +74,7 @@ export class AppConfig {
 
   /** Takes the URL of the listener, unless a URL was given. A frozen configuration keeps its own. @internal */
   followListener(url: string): void {
-    if (!this.hasGivenUrl) Reflect.set(this, "url", url);
+    if (!this.#hasGivenUrl) Reflect.set(this, "url", url);
   }
 
   /** The faults for which `build()` refuses the configuration. @internal */

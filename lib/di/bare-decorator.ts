@@ -12,7 +12,7 @@ import { nameOf } from "./token.js";
 export function bareDecorator(decorator: string, target: unknown, key?: unknown): FrameworkError {
   const name = decorator.slice(0, decorator.indexOf("("));
   const owner = typeof target === "function" ? nameOf(target) : nameOf(Object(target).constructor);
-  const place = key === undefined ? owner : `${owner}.${String(key)}`;
+  const place = key === undefined ? owner : `${owner}.${nameOf(key)}`;
   return new FrameworkError(`@${name} stands above ${place} without parentheses: write @${decorator}`, {
     code: "E_DECORATOR_CALL",
   });

@@ -10,6 +10,7 @@
  *   @show show({ params }: Context<"id">) { return params.id; }
  * }
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { bareDecorator } from "../di/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
@@ -46,6 +47,8 @@ export interface EndpointOptions {
   readonly page?: string;
   readonly pages?: readonly string[];
 }
+
+const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true };
 
 /** Answers GET, and HEAD unless the template has a route for HEAD. */
 export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
@@ -84,6 +87,7 @@ export function Any<const P extends string>(path: P, options?: string | Endpoint
 /** @internal */
 export function endpoint<P extends string>(method: Method, path: P, options?: string | EndpointOptions): Endpoint<P> {
   if (isMember(path, options)) throw bareDecorator(`${capitalized(method)}("/path")`, path, options);
+  if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalized(method)}("${path}")`);
   const { name, page, pages = [] } = typeof options === "string" ? { name: options } : (options ?? {});
   const decorate = (target: object, key: string | symbol): void => recordMethod(target, { key, endpoint: made });
   const members = {

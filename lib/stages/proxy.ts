@@ -5,6 +5,7 @@
  * @example
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
  */
+import { checkOptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { IncomingHttpHeaders } from "node:http";
 import { applyReply } from "../http/returned-value.js";
@@ -40,6 +41,7 @@ export abstract class ProxyAction {
    * absolute http(s) URL. Any other location is answered with a 400 problem.
    */
   static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
+    checkOptionNames(options, { permanent: true }, "ProxyAction.redirect");
     return new RedirectAction(location, options.permanent === true);
   }
 

@@ -6,12 +6,22 @@
  * const response = await app.post("/links", { json: { target: "https://example.com/" } });
  * const browser = app.withCookies();
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Clock } from "../runtime/clock.js";
 import type { RequestOptions, Transport } from "./transport.js";
 
 export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
 }
+
+const NAMES: OptionNames<AnyRequestOptions> = {
+  method: true,
+  headers: true,
+  signal: true,
+  json: true,
+  form: true,
+  body: true,
+};
 
 export class TestClient {
   constructor(
@@ -51,7 +61,9 @@ export class TestClient {
   }
 
   /** Sends any method; GET is the default. Rejects if no response arrives. */
-  async request(path: string, { method = "GET", ...options }: AnyRequestOptions = {}): Promise<Response> {
+  async request(path: string, given: AnyRequestOptions = {}): Promise<Response> {
+    checkOptionNames(given, NAMES, `the request of ${path}`);
+    const { method = "GET", ...options } = given;
     const response = await this.transport.send(method, path, options, this.jar?.header(path));
     for (const line of response.headers.getSetCookie()) this.jar?.store(line, path);
     return response;

@@ -11,6 +11,7 @@
  * metrics.increment("orders_total", { kind: "gift" });
  * metrics.render(); // # HELP orders_total Orders placed.\n# TYPE orders_total counter\norders_total{kind="gift"} 1\n
  */
+import { checkOptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
 import { Reply } from "../../http/reply.js";
 import type { Labels } from "./labels.js";
@@ -52,7 +53,9 @@ export class Metrics {
   );
 
   /** @throws MetricsError `E_METRIC_VALUE` if `maxSeries` is not valid. */
-  constructor({ maxSeries = DEFAULT_MAX_SERIES }: MetricsOptions = {}, bounds: readonly number[] = DEFAULT_BUCKETS) {
+  constructor(options: MetricsOptions = {}, bounds: readonly number[] = DEFAULT_BUCKETS) {
+    checkOptionNames<MetricsOptions>(options, { maxSeries: true }, "new Metrics");
+    const { maxSeries = DEFAULT_MAX_SERIES } = options;
     if (!Number.isInteger(maxSeries) || maxSeries < 1) {
       throw new MetricsError(
         "E_METRIC_VALUE",
