@@ -19,21 +19,30 @@ export interface StopTimes {
   readonly drainDeadlineMs: number;
 }
 
+/** Browsers and people write `localhost`, and cookies and CORS compare the text. */
+const LOOPBACK = /\/\/(?:127\.0\.0\.1|\[::1\]):/;
+
+/** Gets what is logged as a warning at the start, and as a failure at the stop, for a process that has no log. */
+export type RunReport = (what: string, detail?: unknown) => void;
+
 export class ApplicationRun {
   private stopping: Promise<StopResult> | undefined;
 
   constructor(
     private readonly parts: ApplicationParts,
     readonly listener: Listener,
+    private readonly report: RunReport = () => undefined,
   ) {}
 
   /** Starts the subsystems while requests are refused, then serves. False if a stop came before the end of the start. */
   start(): Promise<boolean> {
+    this.followListener();
     return this.parts.log.run(() => this.stopOnFailure(() => this.boot()));
   }
 
   /** Serves at once, without starting the subsystems. */
   open(attachments: readonly ServerAttachment[]): Promise<void> {
+    this.followListener();
     return this.parts.log.run(() =>
       this.stopOnFailure(async () => {
         await this.listener.attach(attachments);
@@ -47,6 +56,13 @@ export class ApplicationRun {
     return (this.stopping ??= this.parts.log.run(() => this.stopAll(times)));
   }
 
+  /** Before the subsystems start, because they may make URLs. A socket path has no URL. */
+  private followListener(): void {
+    if (typeof this.listener.address === "object" && this.listener.address !== null) {
+      this.parts.config.followListener(urlOf(this.listener).replace(LOOPBACK, "//localhost:"));
+    }
+  }
+
   private async boot(): Promise<boolean> {
     const { startup, readiness, subsystems, requestHandler } = this.parts;
     requestHandler.setHandler(this.parts.chainOf("booting"));
@@ -58,7 +74,10 @@ export class ApplicationRun {
 
   private serve(): void {
     const { lifecycle, requestHandler } = this.parts;
-    for (const { message, fields } of this.parts.warnings()) log.warn(message, fields);
+    for (const { message, fields } of this.parts.warnings()) {
+      log.warn(message, fields);
+      this.report(message, fields);
+    }
     requestHandler.setHandler(this.parts.chainOf("ready"));
     lifecycle.markReady();
   }
@@ -88,6 +107,7 @@ export class ApplicationRun {
     const { connections } = requestHandler;
     const { forced, cut } = await drain({ listener, connections, clock, delayMs, deadlineMs });
     const failures = await (stopped ?? startup.stop());
+    for (const { message } of failures) this.report(message);
     await this.dispose();
     await this.shutDownLast();
     lifecycle.markStopped();
@@ -101,6 +121,7 @@ export class ApplicationRun {
       await this.parts.container.dispose(this.parts.log.sink);
     } catch (error) {
       log.error("dispose failed", { error });
+      this.report("dispose failed", error);
     }
   }
 
@@ -110,6 +131,7 @@ export class ApplicationRun {
         await each.shutdown();
       } catch (error) {
         log.warn("shutdown failed", { error });
+        this.report("shutdown failed", error);
       }
     }
   }

@@ -14,7 +14,7 @@ import { MaintenanceLayer, Maintenance } from "../stages/maintenance.js";
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import { TimeoutLayer } from "../stages/timeout.js";
 import type { Class } from "../di/token.js";
-import type { Binding } from "../di/provide.js";
+import { bindingOf, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";
 import type { CorsOptions } from "../stages/cors/cors-options.js";
@@ -55,9 +55,9 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Adds bindings for the whole application. They override those of every module. */
-  provide(...bindings: readonly Binding[]): this {
-    this.plan.bindings.push(...bindings);
+  /** Adds providers for the whole application: classes or bindings, as in a module. They override those of every module. */
+  provide(...providers: readonly (Class | Binding)[]): this {
+    this.plan.bindings.push(...providers.map(bindingOf));
     return this;
   }
 

@@ -45,6 +45,22 @@ export interface BuiltStages {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** What the calls of the builder take, for the diagnostic of a stage that refuses its arguments. */
+const FIXES: Readonly<Partial<Record<Slot, string>>> = {
+  proxy: "give a function: (request) => ProxyAction.continue()",
+  compression: "give nothing, or { threshold, brotliQuality, gzipLevel } with whole numbers in their ranges",
+  securityHeaders: "give nothing, or a SecurityHeaders: new SecurityHeaders().withHsts()",
+  cors: 'give the origins, and each option in its form: { origins: ["https://app.example"], methods: ["GET"], maxAge: 600 }',
+  metrics: "give nothing, or a Metrics",
+  errorMapping: "give nothing, or an ErrorMapping: new ErrorMapping().using(mapper)",
+  bodyLimit: "give whole numbers of bytes: .bodyLimit(2_097_152, { cap: 10_485_760 })",
+  timeout: "give a whole number of milliseconds: .timeout(30_000)",
+  maintenance: "give nothing, or a Maintenance",
+  rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
+  staticFiles:
+    'give nothing, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
+};
+
 export function buildStages(plans: readonly StagePlan[], resolve: Resolve): BuiltStages {
   const stages: BuiltStage[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -52,7 +68,7 @@ export function buildStages(plans: readonly StagePlan[], resolve: Resolve): Buil
     try {
       stages.push({ slot, call, layer: make(resolve) });
     } catch (error) {
-      diagnostics.push(diagnosticOf(error, call));
+      diagnostics.push(diagnosticOf(error, call, FIXES[slot] ?? "report it: this stage takes no argument"));
     }
   }
   return { stages, diagnostics };

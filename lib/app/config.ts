@@ -6,6 +6,8 @@
  * Application.create(Shop).config(AppConfig.fromEnv()); // APP_NAME, APP_URL, APP_ENV, APP_PORT
  * new AppConfig({ name: "shop", url: "https://shop.example/eu/" }).absoluteUrl("/links/7"); // https://shop.example/eu/links/7
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { valueText } from "../errors/value-text.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 
 export const DEFAULT_PORT = 3000;
@@ -20,7 +22,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface AppConfigValues {
   /** By default `app`. */
   readonly name?: string | undefined;
-  /** Absolute, http or https. By default `http://localhost:3000`. */
+  /** Absolute, http or https. By default `http://localhost` with the port that the application listens on. */
   readonly url?: string | undefined;
   /** By default `development`. */
   readonly env?: string | undefined;
@@ -28,17 +30,24 @@ export interface AppConfigValues {
   readonly port?: number | undefined;
 }
 
+const NAMES: OptionNames<AppConfigValues> = { name: true, url: true, env: true, port: true };
+
 export class AppConfig {
   readonly name: string;
-  /** As given, with trailing slashes. */
+  /** As given, with trailing slashes. Without a given one its port is 3000 until the application listens. */
   readonly url: string;
   readonly env: string;
   /** 0 to 65535; 0 is any free port. */
   readonly port: number;
+  readonly #hasGivenUrl: boolean;
 
-  constructor({ name, url, env, port }: AppConfigValues = {}) {
+  constructor(values: AppConfigValues = {}) {
+    // A subclass may pass its own values on.
+    if (new.target === AppConfig) checkOptionNames(values, NAMES, "new AppConfig");
+    const { name, url, env, port } = values;
     this.name = name ?? "app";
-    this.url = url ?? "http://localhost:3000";
+    this.#hasGivenUrl = url !== undefined;
+    this.url = url ?? `http://localhost:${DEFAULT_PORT}`;
     this.env = env ?? "development";
     this.port = port ?? DEFAULT_PORT;
   }
@@ -61,6 +70,11 @@ export class AppConfig {
     const base = this.url.slice(0, endBeforeSlashes(this.url));
     const rest = path.slice(startAfterSlashes(path));
     return rest === "" ? base : `${base}/${rest}`;
+  }
+
+  /** Takes the URL of the listener, unless a URL was given. A frozen configuration keeps its own. @internal */
+  followListener(url: string): void {
+    if (!this.#hasGivenUrl) Reflect.set(this, "url", url);
   }
 
   /** The faults for which `build()` refuses the configuration. @internal */
@@ -104,7 +118,7 @@ export function checkPort(port: number, where: string): Diagnostic | undefined {
   if (Number.isInteger(port) && port >= 0 && port <= MAX_PORT) return undefined;
   return {
     code: "E_PORT",
-    what: `${String(port)} is not a port`,
+    what: `${valueText(port)} is not a port`,
     where,
     fix: `give a whole number from 0 (any free port) to ${MAX_PORT}`,
   };

@@ -43,7 +43,8 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   const address = listenAddressOf(parts);
   await prepareSocket(address);
   parts.requestHandler.reportUnhandledTo(writeFailure);
-  const run = new ApplicationRun(parts, await Listener.open(address, parts.requestHandler, parts.attachments));
+  const listener = await Listener.open(address, parts.requestHandler, parts.attachments);
+  const run = new ApplicationRun(parts, listener, reportUnlogged);
   const end = new ProcessEnd(parts);
   try {
     const started = run.start();
@@ -60,6 +61,12 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
     await removeSocket(address);
     releaseClusterChannel();
   }
+}
+
+function reportUnlogged(what: string, detail?: unknown): void {
+  if (currentSubscriber() !== undefined) return;
+  if (detail === undefined) process.stderr.write(`${what}\n`);
+  else writeFailure(what, detail);
 }
 
 /** Goes to standard error where no subscriber logs it. */

@@ -41,7 +41,7 @@ export function checkSettings(plan: Plan): Settings {
 }
 
 /** The diagnostic for an error that a constructor or parser threw. */
-export function diagnosticOf(error: unknown, where: string, fix = "see the message"): Diagnostic {
+export function diagnosticOf(error: unknown, where: string, fix: string): Diagnostic {
   if (error instanceof FrameworkError) return { code: error.code, what: error.message, where, fix };
   return { code: "E_STAGE", what: causeText(error), where, fix };
 }

@@ -18,6 +18,7 @@
 // oxlint-disable-next-line import/no-unassigned-import
 import "reflect-metadata";
 import { FrameworkError } from "../errors/framework-error.js";
+import { bareDecorator } from "./bare-decorator.js";
 import type { AbstractClass, InjectionToken } from "./token.js";
 
 /**
@@ -45,7 +46,8 @@ const decorated = new Annotation<true>();
 const injections = new Annotation<Map<number, InjectionToken>>();
 
 /** Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target)`. */
-export function Injectable(): (target: AbstractClass) => void {
+export function Injectable(...none: readonly never[]): (target: AbstractClass) => void {
+  if (none.length > 0) throw bareDecorator("Injectable()", none[0]);
   return (target) => decorated.set(target, true);
 }
 
@@ -54,7 +56,11 @@ export function Injectable(): (target: AbstractClass) => void {
  *
  * @throws FrameworkError `E_INJECT_PLACE` unless it decorates a constructor parameter.
  */
-export function Inject<T>(token: InjectionToken<T>): (target: object, key: undefined, index: number) => void {
+export function Inject<T>(
+  token: InjectionToken<T>,
+  ...none: readonly never[]
+): (target: object, key: undefined, index: number) => void {
+  if (none.length > 0) throw bareDecorator("Inject(token)", token, "constructor");
   return (target, key: unknown, index) => {
     if (typeof target !== "function" || key !== undefined) throw misplaced(key);
     const known = injections.of(target) ?? new Map<number, InjectionToken>();

@@ -7,7 +7,7 @@ import { depthFirst } from "./depth-first.js";
 import { moduleCycle, notAModule, notAProvider, unknownExport } from "./diagnostics.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
 import { moduleOf } from "./module.js";
-import { Binding } from "./provide.js";
+import { Binding, bindingOf } from "./provide.js";
 import { isClass, isInjectionToken, nameOf, type Class } from "./token.js";
 
 /** Returns the modules in the order in which their providers are built, imports first. Fills the scopes of `application`. */
@@ -52,7 +52,7 @@ function addImports(
 
 function addProviders(scope: ModuleScope, diagnostics: Diagnostic[]): void {
   for (const [index, entry] of scope.definition.providers.entries()) {
-    const binding = isClass(entry) ? new Binding(entry, { kind: "class", implementation: entry }) : entry;
+    const binding = bindingOf(entry);
     const fault = checkBinding(binding, `provider ${index + 1} of ${scope.name}`);
     if (fault === undefined) scope.provide(binding);
     else diagnostics.push(fault);

@@ -13,9 +13,11 @@
  * class ShopModule {}
  * ```
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
+import { bareDecorator } from "./bare-decorator.js";
 import { Annotation, Injectable } from "./injectable.js";
-import type { AbstractClass, Class, InjectionToken } from "./token.js";
+import { isClass, nameOf, type AbstractClass, type Class, type InjectionToken } from "./token.js";
 import type { Binding } from "./provide.js";
 
 /** Every list may be left out. */
@@ -32,6 +34,14 @@ export interface ModuleOptions {
   readonly middleware?: readonly (Class<Middleware> | Middleware | KoaMiddleware)[];
 }
 
+const NAMES: OptionNames<ModuleOptions> = {
+  imports: true,
+  controllers: true,
+  providers: true,
+  exports: true,
+  middleware: true,
+};
+
 /** The options with every list present. */
 export type ModuleDefinition = Required<ModuleOptions>;
 
@@ -39,6 +49,7 @@ const definitions = new Annotation<ModuleDefinition>();
 
 /** Declares a module. Its class is built once for each application, and its constructor is injected like any other. */
 export function Module(options: ModuleOptions = {}): (target: AbstractClass) => void {
+  if (isClass(options)) throw bareDecorator("Module({ … })", options);
   const definition: ModuleDefinition = {
     imports: listOf(options.imports),
     controllers: listOf(options.controllers),
@@ -47,6 +58,7 @@ export function Module(options: ModuleOptions = {}): (target: AbstractClass) => 
     middleware: listOf(options.middleware),
   };
   return (target) => {
+    checkOptionNames(options, NAMES, `@Module of ${nameOf(target)}`);
     Injectable()(target);
     definitions.set(target, definition);
   };

@@ -10,7 +10,7 @@
  * provide(Pool).useFactory((resolve) => new Pool(resolve(AppConfig).url))
  * provide(LinkReader).useFactory((resolve) => resolve(LinkStore)) // a second name for the same instance
  */
-import type { Class, InjectionToken } from "./token.js";
+import { isClass, type Class, type InjectionToken } from "./token.js";
 
 /**
  * Looks up a token with the visibility of a constructor parameter in the same module. A factory may keep it and call it later, until the
@@ -57,4 +57,9 @@ export class Provision<T> {
 /** Begins a binding. The compiler checks the class, value or factory against the token's type. */
 export function provide<T>(token: InjectionToken<T>): Provision<T> {
   return new Provision(token);
+}
+
+/** The binding that an entry of a list of providers stands for: a class is short for a binding of the class to itself. @internal */
+export function bindingOf(entry: Class | Binding): Binding {
+  return isClass(entry) ? new Binding(entry, { kind: "class", implementation: entry }) : entry;
 }

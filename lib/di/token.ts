@@ -7,6 +7,7 @@
  * provide(Greeting).useValue("hello");
  * constructor(@Inject(Greeting) private readonly greeting: string) {}
  */
+import { valueText } from "../errors/value-text.js";
 
 /** A class that can be built with `new`. */
 export type Class<T = unknown> = new (...parameters: never[]) => T;
@@ -46,11 +47,5 @@ export function isInjectionToken(value: unknown): value is InjectionToken {
 /** The name of a token in messages and graphs. Takes any value, so that a message can name what stands in a token's place. */
 export function nameOf(value: unknown): string {
   if (value instanceof Token) return value.name;
-  if (typeof value !== "function") return describe(value);
-  // A static member may hide the name of the class.
-  return typeof value.name === "string" && value.name !== "" ? value.name : "(anonymous class)";
-}
-
-function describe(value: unknown): string {
-  return typeof value === "object" && value !== null ? "an object" : String(value);
+  return valueText(value);
 }

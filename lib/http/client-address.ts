@@ -9,6 +9,7 @@
  * const proxies = TrustedProxies.parse("10.0.0.0/8, fd00::/8");
  * proxies.clientIp("10.1.2.3", ["203.0.113.7, 10.9.9.9"]); // "203.0.113.7"
  */
+import { valueText } from "../errors/value-text.js";
 import { isIPv4, isIPv6, SocketAddress, BlockList } from "node:net";
 import { trimWhitespace } from "./field-value.js";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -133,7 +134,7 @@ export class TrustedProxies {
    */
   static parse(list: string | undefined): TrustedProxies {
     // A caller in JavaScript may pass an array.
-    if (typeof list !== "string" && list !== undefined) throw invalidProxies([String(list)]);
+    if (typeof list !== "string" && list !== undefined) throw invalidProxies([valueText(list)]);
     const entries = (list ?? "").split(/[\s,]/u).filter((entry) => entry !== "");
     const blocks: AddressBlock[] = [];
     const invalid: string[] = [];

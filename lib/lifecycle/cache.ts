@@ -8,6 +8,7 @@
  * constructor(private readonly cache: Cache) {}
  * rates() { return this.cache.remember("rates", 60_000, () => this.bank.rates()); }
  */
+import { valueText } from "../errors/value-text.js";
 import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { Subsystem } from "./subsystem.js";
@@ -113,7 +114,7 @@ export function readCacheValue(key: string, text: string): unknown {
 /** For drivers. @throws FrameworkError `E_CACHE_TTL` unless it is a whole number of milliseconds above 0 */
 export function expectTtl(ttlMs: number): void {
   if (Number.isSafeInteger(ttlMs) && ttlMs > 0) return;
-  throw new FrameworkError(`ttlMs must be a whole number of milliseconds above 0, not ${String(ttlMs)}`, {
+  throw new FrameworkError(`ttlMs must be a whole number of milliseconds above 0, not ${valueText(ttlMs)}`, {
     code: "E_CACHE_TTL",
   });
 }

@@ -4,6 +4,7 @@
  * @example
  * Application.create(Shop).lifecycle({ drainDelayMs: 10_000, drainDeadlineMs: 60_000 });
  */
+import { valueText } from "../errors/value-text.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import type { Profile } from "../runtime/profile.js";
@@ -53,7 +54,7 @@ function unknownOption(name: string, names: readonly string[]): Diagnostic {
 function invalidTime(name: string, value: unknown): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
-    what: `${name} cannot be ${String(value)}`,
+    what: `${name} cannot be ${valueText(value)}`,
     where: `Application.create().lifecycle({ ${name} })`,
     fix: `give milliseconds from 0 to ${LONGEST_TIMER_MS}`,
   };

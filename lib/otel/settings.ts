@@ -1,4 +1,5 @@
 /** The settings of a `Telemetry`, and their checks. */
+import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 
@@ -15,12 +16,12 @@ const SHOWN_CHARACTERS = 100;
 /** @throws FrameworkError `E_TELEMETRY_NAME`, `E_TELEMETRY_ENDPOINT`, `E_TELEMETRY_TIMEOUT` */
 export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
   if (typeof serviceName !== "string" || serviceName.trim() === "") {
-    const given = typeof serviceName === "string" ? JSON.stringify(serviceName) : String(serviceName);
+    const given = typeof serviceName === "string" ? JSON.stringify(serviceName) : valueText(serviceName);
     const message = `the service name is ${given}: give Telemetry.builder() the name of this service in the collector`;
     throw new FrameworkError(message, { code: "E_TELEMETRY_NAME" });
   }
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
-    const message = `the timeout is ${String(timeoutMs)}: give milliseconds, above 0 and at most ${LONGEST_TIMER_MS}`;
+    const message = `the timeout is ${valueText(timeoutMs)}: give milliseconds, above 0 and at most ${LONGEST_TIMER_MS}`;
     throw new FrameworkError(message, { code: "E_TELEMETRY_TIMEOUT" });
   }
   return { serviceName, endpoint: endpoint === undefined ? undefined : originOf(endpoint), timeoutMs };

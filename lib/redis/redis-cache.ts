@@ -12,6 +12,8 @@
  * @example
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { valueText } from "../errors/value-text.js";
 import type { Redis as Client, RedisOptions } from "ioredis";
 import { FrameworkError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
@@ -50,6 +52,14 @@ export interface RedisCacheOptions {
   readonly client?: ClientOptions;
 }
 
+const NAMES: OptionNames<RedisCacheOptions> = {
+  url: true,
+  namespace: true,
+  name: true,
+  commandTimeoutMs: true,
+  client: true,
+};
+
 export class RedisCache extends Cache {
   override readonly name: string;
   readonly namespace: string;
@@ -59,6 +69,7 @@ export class RedisCache extends Cache {
   /** Opens no connection. @throws FrameworkError `E_CACHE_NAMESPACE`, `E_CACHE_URL`, `E_CACHE_TIMEOUT` */
   constructor(options: RedisCacheOptions = {}) {
     super();
+    checkOptionNames(options, NAMES, "new RedisCache");
     this.name = options.name ?? "RedisCache";
     this.namespace = readNamespace(options.namespace);
     const url = readUrl(options);
@@ -155,7 +166,7 @@ function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): Client
   const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
   if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > LONGEST_TIMER_MS) {
     throw new FrameworkError(
-      `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${String(commandTimeout)}`,
+      `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${valueText(commandTimeout)}`,
       { code: "E_CACHE_TIMEOUT" },
     );
   }

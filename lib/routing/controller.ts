@@ -9,7 +9,9 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
+import { bareDecorator } from "../di/bare-decorator.js";
 import { Injectable } from "../di/injectable.js";
+import { isClass } from "../di/token.js";
 import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "./endpoint.js";
 import { ownerOf, tableOf, type Table } from "./endpoint-table.js";
 import { classChain, type AnyClass, type FitsTable } from "./handler.js";
@@ -27,6 +29,7 @@ export function Controller<T extends object>(table: T): <C extends AnyClass>(tar
 /** Endpoints written above the methods, below a prefix without captures. Write captures into the endpoints, or use a table. */
 export function Controller<const P extends string = "">(prefix?: Plain<P>): (target: AnyClass) => void;
 export function Controller(source: string | object = ""): (target: AnyClass) => void {
+  if (isClass(source)) throw bareDecorator('Controller("/prefix")', source);
   return (target) => {
     Injectable()(target);
     if (typeof source === "string") mountAll(target, source);

@@ -10,6 +10,8 @@
  *   @show show({ params }: Context<"id">) { return params.id; }
  * }
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { bareDecorator } from "../di/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
@@ -45,6 +47,8 @@ export interface EndpointOptions {
   readonly page?: string;
   readonly pages?: readonly string[];
 }
+
+const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true };
 
 /** Answers GET, and HEAD unless the template has a route for HEAD. */
 export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
@@ -82,6 +86,8 @@ export function Any<const P extends string>(path: P, options?: string | Endpoint
 
 /** @internal */
 export function endpoint<P extends string>(method: Method, path: P, options?: string | EndpointOptions): Endpoint<P> {
+  if (isMember(path, options)) throw bareDecorator(`${capitalized(method)}("/path")`, path, options);
+  if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalized(method)}("${path}")`);
   const { name, page, pages = [] } = typeof options === "string" ? { name: options } : (options ?? {});
   const decorate = (target: object, key: string | symbol): void => recordMethod(target, { key, endpoint: made });
   const members = {
@@ -95,6 +101,16 @@ export function endpoint<P extends string>(method: Method, path: P, options?: st
   const made = Object.defineProperties(decorate, propertiesOf(members)) as unknown as Endpoint<P>;
   endpoints.add(made);
   return made;
+}
+
+/** Whether the arguments are those of a decorator without parentheses: a prototype or a class, and the name of its member. */
+function isMember(target: unknown, key: unknown): boolean {
+  const isTarget = (typeof target === "object" && target !== null) || typeof target === "function";
+  return isTarget && (typeof key === "string" || typeof key === "symbol");
+}
+
+function capitalized(method: Method): string {
+  return `${method.charAt(0)}${method.slice(1).toLowerCase()}`;
 }
 
 /** Whether one of the constructors above made the value. @internal */

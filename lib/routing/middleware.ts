@@ -14,6 +14,7 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
+import { bareDecorator } from "../di/bare-decorator.js";
 import { isClass, nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -37,7 +38,14 @@ export type MiddlewareInput = MiddlewareContract | MiddlewareClass | KoaMiddlewa
 export function Middleware(
   ...middleware: readonly MiddlewareInput[]
 ): (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => void {
-  return (target, key) => recordMiddleware(target, key, middleware);
+  const [target, key] = middleware as readonly unknown[];
+  // The arguments of a decorator on a method are an object, a name and a descriptor. A name is never middleware.
+  if (isMemberName(key)) throw bareDecorator("Middleware(SignedIn)", target, key);
+  return (decorated, member) => recordMiddleware(decorated, member, middleware);
+}
+
+function isMemberName(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "symbol";
 }
 
 /** A middleware class without dependencies. */

@@ -6,6 +6,7 @@
  * const photos = resource("photos", "/photos", { only: ["index", "show", "destroy"] });
  * photos.show.url(7); // "/photos/7"
  */
+import { checkOptionNames } from "../errors/option-names.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
 import { registerTable } from "./endpoint-table.js";
@@ -44,6 +45,7 @@ export function resource<
   const Only extends ResourceAction = ResourceAction,
   const Except extends ResourceAction = never,
 >(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
+  checkOptionNames(options, { only: true, except: true }, `resource("${name}")`);
   const diagnostics = unknownActions(name, [...(options.only ?? []), ...(options.except ?? [])]);
   const start = pathText(path, `the resource "${name}"`);
   const made = kept(options).map((action) => {

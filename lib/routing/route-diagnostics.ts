@@ -1,4 +1,5 @@
 /** Everything that can be wrong with the routes of a collection: an invalid path, two routes for the same requests or of one name. */
+import { valueText } from "../errors/value-text.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { titleOf } from "./endpoint.js";
 import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
@@ -46,7 +47,7 @@ function ofMiddleware({ descriptor, around }: Route): Diagnostic[] {
     .filter((input) => !isMiddleware(input))
     .map((input) => ({
       code: "E_MIDDLEWARE_INVALID",
-      what: `${String(input)} is given as middleware of ${titleOf(descriptor)} and is none`,
+      what: `${valueText(input)} is given as middleware of ${titleOf(descriptor)} and is none`,
       where: descriptor.handler,
       fix: MIDDLEWARE_FIX,
     }));

@@ -10,6 +10,8 @@
  * builder.bodyLimit(2_097_152, { cap: 52_428_800 });
  * Route.post("/photos", upload).middleware(new BodyLimitLayer(20_971_520));
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { valueText } from "../errors/value-text.js";
 import type { IncomingMessage } from "node:http";
 import { PayloadTooLargeError, FrameworkError } from "../errors/framework-error.js";
 import { Extension } from "../http/extension.js";
@@ -26,6 +28,8 @@ export interface BodyLimitOptions {
   readonly cap?: number;
 }
 
+const NAMES: OptionNames<BodyLimitOptions> = { cap: true };
+
 const REFUSED = Object.freeze({ status: 413 });
 
 /** The cap of a request, when it is above the limit. */
@@ -37,12 +41,14 @@ export class BodyLimitLayer extends Layer {
   /** @throws FrameworkError `E_BODY_LIMIT` unless both are whole numbers, 0 or more, and the cap is not below the limit */
   constructor(
     private readonly bytes: number,
-    { cap = bytes }: BodyLimitOptions = {},
+    options: BodyLimitOptions = {},
   ) {
     super();
+    checkOptionNames(options, NAMES, "bodyLimit");
+    const { cap = bytes } = options;
     this.cap = cap;
     if (Number.isSafeInteger(bytes) && bytes >= 0 && Number.isSafeInteger(cap) && cap >= bytes) return;
-    const given = cap === bytes ? String(bytes) : `${String(bytes)} bytes and a cap of ${String(cap)}`;
+    const given = cap === bytes ? valueText(bytes) : `${valueText(bytes)} bytes and a cap of ${valueText(cap)}`;
     throw new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
       code: "E_BODY_LIMIT",
     });

@@ -8,6 +8,8 @@
  * @example
  * builder.compression({ threshold: 2048 });
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { valueText } from "../errors/value-text.js";
 import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type CompressCallback } from "node:zlib";
 import { pipeline, Readable } from "node:stream";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -31,6 +33,8 @@ export interface CompressionOptions {
   /** 1 to 9; 6 unless set. */
   readonly gzipLevel?: number;
 }
+
+const NAMES: OptionNames<CompressionOptions> = { threshold: true, brotliQuality: true, gzipLevel: true };
 
 type CompressionSettings = Required<CompressionOptions>;
 
@@ -202,6 +206,7 @@ function windowBits(length: number, from: number, to: number): number {
 }
 
 function compressionSettings(options: CompressionOptions): CompressionSettings {
+  checkOptionNames(options, NAMES, "compression");
   const { threshold = 1024, brotliQuality = 4, gzipLevel = 6 } = options;
   check("threshold", threshold, 0, Number.MAX_SAFE_INTEGER);
   check("brotliQuality", brotliQuality, constants.BROTLI_MIN_QUALITY, constants.BROTLI_MAX_QUALITY);
@@ -211,7 +216,7 @@ function compressionSettings(options: CompressionOptions): CompressionSettings {
 
 function check(name: string, value: number, from: number, to: number): void {
   if (Number.isInteger(value) && value >= from && value <= to) return;
-  throw new FrameworkError(`compression: ${name} ${String(value)} is not a whole number from ${from} to ${to}`, {
+  throw new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {
     code: "E_COMPRESSION_OPTION",
   });
 }

@@ -11,6 +11,7 @@
  * builder.maintenance(maintenance);
  * maintenance.engage();
  */
+import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
@@ -76,9 +77,12 @@ export class Maintenance {
    */
   retryAfter(seconds: number): this {
     if (!Number.isSafeInteger(seconds) || seconds < 0) {
-      throw new FrameworkError(`retryAfter(${seconds}): Retry-After takes a whole number of seconds, 0 or more`, {
-        code: "E_MAINTENANCE_RETRY_AFTER",
-      });
+      throw new FrameworkError(
+        `retryAfter(${valueText(seconds)}): Retry-After takes a whole number of seconds, 0 or more`,
+        {
+          code: "E_MAINTENANCE_RETRY_AFTER",
+        },
+      );
     }
     this.retryAfterSeconds = seconds;
     return this;
@@ -101,7 +105,7 @@ export class Maintenance {
 export class MaintenanceLayer extends Layer {
   constructor(private readonly maintenance: Maintenance) {
     super();
-    if (!(maintenance instanceof Maintenance)) throw new TypeError(`${String(maintenance)} is not a Maintenance`);
+    if (!(maintenance instanceof Maintenance)) throw new TypeError(`${valueText(maintenance)} is not a Maintenance`);
   }
 
   override wrap(inner: Run): Run {

@@ -7,6 +7,7 @@
  * builder.metrics();                                              // the container's registry
  * Route.get("/links/{id}", show).middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
  */
+import { valueText } from "../errors/value-text.js";
 import type { Context } from "../http/context.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics/metrics.js";
@@ -32,7 +33,7 @@ export class MetricsLayer extends Layer {
     private readonly route?: string,
   ) {
     super();
-    if (!(metrics instanceof Metrics)) throw new TypeError(`${String(metrics)} is not a Metrics registry`);
+    if (!(metrics instanceof Metrics)) throw new TypeError(`${valueText(metrics)} is not a Metrics registry`);
     if (route !== undefined && !route.startsWith("/")) throw invalidRoute(route);
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");

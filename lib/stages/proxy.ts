@@ -5,6 +5,8 @@
  * @example
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
  */
+import { checkOptionNames } from "../errors/option-names.js";
+import { valueText } from "../errors/value-text.js";
 import type { IncomingHttpHeaders } from "node:http";
 import { applyReply } from "../http/returned-value.js";
 import { refuse } from "../http/refuse.js";
@@ -39,6 +41,7 @@ export abstract class ProxyAction {
    * absolute http(s) URL. Any other location is answered with a 400 problem.
    */
   static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
+    checkOptionNames(options, { permanent: true }, "ProxyAction.redirect");
     return new RedirectAction(location, options.permanent === true);
   }
 
@@ -54,7 +57,7 @@ export abstract class ProxyAction {
    */
   static shortCircuit(status: number, reply?: Reply): ProxyAction {
     if (!isFinalStatus(status)) {
-      throw new FrameworkError(`shortCircuit(${String(status)}): give a status from 200 to 599`, {
+      throw new FrameworkError(`shortCircuit(${valueText(status)}): give a status from 200 to 599`, {
         code: "E_PROXY_STATUS",
       });
     }
@@ -162,7 +165,7 @@ export type ProxyFunction = (request: ProxyRequest) => ProxyAction | Promise<Pro
 export class ProxyLayer extends Layer {
   constructor(private readonly decide: ProxyFunction) {
     super();
-    if (typeof decide !== "function") throw new TypeError(`${String(decide)} is not a function`);
+    if (typeof decide !== "function") throw new TypeError(`${valueText(decide)} is not a function`);
   }
 
   override wrap(inner: Run): Run {

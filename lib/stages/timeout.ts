@@ -12,6 +12,7 @@
  * builder.timeout(30_000);
  * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
  */
+import { valueText } from "../errors/value-text.js";
 import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
@@ -89,7 +90,7 @@ export class TimeoutLayer extends Layer {
   constructor(private readonly ms: number) {
     super();
     if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER_MS) return;
-    throw new FrameworkError(`a timeout of ${String(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
+    throw new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
       code: "E_TIMEOUT_SETTING",
     });
   }

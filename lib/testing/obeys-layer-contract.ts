@@ -7,6 +7,7 @@
  * @example
  * it("obeys the layer contract", () => obeysLayerContract(new RequestIdLayer()));
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { Readable } from "node:stream";
 import { UnavailableError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
@@ -33,6 +34,16 @@ export interface LayerContractOptions extends TrialOptions {
   readonly limitMs?: number;
 }
 
+const NAMES: OptionNames<LayerContractOptions> = {
+  within: true,
+  koa: true,
+  clock: true,
+  request: true,
+  refused: true,
+  answersErrors: true,
+  limitMs: true,
+};
+
 /** @throws AssertionError listing every fault. A layer that never calls next fails too, because most rules need a call of next. */
 export function obeysLayerContract(layer: LayerUnderTest, options: LayerContractOptions = {}): Promise<void> {
   // The rules provoke errors on purpose. An empty registry keeps them out of the log.
@@ -40,6 +51,7 @@ export function obeysLayerContract(layer: LayerUnderTest, options: LayerContract
 }
 
 async function tryAllRules(layer: LayerUnderTest, options: LayerContractOptions): Promise<void> {
+  checkOptionNames(options, NAMES, "obeysLayerContract");
   const { request = {}, refused, answersErrors = false, limitMs = 2000 } = options;
   await using trial = await LayerTrial.start(layer, options);
   const faults: string[] = [];

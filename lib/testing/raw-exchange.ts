@@ -2,6 +2,7 @@
  * Sends bytes on a new connection and collects the bytes of the answer: for tests of the protocol itself, such as malformed requests,
  * which an HTTP client does not send. For other requests use `TestClient`.
  */
+import { checkOptionNames } from "../errors/option-names.js";
 import net from "node:net";
 
 export interface RawOptions {
@@ -13,6 +14,7 @@ export interface RawOptions {
 
 /** Ends when the server closes the connection, after a silence, or at the limit. Rejects if the connection fails before the first byte. */
 export function rawExchange(port: number, bytes: string | Uint8Array, options: RawOptions = {}): Promise<Buffer> {
+  checkOptionNames<RawOptions>(options, { quietMs: true, limitMs: true }, "raw");
   const { quietMs = 100, limitMs = 2000 } = options;
   const socket = net.connect(port, "127.0.0.1");
   const chunks: Buffer[] = [];

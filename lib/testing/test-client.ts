@@ -6,6 +6,7 @@
  * const response = await app.post("/links", { json: { target: "https://example.com/" } });
  * const browser = app.withCookies();
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Clock } from "../runtime/clock.js";
 import type { RequestOptions, Transport } from "./transport.js";
 
@@ -17,6 +18,14 @@ export interface AnyRequestOptions extends RequestOptions {
 export interface TestResponse extends Response {
   json<T = unknown>(): Promise<T>;
 }
+const NAMES: OptionNames<AnyRequestOptions> = {
+  method: true,
+  headers: true,
+  signal: true,
+  json: true,
+  form: true,
+  body: true,
+};
 
 export class TestClient {
   constructor(
@@ -56,7 +65,9 @@ export class TestClient {
   }
 
   /** Sends any method; GET is the default. Rejects if no response arrives. */
-  async request(path: string, { method = "GET", ...options }: AnyRequestOptions = {}): Promise<TestResponse> {
+  async request(path: string, given: AnyRequestOptions = {}): Promise<TestResponse> {
+    checkOptionNames(given, NAMES, `the request of ${path}`);
+    const { method = "GET", ...options } = given;
     const response = await this.transport.send(method, path, options, this.jar?.header(path));
     for (const line of response.headers.getSetCookie()) this.jar?.store(line, path);
     return response;

@@ -142,6 +142,59 @@ describe("Application", () => {
     expect(await (await app.get("/up/ready")).json()).to.deep.include({ checks: { database: { status: "up" } } });
   });
 
+  it("takes a class of .provide() as a module does", async () => {
+    let started = 0;
+
+    @Injectable()
+    class SlowBoot extends Subsystem {
+      readonly kind = "jobs";
+
+      constructor(readonly clock: Clock) {
+        super();
+      }
+
+      start(): void {
+        started += 1;
+      }
+
+      stop(): void {}
+    }
+
+    await using app = await testApp(Application.create().provide(SlowBoot));
+
+    expect(app.resolve(SlowBoot).clock).to.equal(app.resolve(Clock));
+    expect(started).to.equal(1);
+  });
+
+  const urls: readonly (readonly [what: string, config: AppConfig, absolute: (port: number) => string])[] = [
+    ["of its listener where no URL is configured", new AppConfig(), (port) => `http://localhost:${port}/links`],
+    ["of the configured URL", new AppConfig({ url: "http://localhost:3000" }), () => "http://localhost:3000/links"],
+  ];
+  for (const [what, config, absolute] of urls) {
+    it(`makes absolute URLs with the port ${what}, from the start of its subsystems on`, async () => {
+      let atStart = "";
+
+      @Injectable()
+      class Mailer extends Subsystem {
+        readonly kind = "mail";
+
+        constructor(private readonly settings: AppConfig) {
+          super();
+        }
+
+        start(): void {
+          atStart = this.settings.absoluteUrl("/links");
+        }
+
+        stop(): void {}
+      }
+
+      await using app = await testApp(Application.create().config(config).provide(Mailer));
+
+      expect(atStart).to.equal(absolute(Number(new URL(app.url).port)));
+    });
+  }
+
   it("disposes of its instances in reverse order when it stops, after the last request", async () => {
     const events: string[] = [];
     @Injectable()

@@ -24,7 +24,7 @@ describe("the process", function () {
   it("prints one line with its address, and starts subsystems in their order", async () => {
     await using child = await started();
 
-    expect(child.errors).to.equal(`app listening on ${child.url} (http://localhost:3000)\n`);
+    expect(child.errors).to.equal(`app listening on ${child.url} (http://localhost:${child.port})\n`);
     expect(child.output).to.match(/database starting\n[^]*mail starting\n/);
   });
 

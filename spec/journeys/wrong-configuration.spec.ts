@@ -9,6 +9,9 @@ import {
   Controller,
   ErrorMapping,
   Get,
+  Inject,
+  Injectable,
+  Middleware,
   Module,
   RateLimit,
   resource,
@@ -71,12 +74,7 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
   ["a number for times", "E_LIFECYCLE_OPTION", lifecycle("…"), (b) => b.lifecycle(untyped(5000))],
   ["nothing for times", "E_LIFECYCLE_OPTION", lifecycle("…"), (b) => b.lifecycle(untyped(null))],
   ["routes that are none", "E_ROUTES_INVALID", ".routes(…)", (b) => b.routes(untyped([]))],
-  [
-    "a binding that is none",
-    "E_PROVIDER_INVALID",
-    "binding 1 of the application",
-    (b) => b.provide(untyped(Undecorated)),
-  ],
+  ["a binding that is none", "E_PROVIDER_INVALID", "binding 1 of the application", (b) => b.provide(untyped("links"))],
   ["a proxy function that is none", "E_STAGE", ".proxy(…)", (b) => b.proxy(untyped("/new"))],
   ["a threshold that is none", "E_COMPRESSION_OPTION", ".compression(…)", (b) => b.compression({ threshold: -1 })],
   ["a number for a threshold's object", "E_STAGE", ".compression(…)", (b) => b.compression(untyped(1024))],
@@ -141,9 +139,62 @@ describe("a wrong configuration", () => {
 
       expect(findings.map((each) => [each.code, each.where])).to.deep.equal([[code, where]]);
       expect(findings[0]?.what, "what").not.to.equal("");
-      expect(findings[0]?.fix, "fix").not.to.equal("");
+      expect(findings[0]?.fix, "fix").to.match(/./).and.not.contain("see the message");
     });
   }
+
+  it("with a class in the place of a value shows the name of the class and none of its source text", () => {
+    const given = untyped(Handless);
+    const builders: readonly Tell[] = [
+      (b) => b.port(given),
+      (b) => b.lifecycle({ drainDelayMs: given }),
+      (b) => b.compression({ threshold: given }),
+      (b) => b.cors({ origins: "*", maxAge: given }),
+      (b) => b.metrics(given),
+      (b) => b.bodyLimit(given),
+      (b) => b.timeout(given),
+      (b) => b.maintenance(given),
+      (b) => b.routes(new Routes([Route.get("/", () => "").middleware(given)])),
+    ];
+
+    for (const tell of builders) {
+      const builder = Application.create();
+      const error = errorOf(() => {
+        tell(builder);
+        builder.build();
+      });
+
+      expect(error.message).to.contain("Handless").and.not.contain("class Handless");
+    }
+  });
+
+  it("with a decorator without parentheses names the decorator and the class or method", () => {
+    const bare: readonly (readonly [named: string, decorate: () => unknown])[] = [
+      ["@Module stands above Handless without parentheses: write @Module({ … })", () => Module(untyped(Handless))],
+      [
+        '@Controller stands above Handless without parentheses: write @Controller("/prefix")',
+        () => Controller(untyped(Handless)),
+      ],
+      [
+        "@Injectable stands above Handless without parentheses: write @Injectable()",
+        () => Injectable(untyped(Handless)),
+      ],
+      [
+        "@Inject stands above Handless.constructor without parentheses: write @Inject(token)",
+        () => Reflect.apply(Inject, undefined, [Handless, undefined, 0]),
+      ],
+      [
+        '@Get stands above Handless.show without parentheses: write @Get("/path")',
+        () => Reflect.apply(Get, undefined, [Handless.prototype, "show", {}]),
+      ],
+      [
+        "@Middleware stands above Handless.show without parentheses: write @Middleware(SignedIn)",
+        () => Reflect.apply(Middleware, undefined, [Handless.prototype, "show", {}]),
+      ],
+    ];
+
+    for (const [message, decorate] of bare) expect(errorOf(decorate)).to.include({ code: "E_DECORATOR_CALL", message });
+  });
 
   it("is reported together with all other faults", () => {
     const builder = Application.create();

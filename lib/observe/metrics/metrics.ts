@@ -11,6 +11,8 @@
  * metrics.increment("orders_total", { kind: "gift" });
  * metrics.render(); // # HELP orders_total Orders placed.\n# TYPE orders_total counter\norders_total{kind="gift"} 1\n
  */
+import { checkOptionNames } from "../../errors/option-names.js";
+import { valueText } from "../../errors/value-text.js";
 import { Reply } from "../../http/reply.js";
 import type { Labels } from "./labels.js";
 import { MetricFamily, type MetricNames, FamilyTable } from "./family.js";
@@ -51,9 +53,15 @@ export class Metrics {
   );
 
   /** @throws MetricsError `E_METRIC_VALUE` if `maxSeries` is not valid. */
-  constructor({ maxSeries = DEFAULT_MAX_SERIES }: MetricsOptions = {}, bounds: readonly number[] = DEFAULT_BUCKETS) {
+  constructor(options: MetricsOptions = {}, bounds: readonly number[] = DEFAULT_BUCKETS) {
+    checkOptionNames<MetricsOptions>(options, { maxSeries: true }, "new Metrics");
+    const { maxSeries = DEFAULT_MAX_SERIES } = options;
     if (!Number.isInteger(maxSeries) || maxSeries < 1) {
-      throw new MetricsError("E_METRIC_VALUE", "*", `maxSeries is an integer of at least 1, not ${String(maxSeries)}`);
+      throw new MetricsError(
+        "E_METRIC_VALUE",
+        "*",
+        `maxSeries is an integer of at least 1, not ${valueText(maxSeries)}`,
+      );
     }
     const buckets = new Buckets(bounds);
     const histogram = (name: string, labels: string) => new HistogramSeries(name, labels, buckets);
@@ -176,5 +184,5 @@ function newValue(name: string, labels: string): ValueSeries {
 }
 
 function invalidValue(metric: string, rule: string, value: unknown): MetricsError {
-  return new MetricsError("E_METRIC_VALUE", metric, `${rule}, not ${String(value)}`);
+  return new MetricsError("E_METRIC_VALUE", metric, `${rule}, not ${valueText(value)}`);
 }

@@ -2,6 +2,8 @@
  * The options of CORS and their check. A policy that no browser accepts, or that allows more than it seems to, is refused when the
  * application is built.
  */
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { valueText } from "../../errors/value-text.js";
 import type { Context } from "../../http/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { isToken } from "../../http/field-value.js";
@@ -26,10 +28,21 @@ export interface CorsOptions {
   readonly privateNetwork?: boolean;
 }
 
+const NAMES: OptionNames<CorsOptions> = {
+  origins: true,
+  methods: true,
+  allowHeaders: true,
+  exposeHeaders: true,
+  credentials: true,
+  maxAge: true,
+  privateNetwork: true,
+};
+
 export const DEFAULT_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** @throws FrameworkError with a code `E_CORS_…` for the first fault of `options` */
 export function checkCorsOptions(options: CorsOptions): void {
+  checkOptionNames(options, NAMES, "cors");
   checkOrigins(options);
   checkTokens("methods", options.methods, "E_CORS_METHOD");
   checkTokens("allowHeaders", options.allowHeaders, "E_CORS_HEADER");
@@ -38,7 +51,10 @@ export function checkCorsOptions(options: CorsOptions): void {
   if (options.credentials) checkWildcards(options);
   const { maxAge = 0 } = options;
   if (!Number.isSafeInteger(maxAge) || maxAge < 0) {
-    throw fault("E_CORS_MAX_AGE", `maxAge ${String(maxAge)} is not a number of seconds; give a whole number from 0 on`);
+    throw fault(
+      "E_CORS_MAX_AGE",
+      `maxAge ${valueText(maxAge)} is not a number of seconds; give a whole number from 0 on`,
+    );
   }
 }
 
@@ -50,7 +66,7 @@ function checkOrigins({ origins }: Partial<CorsOptions> = {}): void {
       'origins are missing; give a list such as ["https://app.example"], a predicate or "*"',
     );
   }
-  for (const origin of origins) checkOrigin(String(origin));
+  for (const origin of origins) checkOrigin(valueText(origin));
 }
 
 function checkOrigin(origin: string): void {

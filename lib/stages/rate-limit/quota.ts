@@ -5,6 +5,7 @@
  * Time inside a bucket is counted in ticks of `1 / limit` milliseconds, so one token is `windowMs` ticks. These are whole numbers:
  * sums of them need no rounding.
  */
+import { valueText } from "../../errors/value-text.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Exchange } from "../../http/exchange.js";
 import type { ResponseHead, HeadCompleter } from "../../http/head.js";
@@ -52,7 +53,7 @@ const UNITS: ReadonlyMap<number, string> = new Map([
 
 function expectWhole(name: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 0) return;
-  throw new FrameworkError(`a rate limit's ${name} is a whole number, 0 or more, not ${String(value)}`, {
+  throw new FrameworkError(`a rate limit's ${name} is a whole number, 0 or more, not ${valueText(value)}`, {
     code: "E_RATE_LIMIT_QUOTA",
   });
 }

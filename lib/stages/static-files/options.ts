@@ -2,6 +2,7 @@
  * The options of the static files: the directory that is served, the build of the front end, and the path below which the build is
  * served. They are checked once, when the application is built.
  */
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { resolve } from "node:path";
 import { nameOf } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
@@ -18,6 +19,8 @@ export interface StaticFilesOptions {
   readonly manifest?: string;
 }
 
+const NAMES: OptionNames<StaticFilesOptions> = { root: true, buildDirectory: true, prefix: true, manifest: true };
+
 export interface StaticSettings {
   readonly root: string;
   readonly buildDirectory: string;
@@ -31,6 +34,7 @@ export interface StaticSettings {
  * is empty or not a string
  */
 export function staticSettings(options: StaticFilesOptions): StaticSettings {
+  checkOptionNames(options, NAMES, "staticFiles");
   const { root = "public", prefix = "/build" } = options;
   const buildDirectory = options.buildDirectory ?? `${root}/build`;
   checkDirectory(root);

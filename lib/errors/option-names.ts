@@ -1,0 +1,22 @@
+/**
+ * The check of an object of options: a name that is no option is refused. Plain JavaScript, and an object that is built before the call,
+ * bring such names past the compiler, and a misspelt option would have no effect. Only for settings, never for each request.
+ *
+ * @example
+ * checkOptionNames(options, { root: true, prefix: true }, ".staticFiles({ … })");
+ */
+import { FrameworkError } from "./framework-error.js";
+
+/** Each name of an option. The compiler refuses a list that lacks one. */
+export type OptionNames<T> = Readonly<Record<keyof T, true>>;
+
+/** @throws FrameworkError `E_OPTION` for the first unknown name. Values that are no objects are left to other checks. */
+export function checkOptionNames<T extends object>(given: T | undefined, names: OptionNames<T>, where: string): void {
+  if (typeof given !== "object" || given === null) return;
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name));
+  if (unknown === undefined) return;
+  const known = Object.keys(names).join(", ");
+  throw new FrameworkError(`${where}: ${JSON.stringify(unknown)} is not an option; the options are ${known}`, {
+    code: "E_OPTION",
+  });
+}
