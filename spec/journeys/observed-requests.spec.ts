@@ -330,7 +330,7 @@ describe("the layers placed by hand", () => {
     expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "GET", status: "500" })).to.equal(1);
   });
 
-  it("log an error with a status as 500 too, because it becomes an answer further out", async () => {
+  it("log an error with its status, as the answer that it becomes further out", async () => {
     const metrics = new Metrics();
     const missing = Route.get("/missing", () => Promise.reject(new NotFoundError("no")));
     await using app = await testApp(byHand(metrics).routes(new Routes([missing])));
@@ -338,7 +338,7 @@ describe("the layers placed by hand", () => {
     const response = await app.get("/missing");
 
     expect(response.status).to.equal(404);
-    expect(told(app)).to.deep.equal(["GET /missing 500"]);
+    expect(told(app)).to.deep.equal(["GET /missing 404"]);
   });
 
   it("never see a request that a stage refuses", async () => {

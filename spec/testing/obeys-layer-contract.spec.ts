@@ -87,7 +87,7 @@ describe("obeysLayerContract", () => {
     ["SecurityHeaders", new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'")],
     [
       "Compression",
-      new CompressionLayer({ threshold: 1 } as object),
+      new CompressionLayer({ threshold: 1 }),
       { request: { headers: { "Accept-Encoding": "gzip" } } },
     ],
     [
