@@ -200,7 +200,9 @@ describe("the process", function () {
     await fetch(`${child.url}/panic`);
     await child.says("of the handler", "errors");
 
-    expect(child.errors).to.match(/ ERROR framework::http::last_resort: panic error="TypeError: of the handler"\n\s+at /);
+    expect(child.errors).to.match(
+      / ERROR framework::http::last_resort: panic error="TypeError: of the handler"\n    TypeError: of the handler\n    at /,
+    );
     expect(child.errors).not.to.match(/^panic: /m);
   });
 

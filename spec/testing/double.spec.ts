@@ -108,6 +108,7 @@ describe("double", () => {
 
     expect(awaited).to.equal(value);
     expect(JSON.stringify(value)).to.equal('{"kind":"database"}');
-    expect(inspect(value)).to.equal("{ kind: 'database' }");
+    // Newer Nodes name the proxy around it.
+    expect(inspect(value)).to.include("{ kind: 'database' }");
   });
 });
