@@ -85,11 +85,7 @@ describe("obeysLayerContract", () => {
       { answersErrors: true },
     ],
     ["SecurityHeaders", new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'")],
-    [
-      "Compression",
-      new CompressionLayer({ threshold: 1 }),
-      { request: { headers: { "Accept-Encoding": "gzip" } } },
-    ],
+    ["Compression", new CompressionLayer({ threshold: 1 }), { request: { headers: { "Accept-Encoding": "gzip" } } }],
     [
       "CorsLayer",
       new CorsLayer({ origins: ["https://a.example"] }),
