@@ -49,7 +49,10 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   try {
     const started = run.start();
     const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
-    if (outcome === "ready") announce(parts, run);
+    if (outcome === "ready") {
+      run.warn(parts.processWarnings());
+      announce(parts, run);
+    }
     const times = await end.reached;
     // If the start fails from here on, its own event reports it, and the stop below stops what was started.
     started.catch(() => {});

@@ -18,6 +18,12 @@ export interface Diagnostic {
   readonly fix: string;
 }
 
+/** A setting that is allowed and probably a mistake. Logged when the application starts. */
+export interface Warning {
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
 export class StartupError extends FrameworkError {
   readonly diagnostics: readonly Diagnostic[];
 

@@ -25,6 +25,7 @@ interface ExportedSpan {
 }
 
 export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
+  readonly needsShutdown = true;
   readonly #provider: TracerProvider;
   readonly #ids: IdSource;
   readonly #time: WallTime;

@@ -57,7 +57,7 @@ export class Telemetry extends ShutdownLast {
   }
 
   /** The layer for the log subscriber: `installLogging(filter, telemetry.tracingLayer())`. Each call returns the same layer. */
-  tracingLayer(): TracingLayer {
+  override tracingLayer(): TracingLayer {
     return this.layer;
   }
 

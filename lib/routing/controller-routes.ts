@@ -6,7 +6,7 @@
  * const plan = ControllerPlan.of(LinksController);
  * const routes = new Routes([plan.group((made) => container.resolve(made))]).middleware(...moduleMiddleware);
  */
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { controllerDiagnostics } from "./controller-diagnostics.js";
 import { controllerSource, handlerMethods } from "./controller.js";
 import { decoratedMethods, type HandlerMethod } from "./endpoint.js";
@@ -37,6 +37,12 @@ export class ControllerPlan {
   /** Whether the class has `@Controller` or a method that is decorated with an endpoint. */
   static isDecorated(candidate: AnyClass): boolean {
     return controllerSource(candidate) !== undefined || decoratedMethods(candidate).length > 0;
+  }
+
+  /** What its table warns of. */
+  get warnings(): readonly Warning[] {
+    const source = controllerSource(this.controller);
+    return source !== undefined && "table" in source ? source.table.warnings : [];
   }
 
   /** The middleware classes of the controller and of its handlers, each once. */

@@ -34,6 +34,7 @@ export function Controller(source: string | object = ""): (target: AnyClass) => 
     Injectable()(target);
     if (typeof source === "string") mountAll(target, source);
     sources.set(target, sourceOf(source));
+    declared.add(new WeakRef(target));
   };
 }
 
@@ -64,6 +65,23 @@ export function belongs(endpoint: Endpoint, source: ControllerSource): boolean {
 }
 
 const sources = new WeakMap<AnyClass, ControllerSource>();
+
+/** The classes with `@Controller`. Weak references, so that a class that a function made can be collected. */
+const declared = new Set<WeakRef<AnyClass>>();
+
+/** The classes that a module of a built application lists. */
+const listed = new WeakSet<AnyClass>();
+
+/** Records that a module of an application lists the controller. @internal */
+export function markListed(controller: AnyClass): void {
+  listed.add(controller);
+}
+
+/** The classes of the process that have `@Controller`, and that no module of a built application lists. @internal */
+export function unlistedControllers(): readonly AnyClass[] {
+  const alive = [...declared].map((each) => each.deref()).filter((each) => each !== undefined);
+  return alive.filter((each) => !listed.has(each));
+}
 
 function sourceOf(source: string | object): ControllerSource {
   if (typeof source === "string") return { prefix: source };

@@ -1,6 +1,6 @@
 /** Everything that can be wrong with the routes of a collection: an invalid path, two routes for the same requests or of one name. */
 import { valueText } from "../errors/value-text.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { titleOf } from "./endpoint.js";
 import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
 import { Path } from "./path.js";
@@ -28,6 +28,16 @@ export function healthCollisions(routes: readonly Route[], healthPaths: readonly
     return [{ code: "E_ROUTE_HEALTH", what, where: descriptor.handler, fix }];
   });
 }
+
+/** The paths with a pattern of other routers. It is literal text here, so the route does not match the paths that it seems to match. */
+export function foreignPatterns(routes: readonly Route[]): readonly Warning[] {
+  const suspected = routes.filter(({ descriptor }) => FOREIGN_PATTERN.test(descriptor.path.replaceAll("{*", "{")));
+  if (suspected.length === 0) return [];
+  const message = "a path has :name or *, which is literal text: write {name} for a segment and {*name} for the rest";
+  return [{ message, fields: { routes: suspected.map(({ descriptor }) => titleOf(descriptor)) } }];
+}
+
+const FOREIGN_PATTERN = /\/:[A-Za-z_]|\*/;
 
 function ofPath({ descriptor, pathOrFault: path }: Route): Diagnostic[] {
   const where = descriptor.handler;

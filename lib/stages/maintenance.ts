@@ -93,6 +93,11 @@ export class Maintenance {
     return String(this.retryAfterSeconds);
   }
 
+  /** The allowed paths that look like templates. They are compared as text, so they hardly ever match. @internal */
+  get templates(): readonly string[] {
+    return this.allowed.filter((path) => /[{}]|\/:[A-Za-z_]/.test(path));
+  }
+
   /** Whether a request to this raw path is allowed in maintenance mode. @internal */
   allows(path: string): boolean {
     if (this.allowsEverything) return true;
@@ -103,7 +108,7 @@ export class Maintenance {
 }
 
 export class MaintenanceLayer extends Layer {
-  constructor(private readonly maintenance: Maintenance) {
+  constructor(readonly maintenance: Maintenance) {
     super();
     if (!(maintenance instanceof Maintenance)) throw new TypeError(`${valueText(maintenance)} is not a Maintenance`);
   }
