@@ -38,7 +38,6 @@ export class RouteCollection {
   private readonly listings = new Map<Class, Class[]>();
   /** The classes with endpoints that a module lists under `providers`. */
   private readonly provided = new Set<Class>();
-  private readonly tableWarnings: Warning[] = [];
   private container: Container | undefined;
 
   constructor(
@@ -68,7 +67,7 @@ export class RouteCollection {
 
   /** The mistakes that do not stop the application: of paths, of tables, and of controllers in the wrong list. */
   warnings(): readonly Warning[] {
-    return [...foreignPatterns(this.all.flattened()), ...this.tableWarnings, ...this.underProviders()];
+    return [...foreignPatterns(this.all.flattened()), ...this.all.warnings(), ...this.underProviders()];
   }
 
   /** The controllers that no module of this process lists. Those under `providers` have a warning of their own. */
@@ -120,7 +119,6 @@ export class RouteCollection {
       ...invalid.map((each) => noMiddleware(each, `middleware of ${nameOf(module)}`)),
       ...plans.flatMap(({ diagnostics }) => diagnostics),
     );
-    this.tableWarnings.push(...plans.flatMap(({ warnings }) => warnings));
     return plans.flatMap((plan) => plan.middlewareClasses);
   }
 

@@ -6,7 +6,7 @@
  * const plan = ControllerPlan.of(LinksController);
  * const routes = new Routes([plan.group((made) => container.resolve(made))]).middleware(...moduleMiddleware);
  */
-import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { controllerDiagnostics } from "./controller-diagnostics.js";
 import { controllerSource, handlerMethods } from "./controller.js";
 import { decoratedMethods, type HandlerMethod } from "./endpoint.js";
@@ -19,7 +19,8 @@ import {
   type MiddlewareClass,
   type MiddlewareInput,
 } from "./middleware.js";
-import { Route, RouteGroup } from "./route.js";
+import { Route } from "./route.js";
+import { RouteGroup } from "./route-group.js";
 
 export class ControllerPlan {
   readonly diagnostics: readonly Diagnostic[];
@@ -39,12 +40,6 @@ export class ControllerPlan {
     return controllerSource(candidate) !== undefined || decoratedMethods(candidate).length > 0;
   }
 
-  /** What its table warns of. */
-  get warnings(): readonly Warning[] {
-    const source = controllerSource(this.controller);
-    return source !== undefined && "table" in source ? source.table.warnings : [];
-  }
-
   /** The middleware classes of the controller and of its handlers, each once. */
   get middlewareClasses(): readonly MiddlewareClass[] {
     const keys = this.methods.map(({ key }) => key);
@@ -57,12 +52,13 @@ export class ControllerPlan {
     const source = controllerSource(this.controller);
     const prefix = source !== undefined && "prefix" in source ? source.prefix : "";
     const routes = this.methods.map((method) => this.route(method, instanceOf));
-    return new RouteGroup(prefix, routes).middleware(...classMiddleware(this.controller));
+    const warnings = source !== undefined && "table" in source ? source.table.warnings : [];
+    return new RouteGroup(prefix, routes).middleware(...classMiddleware(this.controller)).warnOf(warnings);
   }
 
   private route({ endpoint, key }: HandlerMethod, instanceOf: InstanceOf): Route {
     const { controller } = this;
-    const route = Route.of(endpoint, handlerOf(controller, key, instanceOf), `${controller.name}.${String(key)}`);
+    const route = Route.ofMethod(endpoint, handlerOf(controller, key, instanceOf), `${controller.name}.${String(key)}`);
     return route.middleware(...methodMiddleware(controller, key));
   }
 }

@@ -14,6 +14,7 @@ import { Injectable } from "../di/injectable.js";
 import { isClass } from "../di/token.js";
 import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "./endpoint.js";
 import { ownerOf, tableOf, type Table } from "./endpoint-table.js";
+import { joinPaths } from "./path.js";
 import { classChain, type AnyClass, type FitsTable } from "./handler.js";
 
 /** The argument of `@Controller`: a prefix, a table, or something that is neither. */
@@ -92,7 +93,7 @@ function sourceOf(source: string | object): ControllerSource {
 /** Makes the URLs of the endpoints those of their routes. */
 function mountAll(target: AnyClass, prefix: string): void {
   for (const { endpoint } of decoratedMethods(target)) {
-    if (ownerOf(endpoint) === undefined) mount(endpoint, prefix);
+    if (ownerOf(endpoint) === undefined) mount(endpoint, joinPaths(prefix, endpoint.path));
   }
 }
 

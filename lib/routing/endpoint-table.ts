@@ -8,9 +8,8 @@
  */
 import { nameOf } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { endpoint, isEndpoint, type Endpoint } from "./endpoint.js";
+import { endpoint, invalidRoutes, isEndpoint, type Endpoint } from "./endpoint.js";
 import { joinPaths, pathText, type Join } from "./path.js";
-import { invalidRoutes } from "./route.js";
 
 /** The entries of a table, each below the prefix. */
 export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, Endpoint>>> = {

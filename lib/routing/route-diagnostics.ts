@@ -1,7 +1,7 @@
 /** Everything that can be wrong with the routes of a collection: an invalid path, two routes for the same requests or of one name. */
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { titleOf } from "./endpoint.js";
+import { titleOf, type Endpoint } from "./endpoint.js";
 import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
 import { Path } from "./path.js";
 import type { Route, RouteDescriptor } from "./route.js";
@@ -16,6 +16,8 @@ export function routeDiagnostics(routes: readonly Route[]): readonly Diagnostic[
     ...duplicates(routes),
     ...emptyNames(routes),
     ...repeatedNames(routes),
+    ...endpointsBelowCaptures(routes),
+    ...endpointsOfSeveralPaths(routes),
   ];
 }
 
@@ -87,6 +89,29 @@ function repeatedNames(routes: readonly Route[]): Diagnostic[] {
     where: `${first.handler} and ${second.handler}`,
     fix: "give one of the two another name",
   }));
+}
+
+/** The URL function of an endpoint asks for the captures of the endpoint's own path. */
+function endpointsBelowCaptures(routes: readonly Route[]): Diagnostic[] {
+  return routes.flatMap(({ endpoint, descriptor: { path, handler } }) => {
+    if (endpoint === undefined || path.split("{").length === endpoint.path.split("{").length) return [];
+    const what = `the group of ${titleOf(endpoint)} has a capture in its prefix, ${path}, which the endpoint's URL would not ask for`;
+    const fix = "write the capture into the endpoint, or into the prefix of its table: routes(name, prefix, …)";
+    return [{ code: "E_ENDPOINT_PREFIX", what, where: handler, fix }];
+  });
+}
+
+function endpointsOfSeveralPaths(routes: readonly Route[]): Diagnostic[] {
+  const firsts = new Map<Endpoint, RouteDescriptor>();
+  return routes.flatMap(({ endpoint, descriptor }) => {
+    if (endpoint === undefined) return [];
+    const first = firsts.get(endpoint) ?? descriptor;
+    firsts.set(endpoint, first);
+    if (first.path === descriptor.path) return [];
+    const what = `${titleOf(endpoint)} is handled at ${first.path} and at ${descriptor.path}, so its URL could be either`;
+    const where = `${first.handler} and ${descriptor.handler}`;
+    return [{ code: "E_ENDPOINT_SHARED", what, where, fix: "give each route an endpoint of its own" }];
+  });
 }
 
 /** A diagnostic for each route whose key an earlier route has. */

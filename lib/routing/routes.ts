@@ -10,15 +10,16 @@
  */
 import type { Router } from "@koa/router";
 import { nameOf } from "../di/token.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { templateOf, titleOf, type Endpoint } from "./endpoint.js";
+import { invalidRoutes, mount, templateOf, titleOf, type Endpoint } from "./endpoint.js";
 import { KoaRouter } from "./koa-router.js";
 import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, type PathParameter } from "./path.js";
 import { routeDiagnostics } from "./route-diagnostics.js";
-import { invalidRoutes, membersOf, type Route, type RouteDescriptor, type RouteGroup } from "./route.js";
+import { membersOf, RouteGroup } from "./route-group.js";
+import { Route, type RouteDescriptor } from "./route.js";
 
 type Member = Route | RouteGroup | Routes;
 
@@ -38,6 +39,9 @@ export class Routes {
   /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
     this.members = membersOf(members);
+    for (const { endpoint, descriptor } of this.flattened()) {
+      if (endpoint !== undefined) mount(endpoint, joinPaths("", descriptor.path));
+    }
   }
 
   static of(...members: readonly (Route | RouteGroup)[]): Routes {
@@ -124,6 +128,11 @@ export class Routes {
   /** Everything that is wrong with these routes. @internal */
   diagnostics(): readonly Diagnostic[] {
     return routeDiagnostics(this.table().routes);
+  }
+
+  /** The warnings of the tables of these routes. @internal */
+  warnings(): readonly Warning[] {
+    return this.members.flatMap((member) => (member instanceof Route ? [] : member.warnings()));
   }
 
   /** The routes that were merged after the middleware of their collection was given. @internal */
