@@ -3,7 +3,7 @@
  */
 import cluster from "node:cluster";
 import { FrameworkError } from "../errors/framework-error.js";
-import { inspectThrown } from "../errors/thrown-value.js";
+import { printIfUncaught } from "../errors/setup-error.js";
 import { Listener } from "../server/listener.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
@@ -24,19 +24,6 @@ export async function runProcess(parts: ApplicationParts): Promise<void> {
     if (error instanceof FrameworkError) printIfUncaught(error);
     throw error;
   }
-}
-
-/**
- * Node would print a code frame around the message, which is one clear line by itself. An error that the caller does not catch is
- * reported before the next turn of the event loop; after it the listener is removed.
- */
-function printIfUncaught(error: FrameworkError): void {
-  const print = (uncaught: unknown): void => {
-    process.stderr.write(`${uncaught === error ? error.message : inspectThrown(uncaught)}\n`);
-    process.exit(1);
-  };
-  process.once("uncaughtException", print);
-  setImmediate(() => process.off("uncaughtException", print));
 }
 
 async function serveUntilEnd(parts: ApplicationParts): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { nameOf } from "./token.js";
+import { setupError } from "../errors/setup-error.js";
 
 /**
  * @param decorator with the arguments that it needs: `Module({ … })`
@@ -13,7 +14,9 @@ export function bareDecorator(decorator: string, target: unknown, key?: unknown)
   const name = decorator.slice(0, decorator.indexOf("("));
   const owner = typeof target === "function" ? nameOf(target) : nameOf(Object(target).constructor);
   const place = key === undefined ? owner : `${owner}.${nameOf(key)}`;
-  return new FrameworkError(`@${name} stands above ${place} without parentheses: write @${decorator}`, {
-    code: "E_DECORATOR_CALL",
-  });
+  return setupError(
+    new FrameworkError(`@${name} stands above ${place} without parentheses: write @${decorator}`, {
+      code: "E_DECORATOR_CALL",
+    }),
+  );
 }

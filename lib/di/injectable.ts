@@ -20,6 +20,7 @@ import "reflect-metadata";
 import { FrameworkError } from "../errors/framework-error.js";
 import { bareDecorator } from "./bare-decorator.js";
 import type { AbstractClass, InjectionToken } from "./token.js";
+import { setupError } from "../errors/setup-error.js";
 
 /**
  * A typed value that a decorator attaches to a class. A child class does not inherit it.
@@ -88,7 +89,9 @@ export function constructorTypes(target: object): readonly unknown[] | undefined
 }
 
 function misplaced(key: unknown): FrameworkError {
-  return new FrameworkError(`@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`, {
-    code: "E_INJECT_PLACE",
-  });
+  return setupError(
+    new FrameworkError(`@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`, {
+      code: "E_INJECT_PLACE",
+    }),
+  );
 }

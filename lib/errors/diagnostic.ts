@@ -5,6 +5,7 @@
  * Not for errors of a request: those are a `FrameworkError` with a status.
  */
 import { FrameworkError } from "./framework-error.js";
+import { printIfUncaught } from "./setup-error.js";
 
 /** One fault. */
 export interface Diagnostic {
@@ -31,6 +32,7 @@ export class StartupError extends FrameworkError {
     super(messageOf(diagnostics), { code: "E_STARTUP", status: 500, ...options });
     this.diagnostics = diagnostics;
     hideStack(this);
+    printIfUncaught(this);
   }
 }
 

@@ -8,6 +8,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { MAX_ATTRIBUTES, MAX_TEXT_LENGTH } from "./attributes.js";
 import { otlp, sdk } from "./peers.js";
 import type { TelemetrySettings } from "./settings.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** Enough for all batches of a full span queue. */
 const CONCURRENT_EXPORTS = 128;
@@ -25,9 +26,11 @@ export function newExporter({ endpoint, timeoutMs }: TelemetrySettings): SpanExp
       ...(timeoutMs !== undefined && { timeoutMillis: timeoutMs }),
     });
   } catch (cause) {
-    throw new FrameworkError(
-      "the exporter refuses its settings: check the environment variables OTEL_EXPORTER_OTLP_…, or call .endpoint(url)",
-      { code: "E_TELEMETRY_ENDPOINT", cause },
+    throw setupError(
+      new FrameworkError(
+        "the exporter refuses its settings: check the environment variables OTEL_EXPORTER_OTLP_…, or call .endpoint(url)",
+        { code: "E_TELEMETRY_ENDPOINT", cause },
+      ),
     );
   }
 }

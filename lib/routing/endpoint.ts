@@ -15,6 +15,7 @@ import { bareDecorator } from "../di/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
@@ -183,7 +184,9 @@ export function templateOf(made: Endpoint): string {
 }
 
 export function invalidRoutes(what: string): FrameworkError {
-  return new FrameworkError(`${what}; undefined often means that two files import each other`, {
-    code: "E_ROUTES_INVALID",
-  });
+  return setupError(
+    new FrameworkError(`${what}; undefined often means that two files import each other`, {
+      code: "E_ROUTES_INVALID",
+    }),
+  );
 }

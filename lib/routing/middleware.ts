@@ -21,6 +21,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
 import { classChain, type AnyClass } from "./handler.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the answer, as from a handler. */
 export type Middleware = MiddlewareContract;
@@ -61,7 +62,7 @@ export function middleware(handle: KoaMiddleware, name = handle.name): PlainMidd
   const pascal = pascalCase(name);
   if (pascal === "") {
     const detail = `a middleware needs a name to be found by: write middleware(fn, "SignedIn"), or name the function`;
-    throw new FrameworkError(detail, { code: "E_MIDDLEWARE_NAME" });
+    throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_NAME" }));
   }
   const Named = class implements MiddlewareContract {
     handle(ctx: Context, next: Next): unknown {
@@ -141,7 +142,7 @@ export function constructing(): InstanceOf {
 function construct(made: AnyClass): object {
   if (made.length > 0) {
     const detail = `${made.name} has constructor parameters, which only an application's container can fill`;
-    throw new FrameworkError(detail, { code: "E_MIDDLEWARE_INJECTION" });
+    throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_INJECTION" }));
   }
   return Reflect.construct(made, []);
 }

@@ -15,6 +15,7 @@ import { invalidRoutes, isEndpoint, titleOf, type Endpoint, type Method } from "
 import type { Handler, HandlerOf } from "./handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, pathText, type PathFault } from "./path.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */
 type Declaration = Pick<Endpoint, "method" | "path" | "name" | "pages">;
@@ -152,9 +153,11 @@ function declaredRoute<P extends string>(method: Method, path: P, handler: Handl
 }
 
 function handlerMissing(route: Pick<Endpoint, "method" | "path">): FrameworkError {
-  return new FrameworkError(`the route ${titleOf(route)} has no handler: give a function`, {
-    code: "E_HANDLER_INVALID",
-  });
+  return setupError(
+    new FrameworkError(`the route ${titleOf(route)} has no handler: give a function`, {
+      code: "E_HANDLER_INVALID",
+    }),
+  );
 }
 
 function declarationOf({ method, path, name, pages }: Declaration): Declaration {

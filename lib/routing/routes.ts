@@ -20,6 +20,7 @@ import { joinPaths, Path, type PathParameter } from "./path.js";
 import { routeDiagnostics } from "./route-diagnostics.js";
 import { membersOf, RouteGroup } from "./route-group.js";
 import { Route, type RouteDescriptor } from "./route.js";
+import { setupError } from "../errors/setup-error.js";
 
 type Member = Route | RouteGroup | Routes;
 
@@ -65,7 +66,9 @@ export class Routes {
     this.refuseWhenSealed();
     if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is no Routes`);
     if (other.contains(this)) {
-      throw new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" });
+      throw setupError(
+        new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" }),
+      );
     }
     this.members.push(other);
     return this;
@@ -172,9 +175,11 @@ export class Routes {
 
   private refuseWhenSealed(): void {
     if (this.sealed === undefined) return;
-    throw new FrameworkError("these routes are those of a built application: change them before build()", {
-      code: "E_ROUTES_SEALED",
-    });
+    throw setupError(
+      new FrameworkError("these routes are those of a built application: change them before build()", {
+        code: "E_ROUTES_SEALED",
+      }),
+    );
   }
 }
 

@@ -22,6 +22,7 @@ import { describeThrown } from "../errors/thrown-value.js";
 import { refuse } from "../http/refuse.js";
 import { isHandedOn } from "../http/thrown-error.js";
 import { tracing } from "../tracing/tracing.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** One deadline: an element of a linked list. */
 export class Deadline {
@@ -90,9 +91,11 @@ export class TimeoutLayer extends Layer {
   constructor(private readonly ms: number) {
     super();
     if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER_MS) return;
-    throw new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
-      code: "E_TIMEOUT_SETTING",
-    });
+    throw setupError(
+      new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
+        code: "E_TIMEOUT_SETTING",
+      }),
+    );
   }
 
   override wrap(inner: Run): Run {

@@ -23,6 +23,7 @@ import { CacheBuckets } from "./cache-bucket.js";
 import { Quota, type RateLimitDecision } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./client-key.js";
 import { TokenBuckets } from "./token-bucket.js";
+import { setupError } from "../../errors/setup-error.js";
 
 const log = tracing.target("framework::http::rate_limit");
 
@@ -104,14 +105,18 @@ export class RateLimit extends Layer {
   redis(cache: Cache, name = ""): RateLimit {
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(cache instanceof Cache)) {
-      throw new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
-        code: "E_RATE_LIMIT_CACHE",
-      });
+      throw setupError(
+        new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
+          code: "E_RATE_LIMIT_CACHE",
+        }),
+      );
     }
     if (!/^[\w-]*$/.test(name)) {
-      throw new FrameworkError(`${JSON.stringify(name)} cannot name a rate limit: use letters, digits, "-" and "_"`, {
-        code: "E_RATE_LIMIT_NAME",
-      });
+      throw setupError(
+        new FrameworkError(`${JSON.stringify(name)} cannot name a rate limit: use letters, digits, "-" and "_"`, {
+          code: "E_RATE_LIMIT_NAME",
+        }),
+      );
     }
     return this.with({ shared: { cache, name } });
   }
@@ -125,9 +130,11 @@ export class RateLimit extends Layer {
   onBackendError(choice: OnBackendError): RateLimit {
     // JavaScript callers may pass anything, and an unknown word must not mean "allow".
     if (choice !== "refuse" && choice !== "allow") {
-      throw new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
-        code: "E_RATE_LIMIT_BACKEND",
-      });
+      throw setupError(
+        new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
+          code: "E_RATE_LIMIT_BACKEND",
+        }),
+      );
     }
     return this.with({ onBackendError: choice });
   }
