@@ -20,7 +20,8 @@ import type { HeadSnapshot } from "../http/answer.js";
 import { Layer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
 import { refuse } from "../http/refuse.js";
-import { isHandedOn } from "../http/thrown-error.js";
+import { tellListeners } from "../http/koa-application.js";
+import { asFrameworkError, isHandedOn } from "../http/thrown-error.js";
 import { tracing } from "../tracing/tracing.js";
 import { setupError } from "../errors/setup-error.js";
 
@@ -149,7 +150,7 @@ class TimeKeeper {
         () => void (isMet() && resolve(false)),
         (thrown: unknown) => {
           if (isMet()) reject(thrown);
-          else if (!isHandedOn(ctx, thrown)) log.warn("late failure", describeThrown(thrown));
+          else if (!isHandedOn(ctx, thrown)) failedLate(ctx, thrown);
         },
       );
     });
@@ -167,8 +168,14 @@ class TimeKeeper {
       refuse(ctx, 408);
     } else if (!raw.writableEnded) {
       log.error("response failed", { error: reason });
+      tellListeners(ctx, reason);
       raw.destroy();
     }
     ctx.abort(reason);
   }
+}
+
+function failedLate(ctx: Context, thrown: unknown): void {
+  log.warn("late failure", describeThrown(thrown));
+  if (asFrameworkError(ctx, thrown) === undefined) tellListeners(ctx, thrown);
 }
