@@ -18,7 +18,7 @@
 // oxlint-disable-next-line import/no-unassigned-import
 import "reflect-metadata";
 import { FrameworkError } from "../errors/framework-error.js";
-import { bareDecorator } from "./bare-decorator.js";
+import { bareDecorator, refuseReplaced } from "./bare-decorator.js";
 import type { AbstractClass, InjectionToken } from "./token.js";
 import { setupError } from "../errors/setup-error.js";
 
@@ -49,7 +49,10 @@ const injections = new Annotation<Map<number, InjectionToken>>();
 /** Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target)`. */
 export function Injectable(...none: readonly never[]): (target: AbstractClass) => void {
   if (none.length > 0) throw bareDecorator("Injectable()", none[0]);
-  return (target) => decorated.set(target, true);
+  return (target) => {
+    refuseReplaced(target);
+    decorated.set(target, true);
+  };
 }
 
 /**

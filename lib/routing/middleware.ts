@@ -14,7 +14,7 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
-import { bareDecorator } from "../di/bare-decorator.js";
+import { bareDecorator, bareUse, noteFactory } from "../di/bare-decorator.js";
 import { isClass, nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -42,7 +42,9 @@ export function Middleware(
   const [target, key] = middleware as readonly unknown[];
   // The arguments of a decorator on a method are an object, a name and a descriptor. A name is never middleware.
   if (isMemberName(key)) throw bareDecorator("Middleware(SignedIn)", target, key);
-  return (decorated, member) => recordMiddleware(decorated, member, middleware);
+  const decorator = (decorated: object, member?: string | symbol): void =>
+    recordMiddleware(decorated, member, middleware);
+  return noteFactory(decorator, "Middleware(SignedIn)", target);
 }
 
 function isMemberName(value: unknown): boolean {
@@ -103,6 +105,7 @@ export function methodMiddleware(controller: AnyClass, key: string | symbol): re
 
 /** Whether a value is one of the three: a class or an object has `handle`, a function needs none. */
 export function isMiddleware(input: unknown): input is MiddlewareInput {
+  if (bareUse(input) !== undefined) return false;
   if (isClass(input)) return typeof handleOf(input.prototype) === "function";
   return typeof input === "function" || typeof handleOf(input) === "function";
 }
@@ -114,7 +117,8 @@ export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareCl
 
 /** The diagnostic for a value that is listed as middleware and is none. */
 export function noMiddleware(input: unknown, where: string): Diagnostic {
-  return { code: "E_MIDDLEWARE_INVALID", what: `${nameOf(input)} is no middleware`, where, fix: MIDDLEWARE_FIX };
+  const what = bareUse(input) ?? `${nameOf(input)} is no middleware`;
+  return { code: "E_MIDDLEWARE_INVALID", what, where, fix: MIDDLEWARE_FIX };
 }
 
 export const MIDDLEWARE_FIX =

@@ -1,4 +1,5 @@
 /** Everything that can be wrong with the routes of a collection: an invalid path, two routes for the same requests or of one name. */
+import { bareUse } from "../di/bare-decorator.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { titleOf, type Endpoint } from "./endpoint.js";
@@ -59,7 +60,7 @@ function ofMiddleware({ descriptor, around }: Route): Diagnostic[] {
     .filter((input) => !isMiddleware(input))
     .map((input) => ({
       code: "E_MIDDLEWARE_INVALID",
-      what: `${valueText(input)} is given as middleware of ${titleOf(descriptor)} and is none`,
+      what: bareUse(input) ?? `${valueText(input)} is given as middleware of ${titleOf(descriptor)} and is none`,
       where: descriptor.handler,
       fix: MIDDLEWARE_FIX,
     }));

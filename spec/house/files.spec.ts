@@ -51,6 +51,14 @@ describe("files", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("have no message whose fix is to look at another message", () => {
+    const wrong = breaches(library, ({ code }) =>
+      [...code.matchAll(/\bsee the (?:cause|message|error)\b/gi)].map(([words]) => `says "${words}": name the fix`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
   it("do not compile text to code at run time", () => {
     const wrong = breaches(library, ({ code }) => (/\beval\(|new Function\(/.test(code) ? ["compiles text"] : []));
 
