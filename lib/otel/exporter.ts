@@ -47,22 +47,22 @@ export function newProvider(serviceName: string, idGenerator: IdGenerator, proce
   });
 }
 
-type Resource = NonNullable<TracerConfig["resource"]>;
+type TelemetryResource = NonNullable<TracerConfig["resource"]>;
 
 /** A resource with `service.name` only. The SDK's own resource would add attributes of its own. */
-class ServiceResource implements Resource {
-  readonly attributes: Resource["attributes"];
+class ServiceResource implements TelemetryResource {
+  readonly attributes: TelemetryResource["attributes"];
 
   constructor(serviceName: string) {
     this.attributes = Object.freeze({ "service.name": serviceName });
   }
 
   /** Ignores the other resource. */
-  merge(): Resource {
+  merge(): TelemetryResource {
     return this;
   }
 
-  getRawAttributes(): ReturnType<Resource["getRawAttributes"]> {
+  getRawAttributes(): ReturnType<TelemetryResource["getRawAttributes"]> {
     return Object.entries(this.attributes);
   }
 }

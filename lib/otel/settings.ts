@@ -15,7 +15,7 @@ export interface TelemetrySettings {
 const SHOWN_CHARACTERS = 100;
 
 /** @throws FrameworkError `E_TELEMETRY_NAME`, `E_TELEMETRY_ENDPOINT`, `E_TELEMETRY_TIMEOUT` */
-export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
+export function checkTelemetrySettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
   if (typeof serviceName !== "string" || serviceName.trim() === "") {
     const given = typeof serviceName === "string" ? JSON.stringify(serviceName) : valueText(serviceName);
     const message = `the service name is ${given}: give Telemetry.builder() the name of this service in the collector`;

@@ -38,7 +38,7 @@ const WARN_EVERY_MS = 10_000;
 /** The answer to requests while the shared store does not answer: 503, or let all of them through. */
 export type OnBackendError = "refuse" | "allow";
 
-interface Settings {
+interface RateLimitSettings {
   readonly quota: Quota;
   readonly keyOf: KeyOf;
   readonly shared: { readonly cache: Cache; readonly name: string } | undefined;
@@ -50,7 +50,7 @@ export class RateLimit extends Layer {
   private sharedBuckets: CacheBuckets | undefined = undefined;
   private warnedAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(private readonly settings: Settings) {
+  private constructor(private readonly settings: RateLimitSettings) {
     super();
   }
 
@@ -191,7 +191,7 @@ export class RateLimit extends Layer {
     return refuse(ctx, UNAVAILABLE);
   }
 
-  private with(change: Partial<Settings>): RateLimit {
+  private with(change: Partial<RateLimitSettings>): RateLimit {
     return new RateLimit({ ...this.settings, ...change });
   }
 }
