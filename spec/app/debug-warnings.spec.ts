@@ -5,12 +5,14 @@ import {
   Application,
   Controller,
   Get,
+  Layer,
   Maintenance,
   Module,
   resource,
   Route,
   Routes,
   type ApplicationBuilder,
+  type Run,
 } from "@stagecraft/framework";
 import { expectLogLine, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { eventsOf } from "../support/events-of.js";
@@ -34,6 +36,20 @@ function warnings(app: TestApp): readonly unknown[] {
 }
 
 const COLONS = "a path has :name or *, which is literal text: write {name} for a segment and {*name} for the rest";
+
+const SILENT = "a middleware neither answered nor called next(): the answer is a 404";
+
+class Passing extends Layer {
+  override wrap(inner: Run): Run {
+    return (ctx) => inner(ctx);
+  }
+}
+
+class Forgetful extends Layer {
+  override wrap(): Run {
+    return () => undefined;
+  }
+}
 
 const photos = resource("", "/photos", { only: ["index"] });
 const nothing = resource("nothing", "/nothing", { only: [] });
@@ -139,12 +155,22 @@ describe("a debug build warns while it serves", () => {
     for (const path of ["/a", "/a", "/b", "/c"]) expect((await app.get(path)).status).to.equal(404);
     await silent.get("/");
 
-    const message = "a middleware neither answered nor called next(): the answer is a 404";
     expect(warnings(app)).to.deep.equal([
-      [message, { middleware: "forgetful" }],
-      [message, { middleware: "Object" }],
+      [SILENT, { middleware: "forgetful" }],
+      [SILENT, { middleware: "Object" }],
     ]);
     expect(warnings(silent), "a middleware that sets the status").to.deep.equal([]);
+  });
+
+  it("of a layer that does neither, and not of one around a 404", async () => {
+    await using forgotten = await testApp(serving().layer(new Forgetful()));
+    await using passed = await testApp(serving().layer(new Passing()));
+
+    const statuses = [await forgotten.get("/nowhere"), await passed.get("/nowhere")].map(({ status }) => status);
+
+    expect(statuses).to.deep.equal([404, 404]);
+    expect(warnings(forgotten).map(String)).to.deep.equal([`${SILENT},[object Object]`]);
+    expect(warnings(passed)).to.deep.equal([]);
   });
 });
 
