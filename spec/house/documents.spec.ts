@@ -57,6 +57,22 @@ describe("the documents", () => {
     expect(broken).to.deep.equal([]);
   });
 
+  it("of the package link only to files of the package", () => {
+    const { files } = manifest();
+    const isPacked = (path: string) =>
+      ["README.md", "LICENSE", ...files].some((each) => path === each || path.startsWith(`${each}/`));
+    const packed = documents.filter(isPacked);
+
+    const outside = packed.flatMap((path) =>
+      linksOf(path)
+        .filter((target) => !isPacked(target))
+        .map((target) => `${path} links to ${target}`),
+    );
+
+    expect(packed).to.include.members(["README.md", "docs/guide/index.md"]);
+    expect(outside).to.deep.equal([]);
+  });
+
   it("link to headings that exist", () => {
     const broken = documents.flatMap((path) =>
       headingLinksOf(path).filter(({ file, heading }) => !headingsOf(file).includes(heading)),
