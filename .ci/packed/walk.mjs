@@ -28,6 +28,16 @@ const installed = (line) =>
     .replace("npm install @stagecraft/framework", `npm install ${tarball}`)
     .replaceAll(/ (typescript|zod)\b/g, (_, name) => ` ${name}@${devDependencies[name]}`);
 
+/** Shows the output of a command that fails: tsc and the test runner write their errors to standard output. */
+const run = (line) => {
+  try {
+    execFileSync("sh", ["-c", line], { cwd: folder, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
+  } catch (error) {
+    console.error(error.stdout);
+    throw error;
+  }
+};
+
 const takeStep = {
   ts: (code) => save(`src/${/^\/\/ ([\w.-]+\.ts)\n/.exec(code)?.[1] ?? "main.ts"}`, code),
   json: (code) => save("tsconfig.json", code),
@@ -38,7 +48,7 @@ const takeStep = {
       .split("\n")
       .filter((each) => each !== "node dist/main.js")) {
       console.log(`$ ${line}`);
-      execFileSync("sh", ["-c", installed(line)], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+      run(installed(line));
     }
   },
   console: async (_code, block) => {
