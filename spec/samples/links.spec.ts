@@ -8,6 +8,7 @@ import { home, links, visit } from "../../samples/links/links.routes.js";
 import { MemoryLinks } from "../../samples/links/memory-links.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { errorOf } from "../support/error-of.js";
+import { textOf } from "../support/sources.js";
 
 const KEY = "the-key-of-the-spec";
 const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
@@ -247,6 +248,18 @@ describe("samples/links", () => {
         expect(stack).to.equal(`StartupError: ${message}`);
       });
     }
+
+    it("has a row in the guide for each variable of its own", () => {
+      const settings = textOf("samples/links/settings.ts") ?? "";
+      const table = settings.slice(settings.indexOf("const VARIABLES"));
+      const read = [...table.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name);
+
+      const rows = (textOf("docs/guide/sample.md") ?? "").split("\n").filter((line) => line.startsWith("| `"));
+      const listed = rows.flatMap((row) =>
+        [...(row.split("|")[1] ?? "").matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+      );
+      expect(listed.filter((name) => !["PORT", "RUST_LOG", "NODE_ENV"].includes(name ?? ""))).to.have.members(read);
+    });
 
     it("reports all malformed variables at once", () => {
       const error = errorOf(() => settingsFrom({ CORS_ORIGINS: "a,https://b.example,c", METRICS_ALLOW: "d" }));
