@@ -3,6 +3,7 @@
  * connection and starts no timer.
  */
 import { existsSync } from "node:fs";
+import type Koa from "koa";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
@@ -114,7 +115,7 @@ function pipelineParts(
   return {
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
-    warnings: () => warningsOf(pipeline, routeCollection.all, stages),
+    warnings: () => [...warningsOf(pipeline, routeCollection.all, stages), ...replacedErrorHandler(plan.koa)],
     chainOf: chainsOf(pipeline, { routeCollection, site, log }),
   };
 }
@@ -148,6 +149,17 @@ function warningsOf(pipeline: Pipeline, routes: Routes, stages: readonly BuiltSt
     });
   }
   return [...warnings, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
+}
+
+/** As koa-onerror does. An error becomes an answer inside the pipeline instead, where the stages complete its head. */
+function replacedErrorHandler({ context }: Koa): readonly Warning[] {
+  if (!Object.hasOwn(context, "onerror")) return [];
+  return [
+    {
+      message:
+        "koa.context.onerror was replaced, and has no effect on the answers to errors: use .errorMapping(new ErrorMapping().using(mapper))",
+    },
+  ];
 }
 
 function missingDirectory(layer: Layer): readonly Warning[] {
