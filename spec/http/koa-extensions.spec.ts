@@ -73,9 +73,11 @@ describe("koa.context.onerror", () => {
   it("has no effect on the answers to errors, which is a warning at the start", async () => {
     const builder = Application.create().routes(new Routes([Route.get("/", (ctx) => ctx.throw(418))]));
     // As koa-onerror does it.
-    builder.koa.context.onerror = function (this: Koa.Context) {
-      this.res.end("in its own form");
-    };
+    Object.assign(builder.koa.context, {
+      onerror(this: Koa.Context) {
+        this.res.end("in its own form");
+      },
+    });
     await using app = await testApp(builder);
 
     expect((await app.get("/")).status).to.equal(418);
