@@ -29,11 +29,16 @@ function failure(error) {
   return code === undefined ? `fails: ${message.split("\n")[0]}` : `does not start: \`${code}\``;
 }
 
+// An error in an event handler is one of the program that runs.
+let fail = () => {};
+process.on("uncaughtException", (error) => fail(error));
+
 function within(work) {
   const late = new Promise((_, reject) => {
     setTimeout(reject, LIMIT_MS, new Error(`no end within ${LIMIT_MS} ms`)).unref();
   });
-  return Promise.race([work, late]);
+  const thrown = new Promise((_, reject) => (fail = reject));
+  return Promise.race([work, late, thrown]);
 }
 
 // What a package prints is no part of the result.

@@ -47,13 +47,18 @@ class Host {
   }
 
   async listen(server) {
+    this.url = await this.listening(server);
+  }
+
+  /** Another server of the program. Resolves to its URL. */
+  async listening(server) {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    this.url = `http://127.0.0.1:${server.address().port}`;
     this.stops.push(() => {
       server.closeAllConnections();
       server.close();
     });
+    return `http://127.0.0.1:${server.address().port}`;
   }
 
   async stop() {

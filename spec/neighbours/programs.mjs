@@ -5,6 +5,7 @@
  * the package's default gives, or all of its exports where it has no default; a third argument holds all exports.
  */
 import { readFileSync } from "node:fs";
+import { EXTENSIONS } from "./programs/extensions.mjs";
 import { IN_FRONT } from "./programs/in-front.mjs";
 import { KOA } from "./programs/koa.mjs";
 import { MIDDLEWARE } from "./programs/middleware.mjs";
@@ -12,7 +13,9 @@ import { ROUTERS } from "./programs/routers.mjs";
 import { SOCKETS } from "./programs/sockets.mjs";
 import { WATCHERS } from "./programs/watchers.mjs";
 
-export const PROGRAMS = [...ROUTERS, ...MIDDLEWARE, ...IN_FRONT, ...WATCHERS, ...SOCKETS, ...KOA].map(complete);
+export const PROGRAMS = [...ROUTERS, ...MIDDLEWARE, ...EXTENSIONS, ...IN_FRONT, ...WATCHERS, ...SOCKETS, ...KOA].map(
+  complete,
+);
 
 /** `alias` is the folder of the package, where several versions of it are installed. A part of Node has its version already. */
 function complete({ package: name, alias = name, ...program }) {

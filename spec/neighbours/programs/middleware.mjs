@@ -1,27 +1,8 @@
 /** Middleware for Koa, as layers. */
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createReadStream } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
-
-const JSON_BODY = { headers: { "content-type": "application/json" }, body: '{"a":{"b":[1,2]}}' };
-const FORM_BODY = { headers: { "content-type": "application/x-www-form-urlencoded" }, body: "a=1&b=x%20y&a=2" };
-const MULTIPART_BODY = {
-  headers: { "content-type": "multipart/form-data; boundary=edge" },
-  body: '--edge\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--edge\r\ncontent-disposition: form-data; name="f"; filename="f.txt"\r\ncontent-type: text/plain\r\n\r\nfile\r\n--edge--\r\n',
-};
-
-const FILES = {
-  "a.txt": "text\n",
-  "index.html": "<p>index</p>\n",
-  "page.ejs": "<p><%= name %></p>\n",
-  "error.ejs": "<p><%= status %></p>\n",
-};
-const folder = mkdtempSync(join(tmpdir(), "neighbours-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-for (const [name, text] of Object.entries(FILES)) {
-  writeFileSync(join(folder, name), text);
-  utimesSync(join(folder, name), 0, 0);
-}
+import { folder, FORM_BODY, JSON_BODY, MULTIPART_BODY } from "./given.mjs";
 
 async function parseBody(host) {
   host.handle((ctx) => {
@@ -111,24 +92,6 @@ export const MIDDLEWARE = [
     },
   },
   {
-    package: "koa-onerror",
-    use: "`onerror(builder.koa)`",
-    because:
-      "A warning at the start says so: `.errorMapping(new ErrorMapping().using(mapper))` gives errors a form of the application's own",
-    async run(host, module) {
-      const onerror = module.onerror ?? module;
-      onerror(host.koa, { json: (error, ctx) => (ctx.body = { shown: error.message }) });
-      host.handle((ctx) => {
-        if (ctx.path === "/teapot") ctx.throw(418, "a teapot");
-        throw new Error("a fault");
-      });
-      await host.start();
-      const headers = { accept: "application/json" };
-      await host.get("/teapot", { headers });
-      await host.get("/fails", { headers });
-    },
-  },
-  {
     package: "koa2-swagger-ui",
     use: "`.layer(koaSwagger(options))`",
     async run(host, { koaSwagger }) {
@@ -140,32 +103,6 @@ export const MIDDLEWARE = [
       await host.get("/docs");
       await host.get("/favicon.png");
       await host.get("/");
-    },
-  },
-  {
-    package: "koa-qs",
-    use: "`qs(builder.koa)`",
-    async run(host, qs) {
-      qs(host.koa);
-      host.handle((ctx) => {
-        ctx.body = { query: ctx.query, same: ctx.request.query, text: ctx.querystring };
-      });
-      await host.start();
-      await host.get("/?a[b]=1&a[c]=2&d[]=3");
-    },
-  },
-  {
-    package: "koa-body-parsers",
-    use: "`parsers(builder.koa)`",
-    async run(host, parsers) {
-      parsers(host.koa);
-      host.handle(async (ctx) => {
-        ctx.body = { parsed: (await ctx.request.body()) ?? "none" };
-      });
-      await host.start();
-      await host.ask("POST", "/json", JSON_BODY);
-      await host.ask("POST", "/form", FORM_BODY);
-      await host.ask("POST", "/bad", { ...JSON_BODY, body: "{" });
     },
   },
   { package: "koa-bodyparser", use: "`.layer(bodyParser())`", run: bodyParser },
@@ -299,6 +236,155 @@ export const MIDDLEWARE = [
       host.handle((ctx) => ctx.render("page", { name: "Ann" }));
       await host.start();
       await host.get("/");
+    },
+  },
+  {
+    package: "koa-connect",
+    use: "`.layer(connect(helmet()))`, and Express middleware that answers",
+    async run(host, connect) {
+      const { default: helmet } = await import("helmet");
+      host.use(connect(helmet()));
+      host.use(
+        connect((request, response, next) => {
+          if (request.url === "/fails") next(new Error("a fault"));
+          else next();
+        }),
+      );
+      host.handle((ctx) => {
+        ctx.body = "own";
+      });
+      await host.start();
+      await host.get("/");
+      await host.get("/fails");
+    },
+  },
+  {
+    package: "koa-proxies",
+    use: "`.layer(proxy(path, { target }))`",
+    async run(host, proxy) {
+      const upstream = createServer((request, response) => {
+        response.setHeader("X-Upstream", "yes");
+        request.pipe(response.writeHead(203, { "content-type": "text/x-echo" }));
+      });
+      const target = await host.listening(upstream);
+      host.use(proxy("/up", { target, changeOrigin: true, rewrite: (path) => path.replace("/up", "") }));
+      host.handle((ctx) => {
+        ctx.body = "own";
+      });
+      await host.start();
+      await host.ask("POST", "/up/x", { body: "echoed" });
+      await host.get("/up/x");
+      await host.get("/other");
+    },
+  },
+  {
+    package: "koa-range",
+    use: "`.layer(range)`",
+    async run(host, range) {
+      host.use(range);
+      host.handle((ctx) => {
+        ctx.body = ctx.path === "/stream" ? createReadStream(join(folder, "a.txt")) : Buffer.from("0123456789");
+      });
+      await host.start();
+      await host.get("/");
+      for (const bytes of ["0-3", "4-"]) {
+        await host.get("/", { headers: { range: `bytes=${bytes}` }, as: `GET / ${bytes}` });
+      }
+      await host.get("/stream", { headers: { range: "bytes=0-1" } });
+    },
+  },
+  {
+    package: "koa-favicon",
+    use: "`.layer(favicon(path))`",
+    async run(host, favicon) {
+      host.use(favicon(join(folder, "a.txt")));
+      host.handle((ctx) => {
+        ctx.body = "own";
+      });
+      await host.start();
+      for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) await host.ask(method, "/favicon.ico");
+      await host.get("/");
+    },
+  },
+  {
+    package: "koa-json-error",
+    use: "`.layer(error())`",
+    async run(host, error) {
+      host.use(error({ format: ({ status, message }) => ({ status, message }) }));
+      host.use((ctx, next) => {
+        if (ctx.path === "/teapot") ctx.throw(418, "a teapot");
+        if (ctx.path === "/fails") throw new Error("a fault");
+        return next();
+      });
+      await host.start();
+      for (const path of ["/teapot", "/fails", "/none"]) await host.get(path);
+    },
+  },
+  {
+    package: "koa-logger",
+    use: "`.layer(logger())`",
+    async run(host, logger) {
+      const lines = [];
+      host.use(logger((_text, [, method, url, status, _time, length]) => lines.push([method, url, status, length])));
+      host.use((ctx, next) => {
+        if (ctx.path === "/teapot") ctx.throw(418, "a teapot");
+        if (ctx.path !== "/") return next();
+        ctx.body = "own";
+        return undefined;
+      });
+      await host.start();
+      for (const path of ["/", "/teapot"]) await host.get(path);
+      host.note("lines", lines);
+    },
+  },
+  {
+    package: "koa-csrf",
+    use: "`.layer(session, bodyParser, new CSRF())`",
+    async run(host, CSRF) {
+      const sessions = await import("koa-session");
+      const { bodyParser: parse } = await import("@koa/bodyparser");
+      host.koa.keys = ["a key of the programs"];
+      host.use((sessions.createSession ?? sessions.default)({}, host.koa), parse(), new CSRF());
+      let token = "";
+      host.handle((ctx) => {
+        token = ctx.state._csrf;
+        ctx.body = "own";
+      });
+      await host.start();
+      await host.get("/");
+      await host.ask("POST", "/", { as: "POST / without a token" });
+      await host.ask("POST", "/", { headers: { "x-csrf-token": token }, as: "POST / with a token" });
+    },
+  },
+  {
+    package: "koa-generic-session",
+    use: "`.layer(session())`",
+    async run(host, genericSession) {
+      host.koa.keys = ["a key of the programs"];
+      host.use(genericSession());
+      host.handle((ctx) => {
+        if (ctx.path === "/regenerate") return ctx.regenerateSession().then(() => void (ctx.body = "new"));
+        ctx.session.views = (ctx.session.views ?? 0) + 1;
+        ctx.body = { views: ctx.session.views };
+        return undefined;
+      });
+      await host.start();
+      for (const as of ["first", "second"]) await host.get("/", { as });
+      await host.get("/regenerate");
+      await host.get("/", { as: "third" });
+    },
+  },
+  {
+    package: "koa-sslify",
+    use: "`.layer(sslify())`",
+    async run(host, { default: sslify }) {
+      host.use(sslify());
+      host.handle((ctx) => {
+        ctx.body = "own";
+      });
+      await host.start();
+      await host.get("/path?a=1", { headers: { host: "app.example" } });
+      await host.ask("POST", "/path", { headers: { host: "app.example" } });
     },
   },
   {
