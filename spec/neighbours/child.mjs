@@ -7,7 +7,7 @@ import { load, PROGRAMS } from "./programs.mjs";
 
 const [hostName, ...names] = process.argv.slice(2);
 const Chosen = hostName === "koa" ? KoaHost : FrameworkHost;
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 30_000;
 
 async function run(program) {
   const host = new Chosen();

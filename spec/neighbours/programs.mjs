@@ -21,11 +21,11 @@ export const PROGRAMS = [...ROUTERS, ...MIDDLEWARE, ...EXTENSIONS, ...IN_FRONT, 
 function complete({ package: name, alias = name, ...program }) {
   if ("version" in program) return { package: name, name, ...program };
   const { version } = JSON.parse(readFileSync(new URL(`node_modules/${alias}/package.json`, import.meta.url), "utf8"));
-  return { package: name, alias, version: shown(version, program), name: alias, ...program };
+  return { package: name, alias, version: shownVersion(version, program), name: alias, ...program };
 }
 
 /** The major version; below 1.0, and where the program asks for it, the minor version too. */
-function shown(version, { minor = version.startsWith("0.") }) {
+export function shownVersion(version, { minor = version.startsWith("0.") } = {}) {
   const parts = version.split(".");
   return minor ? `${parts[0]}.${parts[1]}` : parts[0];
 }

@@ -1,7 +1,7 @@
-/** The generated part of the guide's page: one row for each package and use, with the versions that give the same result. */
+/** The generated tables of the guide: one row for each package and use, with the versions that give the same result. */
 
-const BEGIN = "<!-- written by npm run neighbours -- --write -->";
-const END = "<!-- end of what is written -->";
+const begin = (name) => `<!-- ${name}: written by npm run neighbours -- --write -->`;
+const end = (name) => `<!-- end of ${name} -->`;
 
 /** @param rows `[program, result]` */
 export function tableOf(rows) {
@@ -23,8 +23,9 @@ function versionsOf(versions) {
   return `${versions[0]} to ${versions.at(-1)}`;
 }
 
-export function withTable(page, table) {
-  const [start, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (start === -1 || end < start) throw new Error("the page lacks the comments around its table");
-  return `${page.slice(0, start)}${BEGIN}\n\n${table}\n\n${page.slice(end)}`;
+/** Puts the table between the comments of its name. */
+export function withTable(page, name, table) {
+  const [from, to] = [page.indexOf(begin(name)), page.indexOf(end(name))];
+  if (from === -1 || to < from) throw new Error(`the page lacks the comments around the table of ${name}`);
+  return `${page.slice(0, from)}${begin(name)}\n\n${table}\n\n${page.slice(to)}`;
 }

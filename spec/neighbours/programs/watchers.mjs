@@ -21,7 +21,7 @@ const SHOWN = ["content-type", "content-length", "x-own"];
 
 /** Waits for what is reported after the answer. */
 async function until(isDone) {
-  for (let turn = 0; turn < 200 && !isDone(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let turn = 0; turn < 1000 && !isDone(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 function shownHeaders(headers = {}) {
