@@ -10,7 +10,10 @@ const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync, deflate: inflateS
 /** @returns the answer as `comparable` gives it, and the lines of its cookies. */
 export async function ask(url, { method = "GET", headers = {}, body } = {}) {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, agent: false }, (response) => {
+    // As it is: a URL would resolve dots in the path.
+    const { hostname, port } = new URL(url);
+    const path = url.slice(url.indexOf("/", "http://".length));
+    const sent = request({ hostname, port, path, method, headers, agent: false }, (response) => {
       const chunks = [];
       response.on("data", (chunk) => chunks.push(chunk));
       response.on("error", reject);

@@ -52,7 +52,7 @@ const COMPILERS = [
   {
     package: "vitest",
     use: "`emitDecoratorMetadata`, on Vite 8",
-    start: (folder) => node(folder, binOf("vitest"), "run", "--root", folder),
+    start: (folder) => node(folder, binOf("vitest"), "run", "--root", folder, "--testTimeout", "60000"),
   },
   { package: "esbuild", use: "`emitDecoratorMetadata`", start: esbuild },
   { package: "tsx", use: "`emitDecoratorMetadata`", start: (folder) => node(folder, binOf("tsx"), "app.ts") },

@@ -34,10 +34,10 @@ function differenceOf(onKoa, here) {
   if (JSON.stringify(onKoa) === JSON.stringify(here)) return "";
   if (onKoa?.headers === undefined || here?.headers === undefined) return pair("", here, onKoa);
   if (isDescribedOnce(onKoa, here)) return "";
+  if (here.status !== onKoa.status) return pair("status ", here.status, onKoa.status);
   const names = Object.keys({ ...onKoa.headers, ...here.headers }).filter((name) => !OF_THE_BODY.includes(name));
   const type = pair("type ", here.headers["content-type"], onKoa.headers["content-type"]);
   const words = [
-    pair("status ", here.status, onKoa.status),
     type || pair("body ", here.body, onKoa.body),
     ...names.map((name) => pair(`\`${name}\` `, here.headers[name], onKoa.headers[name])),
   ].filter((word) => word !== "");

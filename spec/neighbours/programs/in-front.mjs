@@ -1,15 +1,23 @@
 /** Frameworks, middleware and test tools that get `callback()` in place of a server. */
+import { Readable } from "node:stream";
 import { comparable } from "../ask.mjs";
 
 const HANDLER = (ctx) => {
   if (ctx.path === "/object") ctx.body = { path: ctx.path, url: ctx.originalUrl };
   else if (ctx.path === "/throws") ctx.throw(418);
-  else ctx.body = "text ".repeat(500);
+  else if (ctx.path === "/stream") ctx.body = Readable.from(["a".repeat(500), "b".repeat(500)]);
+  else if (ctx.path === "/cookie") {
+    ctx.cookies.set("a", "1");
+    ctx.cookies.set("b", "2");
+    ctx.status = 204;
+  } else ctx.body = "text ".repeat(500);
 };
+
+const PATHS = ["/text", "/object", "/throws", "/stream", "/cookie"];
 
 /** All of them ask the same. */
 async function ask(host, headers = {}) {
-  for (const path of ["/text", "/object", "/throws"]) await host.get(path, { headers });
+  for (const path of PATHS) await host.get(path, { headers });
   await host.ask("HEAD", "/object", { headers });
   await host.ask("POST", "/object", { headers, body: "unread" });
 }
@@ -31,7 +39,7 @@ function mounted(host, module) {
   const outer = module();
   outer.use("/mounted", host.callback());
   return host.serve(outer).then(async () => {
-    for (const path of ["/mounted/text", "/mounted/object", "/mounted/throws", "/other"]) await host.get(path);
+    for (const path of [...PATHS.map((each) => `/mounted${each}`), "/other"]) await host.get(path);
     await host.ask("POST", "/mounted/object", { body: "unread" });
   });
 }
@@ -81,7 +89,7 @@ export const IN_FRONT = [
     async run(host, supertest) {
       host.handle(HANDLER);
       const agent = supertest(host.callback());
-      for (const path of ["/text", "/object", "/throws"]) host.note(path, answerOf(await agent.get(path)));
+      for (const path of PATHS) host.note(path, answerOf(await agent.get(path)));
       host.note("POST /object", answerOf(await agent.post("/object").send({ a: 1 })));
     },
   },
@@ -91,9 +99,23 @@ export const IN_FRONT = [
     async run(host, inject) {
       host.handle(HANDLER);
       const callback = host.callback();
-      for (const url of ["/text", "/object", "/throws"]) {
+      for (const url of PATHS) {
         const { statusCode: status, headers, payload: text } = await inject(callback, { url });
         host.note(url, answerOf({ status, headers, text }));
+      }
+    },
+  },
+  {
+    package: "serverless-http",
+    use: "`serverless({ callback })`",
+    async run(host, serverless) {
+      host.handle(HANDLER);
+      const callback = host.callback();
+      const handler = serverless({ callback: () => callback });
+      for (const path of PATHS) {
+        const event = { httpMethod: "GET", path, headers: { host: "a" }, requestContext: {} };
+        const { statusCode: status, headers, multiValueHeaders, body } = await handler(event, {});
+        host.note(path, answerOf({ status, headers: { ...headers, ...multiValueHeaders }, text: body }));
       }
     },
   },

@@ -4,6 +4,10 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { folder, FORM_BODY, JSON_BODY, MULTIPART_BODY } from "./given.mjs";
 
+/** Of a difference of several packages. */
+const OWN_STATUS =
+  "An error of its own with a status is an unhandled error: see [errors of middleware](koa.md#errors-of-middleware)";
+
 async function parseBody(host) {
   host.handle((ctx) => {
     ctx.body = { parsed: ctx.request.body, raw: ctx.request.rawBody };
@@ -12,6 +16,7 @@ async function parseBody(host) {
   await host.ask("POST", "/json", JSON_BODY);
   await host.ask("POST", "/form", FORM_BODY);
   await host.ask("POST", "/none");
+  await host.ask("POST", "/malformed", { ...JSON_BODY, body: '{"a":' });
 }
 
 async function bodyParser(host, make) {
@@ -105,15 +110,17 @@ export const MIDDLEWARE = [
       await host.get("/");
     },
   },
-  { package: "koa-bodyparser", use: "`.layer(bodyParser())`", run: bodyParser },
+  { package: "koa-bodyparser", use: "`.layer(bodyParser())`", because: OWN_STATUS, run: bodyParser },
   {
     package: "@koa/bodyparser",
     use: "`.layer(bodyParser())`",
+    because: OWN_STATUS,
     run: (host, module) => bodyParser(host, module.bodyParser ?? module),
   },
   {
     package: "koa-body",
     use: "`.layer(koaBody())`",
+    because: OWN_STATUS,
     async run(host, module) {
       host.use((module.koaBody ?? module)({ multipart: true, includeUnparsed: false }));
       await parseBody(host);
@@ -144,13 +151,14 @@ export const MIDDLEWARE = [
     async run(host, compress) {
       host.use(compress());
       host.handle((ctx) => {
-        ctx.body = ctx.path === "/short" ? "short" : "long ".repeat(1000);
+        if (ctx.path === "/stream") ctx.body = createReadStream(join(folder, "a.txt"));
+        else ctx.body = ctx.path === "/short" ? "short" : "long ".repeat(1000);
       });
       await host.start();
       for (const coding of ["gzip", "br", "deflate", "identity"]) {
         await host.get("/", { headers: { "accept-encoding": coding }, as: `GET / ${coding}` });
       }
-      await host.get("/short", { headers: { "accept-encoding": "gzip" } });
+      for (const path of ["/short", "/stream"]) await host.get(path, { headers: { "accept-encoding": "gzip" } });
     },
   },
   {
@@ -185,6 +193,7 @@ export const MIDDLEWARE = [
   {
     package: "koa-static",
     use: "`.layer(serve(root))`",
+    because: OWN_STATUS,
     async run(host, serve) {
       host.use(serve(folder));
       host.handle((ctx) => {
@@ -235,6 +244,27 @@ export const MIDDLEWARE = [
       host.use(views(folder, { extension: "ejs" }));
       host.handle((ctx) => ctx.render("page", { name: "Ann" }));
       await host.start();
+      await host.get("/");
+    },
+  },
+  {
+    package: "graphql-http",
+    use: "`.layer(createHandler({ schema }))`",
+    async run(host) {
+      const { createHandler } = await import("graphql-http/lib/use/koa");
+      const { buildSchema } = await import("graphql");
+      const schema = buildSchema("type Query { hello(name: String): String }");
+      const rootValue = { hello: ({ name }) => `hello ${name}` };
+      const answer = createHandler({ schema, rootValue });
+      host.use((ctx, next) => (ctx.path === "/graphql" ? answer(ctx, next) : next()));
+      host.handle((ctx) => {
+        ctx.body = "own";
+      });
+      await host.start();
+      const body = JSON.stringify({ query: '{ hello(name: "Ann") }' });
+      await host.ask("POST", "/graphql", { ...JSON_BODY, body });
+      await host.ask("POST", "/graphql", { ...JSON_BODY, body: "{", as: "POST /graphql malformed" });
+      await host.get("/graphql?query=%7Bhello%7D");
       await host.get("/");
     },
   },

@@ -116,6 +116,28 @@ export const WATCHERS = [
     },
   },
   {
+    package: "node:async_hooks",
+    version: "",
+    use: "`.layer((ctx, next) => storage.run(value, next))`",
+    async run(host) {
+      const { AsyncLocalStorage } = await import("node:async_hooks");
+      const storage = new AsyncLocalStorage();
+      host.use((ctx, next) => storage.run(ctx.path, next));
+      host.use(async (_ctx, next) => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        await next();
+      });
+      host.handle(async (ctx) => {
+        const before = storage.getStore();
+        for await (const _chunk of ctx.req);
+        ctx.body = { before, after: storage.getStore() };
+      });
+      await host.start();
+      await host.get("/a");
+      await host.ask("POST", "/b", { body: "x".repeat(100_000) });
+    },
+  },
+  {
     package: "node:diagnostics_channel",
     use: "headers at `http.server.response.finish`",
     version: "",
