@@ -109,7 +109,8 @@ function pipelineParts(
   return {
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
-    warnings: () => warningsOf({ pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+    warnings: () =>
+      warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
     processWarnings: () => processWarnings(routeCollection, shutdownLastOf(container)),
     chainOf: chainsOf(pipeline, { routeCollection, site, log }),
   };
