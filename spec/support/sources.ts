@@ -12,7 +12,7 @@ export interface Import {
   readonly from: string;
   /** The imported file, from the repository; `undefined` for a package. */
   readonly file: string | undefined;
-  /** Absent from the compiled code: `import type` and `export type`, and only these under `verbatimModuleSyntax`. */
+  /** Absent from the compiled code, under `verbatimModuleSyntax`: `import type`, `export type` and `typeof import(…)`. */
   readonly erased: boolean;
 }
 
@@ -54,14 +54,15 @@ export function breaches(sources: readonly Source[], find: (source: Source) => r
 
 const STATEMENT = /^(?:import|export)\s+(type\s+)?(?:[\w$*\s,]*|[\w$\s,]*\{[^}]*\})\s*from\s+"([^"]+)"/gm;
 const BARE = /^import\s+"([^"]+)"/gm;
-const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
+const DYNAMIC = /(\btypeof\s+)?\bimport\(\s*"([^"]+)"/g;
 const REQUIRED = /\brequire\("([^"]+)"\)/g;
 
 /** The imports of a file's text; exported for its own spec. */
 export function importsOf(path: string, text: string): readonly Import[] {
   const code = withoutComments(text);
-  const found = [...code.matchAll(STATEMENT)].map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
-  const plain = [BARE, DYNAMIC, REQUIRED].flatMap((pattern) => [...code.matchAll(pattern)]);
+  const typed = [STATEMENT, DYNAMIC].flatMap((pattern) => [...code.matchAll(pattern)]);
+  const found = typed.map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
+  const plain = [BARE, REQUIRED].flatMap((pattern) => [...code.matchAll(pattern)]);
   const kept = plain.map(([, from = ""]) => ({ from, erased: false }));
   return [...found, ...kept].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
 }
