@@ -157,7 +157,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const closes =
     lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
   if (closes) connection.isClosing = true;
-  if (ctx.isShared || raw.getHeaderNames().length > 0 || !takesText(raw)) {
+  if (ctx.isShared || hasHeaders(raw) || !takesText(raw)) {
     writeOnTop(ctx, length, closes);
     return;
   }
@@ -170,11 +170,17 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   writeHead(raw, pairs, head);
 }
 
+/** Most answers with headers have this one, and Node makes the list of names for each call. */
+function hasHeaders(raw: ServerResponse): boolean {
+  return raw.hasHeader("Content-Type") || raw.getHeaderNames().length > 0;
+}
+
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
   const { raw } = ctx;
   if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
   if (
     length !== undefined &&
+    raw.getHeader("Content-Length") !== length &&
     !raw.hasHeader("Transfer-Encoding") &&
     !(raw.req.method === "HEAD" && raw.hasHeader("Content-Length"))
   ) {
