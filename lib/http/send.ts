@@ -178,19 +178,23 @@ function hasHeaders(raw: ServerResponse): boolean {
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
   const { raw } = ctx;
   if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
+  // A stage that has set the length of the body, as for a file, has set the framing.
+  if (raw.getHeader("Content-Length") !== length || raw.hasHeader("Transfer-Encoding")) setFraming(raw, length);
+  if (closes) raw.setHeader("Connection", "close");
+  // The writeHead of a shared response completes the head itself.
+  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
+  raw.writeHead(raw.statusCode);
+}
+
+function setFraming(raw: ServerResponse, length: number | undefined): void {
   takeOffWrongFraming(raw);
   if (
     length !== undefined &&
-    raw.getHeader("Content-Length") !== length &&
     !raw.hasHeader("Transfer-Encoding") &&
     !(raw.req.method === "HEAD" && raw.hasHeader("Content-Length"))
   ) {
     raw.setHeader("Content-Length", length);
   }
-  if (closes) raw.setHeader("Connection", "close");
-  // The writeHead of a shared response completes the head itself.
-  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
-  raw.writeHead(raw.statusCode);
 }
 
 /**
