@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "../support/sources.js";
+import { ROOT, sourcesBelow, textOf } from "../support/sources.js";
 
 const MOCHA = join(ROOT, "node_modules/mocha/bin/mocha.js");
 const SUPPORT = join(ROOT, "dist/spec/support");
@@ -104,4 +104,36 @@ describe("the setup of mocha", function () {
     // Two begins in a row: two files at the same time.
     expect(lines.join("\n")).to.match(/begin \w\nbegin \w/);
   });
+
+  it("has every spec of the repository among its files", async () => {
+    const specs = sourcesBelow("spec").filter(({ path }) => path.endsWith(".spec.ts"));
+
+    expect(await filesOf(patterns())).to.deep.equal(specs.map(({ path }) => compiled(path)));
+  });
+
+  it("begins with the files that run alone, so that none of them waits for a long one", async () => {
+    const quiet = sourcesBelow("spec").filter(
+      ({ code, path }) => path.endsWith(".spec.ts") && /\(alone\(\)\)/.test(code),
+    );
+
+    expect(await filesOf(patterns().slice(0, 1))).to.deep.equal(quiet.map(({ path }) => compiled(path)));
+  });
 });
+
+/** The patterns of the configuration, in their order. */
+function patterns(): readonly string[] {
+  // The form of the file is mocha's.
+  return (JSON.parse(textOf(".mocharc.json") ?? "{}") as { readonly spec: readonly string[] }).spec;
+}
+
+/** As mocha finds them. */
+async function filesOf(globs: readonly string[]): Promise<readonly string[]> {
+  const { lookupFiles } = (await import(join(ROOT, "node_modules/mocha/lib/cli/lookup-files.js"))) as {
+    readonly lookupFiles: (glob: string) => readonly string[];
+  };
+  return globs.flatMap((glob) => lookupFiles(join(ROOT, glob))).toSorted();
+}
+
+function compiled(path: string): string {
+  return join(ROOT, "dist", path.replace(/\.ts$/, ".js"));
+}
