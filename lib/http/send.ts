@@ -173,6 +173,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
   const { raw } = ctx;
   if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
+  takeOffWrongFraming(raw);
   if (
     length !== undefined &&
     !raw.hasHeader("Transfer-Encoding") &&
@@ -185,6 +186,23 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
   if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
   raw.writeHead(raw.statusCode);
 }
+
+/**
+ * Headers of the application may ask for chunks or tell a length, and nothing else about the framing: a client that reads the body
+ * otherwise takes its rest as the next answer. Chunks exclude a length (RFC 9112 section 6.2), and HTTP/1.0 has none.
+ */
+function takeOffWrongFraming(raw: ServerResponse): void {
+  const length = raw.getHeader("Content-Length");
+  if (raw.hasHeader("Transfer-Encoding")) {
+    if (length !== undefined) raw.removeHeader("Content-Length");
+    if (raw.req.httpVersionMinor === 0) raw.removeHeader("Transfer-Encoding");
+    else raw.setHeader("Transfer-Encoding", "chunked");
+  } else if (length !== undefined && !ONLY_DIGITS.test(String(length))) {
+    raw.removeHeader("Content-Length");
+  }
+}
+
+const ONLY_DIGITS = /^\d+$/;
 
 /** The application writes the answer: the request is in flight until Node has closed the answer. */
 function finishWhenClosed(ctx: Context): void {

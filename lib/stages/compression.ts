@@ -19,7 +19,7 @@ import { type Coding, pickCoding, readAcceptEncoding } from "../http/accept-enco
 import { settleBody } from "../http/returned-value.js";
 import type { Context } from "../http/context.js";
 import { lengthOf } from "../http/answer.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { isStream } from "../http/body-stream.js";
 import { BoundedMemo } from "../http/bounded-memo.js";
 import { isCompressible } from "../http/media-type.js";
@@ -40,7 +40,7 @@ type CompressionSettings = Required<CompressionOptions>;
 
 type Choice = { readonly coding: Coding | undefined };
 
-export class CompressionLayer extends Layer {
+export class CompressionLayer extends StageLayer {
   private readonly settings: CompressionSettings;
   private readonly encoder: Encoder;
   private readonly varies = new Varying("Accept-Encoding");

@@ -15,7 +15,7 @@ import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
 
@@ -102,7 +102,7 @@ export class Maintenance {
   }
 }
 
-export class MaintenanceLayer extends Layer {
+export class MaintenanceLayer extends StageLayer {
   constructor(private readonly maintenance: Maintenance) {
     super();
     if (!(maintenance instanceof Maintenance)) throw new TypeError(`${valueText(maintenance)} is not a Maintenance`);
@@ -128,7 +128,7 @@ function refuseRequest(ctx: Context, maintenance: Maintenance): void {
  * Answers all requests with 503 while the application starts: the listener accepts connections before the start is complete. It takes
  * the slot of maintenance, so the health endpoints answer. Only `run()` uses it, and only until the start is complete.
  */
-export class BootingLayer extends Layer {
+export class BootingLayer extends StageLayer {
   override wrap(_inner: Run): Run {
     return (ctx) => {
       refuse(ctx, new Problem(503, { detail: "The application is starting. Please try again shortly." }));

@@ -17,7 +17,7 @@ import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
 import type { HeadSnapshot } from "../http/answer.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
 import { refuse } from "../http/refuse.js";
 import { isHandedOn } from "../http/thrown-error.js";
@@ -85,7 +85,7 @@ export class Deadlines {
 
 const log = tracing.target("framework::http::timeout");
 
-export class TimeoutLayer extends Layer {
+export class TimeoutLayer extends StageLayer {
   /** @throws FrameworkError `E_TIMEOUT_SETTING` unless `ms` is a whole number from 1 to 2 147 483 647 */
   constructor(private readonly ms: number) {
     super();

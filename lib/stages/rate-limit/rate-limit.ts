@@ -15,7 +15,7 @@
 import { refuse } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
 import { tracing } from "../../tracing/tracing.js";
 import { Cache } from "../../lifecycle/cache.js";
@@ -44,7 +44,7 @@ interface Settings {
   readonly onBackendError: OnBackendError;
 }
 
-export class RateLimit extends Layer {
+export class RateLimit extends StageLayer {
   private buckets: TokenBuckets | undefined = undefined;
   private sharedBuckets: CacheBuckets | undefined = undefined;
   private warnedAt = Number.NEGATIVE_INFINITY;

@@ -8,7 +8,7 @@ import type { PathParameter } from "../../routing/path.js";
 import { Redirect, redirectStatus, safeReferer } from "./redirect.js";
 import { refuseWithError } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { profile } from "../../runtime/profile.js";
 import { tracing } from "../../tracing/tracing.js";
 
@@ -51,7 +51,7 @@ export interface RedirectSite {
   readonly origin: string;
 }
 
-export class RedirectMapperLayer extends Layer {
+export class RedirectMapperLayer extends StageLayer {
   constructor(private readonly site: RedirectSite) {
     super();
   }

@@ -11,7 +11,7 @@
 import type { Exchange } from "../../http/exchange.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { ResponseHead, HeadCompleter } from "../../http/head.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
 import { RandomBatch } from "../../runtime/random-batch.js";
 
@@ -28,7 +28,7 @@ const ALWAYS = [
 ].flat();
 const HSTS = ["Strict-Transport-Security", "max-age=31536000; includeSubDomains"];
 
-export class SecurityHeaders extends Layer {
+export class SecurityHeaders extends StageLayer {
   private hsts = false;
   private policy: string | undefined;
   private template: readonly string[] | undefined;
