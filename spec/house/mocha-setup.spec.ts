@@ -13,6 +13,9 @@ import { ROOT, sourcesBelow, textOf } from "../support/sources.js";
 const MOCHA = join(ROOT, "node_modules/mocha/bin/mocha.js");
 const SUPPORT = join(ROOT, "dist/spec/support");
 
+/** The default of mocha, which changes how it reads a pattern. */
+const EXTENSIONS = ["js", "cjs", "mjs"];
+
 const MODES = [
   ["in one process", []],
   ["in parallel", ["--parallel", "--jobs", "3"]],
@@ -129,9 +132,9 @@ function patterns(): readonly string[] {
 /** As mocha finds them. */
 async function filesOf(globs: readonly string[]): Promise<readonly string[]> {
   const { lookupFiles } = (await import(join(ROOT, "node_modules/mocha/lib/cli/lookup-files.js"))) as {
-    readonly lookupFiles: (glob: string) => readonly string[];
+    readonly lookupFiles: (glob: string, extensions: readonly string[]) => readonly string[];
   };
-  return globs.flatMap((glob) => lookupFiles(join(ROOT, glob))).toSorted();
+  return globs.flatMap((glob) => lookupFiles(join(ROOT, glob), EXTENSIONS)).toSorted();
 }
 
 function compiled(path: string): string {
