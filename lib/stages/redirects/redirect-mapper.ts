@@ -6,6 +6,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { titleOf, type Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter } from "../../routing/path.js";
 import { Redirect, redirectStatus, safeReferer } from "./redirect.js";
+import { tellListeners } from "../../http/koa-application.js";
 import { refuseWithError } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
@@ -90,6 +91,7 @@ export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origi
   } catch (error) {
     if (!(error instanceof FrameworkError)) throw error;
     log.error("redirect failed", { code: error.code, status: error.status, error, stack: error.stack });
+    tellListeners(ctx, error);
     refuseWithError(ctx, error, profile === "debug");
   }
 }
