@@ -14,7 +14,7 @@ import {
   type Next,
   type Run,
 } from "./middleware.js";
-import { reportLate } from "./refuse.js";
+import { reportLate } from "./unhandled-error.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::middleware");
