@@ -26,7 +26,6 @@ import type { ServerAttachment } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
-import type { RateLimits } from "./rate-limit-handles.js";
 
 /** Everything a built application consists of. */
 export interface ApplicationParts {
@@ -64,7 +63,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
   checked.routeCollection.resolveWith(container);
-  const subsystems = subsystemsOf(container, checked.limits);
+  const subsystems = subsystemsOf(container, checked);
   const config = container.get(AppConfig);
   throwAny([...subsystems.check(), ...config.check()]);
 
@@ -119,10 +118,29 @@ function pipelineParts(
   };
 }
 
-/** The caches of rate limits start with the other subsystems, also where no module provides them. */
-function subsystemsOf(container: Container, limits: RateLimits): SubsystemRegistry {
+/** The caches of rate limits and of sessions start with the other subsystems, also where no module provides them. */
+function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): SubsystemRegistry {
   const provided = container.instances().filter((each) => each instanceof Subsystem);
-  return new SubsystemRegistry([...new Set([...provided, ...limits.caches()])]);
+  const ofStages = stages.flatMap(({ layer }) => (hasSubsystems(layer) ? layer.subsystems : []));
+  return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
+}
+
+/** A stage that works with a subsystem, such as the store of the sessions. */
+interface HasSubsystems {
+  readonly subsystems: readonly Subsystem[];
+}
+
+function hasSubsystems(layer: Layer): layer is Layer & HasSubsystems {
+  return "subsystems" in layer;
+}
+
+/** A stage with settings that are allowed but probably a mistake. */
+interface HasWarnings {
+  startWarnings(): readonly Warning[];
+}
+
+function hasWarnings(layer: Layer): layer is Layer & HasWarnings {
+  return "startWarnings" in layer;
 }
 
 function allStages({ stages, stagesWithNeeds }: CheckedPlan, container: Container): readonly BuiltStage[] {
@@ -147,7 +165,8 @@ function warningsOf(pipeline: Pipeline, routes: Routes, stages: readonly BuiltSt
       fields: { routes: uncovered },
     });
   }
-  return [...warnings, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
+  const ofStages = stages.flatMap(({ layer }) => (hasWarnings(layer) ? layer.startWarnings() : []));
+  return [...warnings, ...ofStages, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
 }
 
 function missingDirectory(layer: Layer): readonly Warning[] {
