@@ -118,11 +118,12 @@ export class Session {
   get(key: string): Promise<unknown>;
   get(key: string | SessionKey<unknown>): Promise<unknown> {
     const name = typeof key === "string" ? key : key.name;
-    const record = this.load();
-    if (isPromise(record)) return markHandled(record.then((found) => this.valueIn(found, name, key)));
     try {
+      const record = this.load();
+      if (isPromise(record)) return markHandled(record.then((found) => this.valueIn(found, name, key)));
       return Promise.resolve(this.valueIn(record, name, key));
     } catch (error) {
+      // What throws here is the failure of the store.
       return markHandled(Promise.reject(error as Error));
     }
   }
@@ -209,7 +210,7 @@ export class Session {
     if (cookieId === undefined) return (this.record = null);
     const key = storeKey(cookieId);
     const found = this.ask((store, now) => store.load(key, now));
-    if (!isPromise(found)) return (this.record = checkedRecord(found, key));
+    if (!isPromise(found)) return (this.record = this.failing(() => checkedRecord(found, key)));
     this.loading = markHandled(found.then((record) => (this.record = this.failing(() => checkedRecord(record, key)))));
     return this.loading;
   }
