@@ -13,7 +13,7 @@ import { tracing } from "../../tracing/tracing.js";
 import { Flash } from "./flash.js";
 import { FlashOfRequest } from "./flash-port.js";
 import { MemorySessionStore } from "./memory-store.js";
-import { hasNothingToSave, NOTHING_SAVED, saveSession } from "./session-save.js";
+import { hasWork, NOTHING_SAVED, saveSession } from "./session-save.js";
 import { Session, SessionOfRequest, type SaveResult, type SessionSettings } from "./session.js";
 
 const log = tracing.target("framework::session");
@@ -61,13 +61,12 @@ export class SessionLayer extends Layer {
     if (!ctx.mayChange) return undefined;
     if (session.failure !== undefined) return this.refuse(ctx, session);
     flash.settle();
-    const isPublic = isForSharedCaches(ctx.raw);
-    if (hasNothingToSave(ctx, session, !isPublic)) {
+    if (!hasWork(ctx, session)) {
       session.isOver = true;
-      session.whenSaved?.saved(NOTHING_SAVED, isPublic);
+      session.whenSaved?.saved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
       return undefined;
     }
-    return this.save(ctx, session, isPublic);
+    return this.save(ctx, session, isForSharedCaches(ctx.raw));
   }
 
   private async save(ctx: Context, session: Session, isPublic: boolean): Promise<void> {

@@ -31,10 +31,9 @@ export async function saveSession(ctx: Context, session: Session, mayRenew: bool
   return updateSession(ctx, session, cookieId, changes);
 }
 
-/** Whether the save can do anything: most requests that read their session have nothing to save. */
-export function hasNothingToSave(ctx: Context, session: Session, mayRenew: boolean): boolean {
-  if (session.changes !== undefined || session.fate !== "stays") return false;
-  return !mayRenew || !isDue(ctx, session);
+/** Whether there is anything to save or to renew: there is none for most requests, also for those that read their session. */
+export function hasWork(ctx: Context, session: Session): boolean {
+  return session.changes !== undefined || session.fate !== "stays" || isDue(ctx, session);
 }
 
 function isDue({ clock }: Context, { record }: Session): boolean {

@@ -16,7 +16,7 @@
  * session.regenerate();
  * session.put("user", user.id);
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { FrameworkError, UnavailableError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/context.js";
 import { Extension, type Extensible } from "../../http/extension.js";
@@ -276,7 +276,7 @@ export const SessionOfRequest = new Extension<Session>("session");
 
 /** The key of a record: a store, and a copy of it that is stolen, holds no id that a cookie could carry. @internal */
 export function storeKey(id: string): string {
-  return createHash("sha256").update(id).digest("base64url");
+  return hash("sha256", id, "base64url");
 }
 
 function nameOf(key: string | SessionKey<unknown>): string {

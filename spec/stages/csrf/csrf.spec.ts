@@ -69,6 +69,12 @@ async function tokenOf(app: TestApp, name = "__Host-csrf"): Promise<string> {
   return cookiesOf(await app.get("/"))[name] ?? "";
 }
 
+/** A visitor with a session. */
+async function visitor(app: TestApp) {
+  const cookies = cookiesOf(await app.get("/begin"));
+  return { cookies, token: cookies["__Host-csrf"] ?? "" };
+}
+
 describe("CSRF protection", () => {
   it("has the cookies and headers of its presets", async () => {
     const table: readonly [CsrfConfig, string, RegExp][] = [
@@ -300,12 +306,6 @@ describe("the token of a form", () => {
 });
 
 describe("a CSRF token with sessions", () => {
-  /** A visitor with a session. */
-  async function visitor(app: TestApp) {
-    const cookies = cookiesOf(await app.get("/begin"));
-    return { cookies, token: cookies["__Host-csrf"] ?? "" };
-  }
-
   it("belongs to one session", async () => {
     await using app = await withSession();
     const [ada, eve] = [await visitor(app), await visitor(app)];
