@@ -76,7 +76,8 @@ export class Transport {
   }
 }
 
-function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<Field> {
+/** The lines of the headers; a list repeats its name. */
+export function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<Field> {
   return headers instanceof Headers ? headers : Object.entries(headers);
 }
 

@@ -52,6 +52,11 @@ export class CsrfLayer extends Layer {
     this.cookie = { name: settings.cookie.name, suffix: attributesText(settings.cookie) };
   }
 
+  /** The names of cookie and header. @internal */
+  get names(): { readonly cookie: string; readonly header: string } {
+    return { cookie: this.settings.cookie.name, header: this.settings.header };
+  }
+
   override wrap(inner: Run): Run {
     return (ctx) => {
       const session = SessionOfRequest.find(ctx);

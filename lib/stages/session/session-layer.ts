@@ -28,7 +28,10 @@ const IN_MEMORY = {
 export class SessionLayer extends Layer {
   private warnedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly settings: SessionSettings) {
+  constructor(
+    /** @internal */
+    readonly settings: SessionSettings,
+  ) {
     super();
   }
 
