@@ -1,13 +1,15 @@
 import { installLogging } from "@stagecraft/framework/observe";
 import { linksApplication } from "./application.js";
+import { sessionsFrom } from "./sessions.js";
 import { settingsFrom } from "./settings.js";
 
 const settings = settingsFrom(process.env);
 const telemetry = await telemetryTo(settings.collector);
 const cache = await cacheAt(settings.redisUrl);
+const sessions = await sessionsFrom(process.env, cache);
 
 installLogging("info,links=debug", ...telemetry.layers);
-await linksApplication(settings, cache)
+await linksApplication(settings, cache, sessions)
   .provide(...telemetry.bindings)
   .build()
   .run();

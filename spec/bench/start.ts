@@ -6,6 +6,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { ALL_PEERS, ours } from "./contender.js";
 import type { BenchOptions } from "./options.js";
+import { SESSION_KEY } from "./fixtures.js";
 import { freePort } from "../support/free-port.js";
 import { ROOT } from "./places.js";
 import { markdownTable, median } from "./table.js";
@@ -37,7 +38,7 @@ async function coldStart({ name, args, path }: Starter): Promise<number> {
   const started = performance.now();
   const child = spawn(process.execPath, args, {
     stdio: "ignore",
-    env: { ...process.env, NODE_ENV: "production", PORT: String(port), APP_NAME: "bench" },
+    env: { ...process.env, NODE_ENV: "production", SESSION_KEY, PORT: String(port), APP_NAME: "bench" },
   });
   try {
     while (!(await answers(port, path))) {

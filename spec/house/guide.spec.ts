@@ -24,7 +24,7 @@ function startOn(page: string, environment: NodeJS.ProcessEnv): StartProgram {
     const port = await freePort();
     const program = name.endsWith(IN_RELEASE) ? name.slice(0, -IN_RELEASE.length) : name;
     const file = program === "links" ? SAMPLE : compiledProgram(`${folder}/${program}.js`);
-    const mode = program === name ? {} : { NODE_ENV: "production" };
+    const mode = program === name ? {} : { NODE_ENV: "production", SESSION_KEY: "5a".repeat(64) };
     // The sample calls itself, so that the transcript shows the call.
     const upstream = { UPSTREAM_URL: `http://127.0.0.1:${port}/about` };
     return Child.start(file, { ...upstream, ...environment, ...mode }, { port, cwd });

@@ -1,6 +1,6 @@
 /** Sessions and CSRF protection in Chromium: its rules for cookies on localhost, and pages of two sites that are two loopback names. */
 import { Application, Reply, Route, Routes, type Context } from "@stagecraft/framework";
-import { CsrfConfig, CsrfToken, Flash, Session, SessionConfig } from "@stagecraft/framework/session";
+import { CsrfConfig, CsrfToken, Flash, Session, SessionConfig, sessionKey } from "@stagecraft/framework/session";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -8,6 +8,7 @@ import { launchBrowser } from "../support/browser.js";
 import { needs } from "../support/machine.js";
 
 const KEY = "5a".repeat(64);
+const NAME = sessionKey<string>("name");
 const ICON = '<link rel="icon" href="data:,">';
 
 const html = (body: string) => Reply.html(`<!doctype html>${ICON}${body}`);
@@ -15,10 +16,10 @@ const html = (body: string) => Reply.html(`<!doctype html>${ICON}${body}`);
 const shop = new Routes([
   Route.get("/", async (ctx: Context) => {
     const { messages } = await Flash.of(ctx).take();
-    const name = (await Session.of(ctx).get("name")) ?? "nobody";
+    const name = (await Session.of(ctx).get(NAME)) ?? "nobody";
     const said = messages.map(({ message }) => `<p id="said">${message}</p>`).join("");
     const field = CsrfToken.of(ctx).field();
-    return html(`${said}<b id="name">${String(name)}</b>
+    return html(`${said}<b id="name">${name}</b>
       <form method="post" action="/sign-in">${field}<button id="in">in</button></form>
       <form method="post" action="/sign-out">${field}<button id="out">out</button></form>`);
   }),
@@ -44,6 +45,13 @@ const evil = new Routes([
   }),
   Route.get("/link", (ctx: Context) => html(`<a href="${String(ctx.search()["to"])}">go</a>`)),
 ]);
+
+const signIn = async (page: Page, url: string) => {
+  await page.goto(url);
+  await page.click("#in");
+  await page.waitForURL(`${url}/`);
+};
+const nameOn = (page: Page) => page.textContent("#name");
 
 describe("in Chromium", function () {
   this.timeout(60_000);
@@ -76,13 +84,6 @@ describe("in Chromium", function () {
     }
   }
 
-  const signIn = async (page: Page, url: string) => {
-    await page.goto(url);
-    await page.click("#in");
-    await page.waitForURL(`${url}/`);
-  };
-  const nameOn = (page: Page) => page.textContent("#name");
-
   for (const [title, session, csrf] of [
     ["the release cookies, because localhost counts as secure", SessionConfig.pages(KEY), CsrfConfig.pages()],
     ["the cookies of development", SessionConfig.pages(KEY).dev(), CsrfConfig.pages().dev()],
@@ -96,7 +97,7 @@ describe("in Chromium", function () {
         await page.reload();
         expect(await page.locator("#said").count()).to.equal(0);
         const cookies = await context.cookies();
-        expect(cookies.map(({ httpOnly }) => httpOnly).toSorted()).to.deep.equal([false, true]);
+        expect(cookies.map(({ httpOnly }) => httpOnly)).to.have.members([false, true]);
         await page.click("#out");
         await page.waitForURL(`${url}/`);
         expect(await nameOn(page)).to.equal("nobody");

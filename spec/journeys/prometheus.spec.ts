@@ -43,7 +43,10 @@ describe("Prometheus", function () {
   });
 
   it("stores the counters that the sample exposes", async function () {
-    const json = { method: "POST", headers: { "content-type": "application/json" } };
+    const json = {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer of-a-program" },
+    };
     await ask(child, "/about", 3);
     await ask(child, "/nowhere", 4);
     await ask(child, "/about", 2, { method: "HEAD" });
