@@ -2,18 +2,16 @@
  * The steps of `build()`: check the plan, build the container, check its instances, build the stages, fill the pipeline. Opens no
  * connection and starts no timer.
  */
-import { existsSync } from "node:fs";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
-import { StaticFiles } from "../stages/static-files/static-files.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { Clock } from "../runtime/clock.js";
 import { profile } from "../runtime/profile.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
-import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
+import { StartupError, type Diagnostic, type Warning } from "../errors/diagnostic.js";
 import { Lifecycle } from "../lifecycle/state.js";
 import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/options.js";
 import { Readiness } from "../lifecycle/readiness.js";
@@ -26,6 +24,7 @@ import type { ServerAttachment } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
+import { processWarnings, warningsOf } from "./warnings.js";
 
 /** Everything a built application consists of. */
 export interface ApplicationParts {
@@ -49,13 +48,9 @@ export interface ApplicationParts {
   readonly graph: ApplicationGraph;
   /** Called when serving begins: a directory may have been made since the application was built. */
   readonly warnings: () => readonly Warning[];
+  /** Mistakes of the process as a whole. Only `run()` knows that the process is this application. */
+  readonly processWarnings: () => readonly Warning[];
   readonly chainOf: ChainOf;
-}
-
-/** A setting that is allowed but probably a mistake. Logged when the application starts. */
-export interface Warning {
-  readonly message: string;
-  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 export function buildParts(plan: Plan): ApplicationParts {
@@ -91,7 +86,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     readiness: container.get(Readiness),
     subsystems,
     startup: new Startup(subsystems.members, clock, times.stopTimeoutMs),
-    shutdownLast: container.instances().filter((each) => each instanceof ShutdownLast),
+    shutdownLast: shutdownLastOf(container),
   };
 }
 
@@ -105,15 +100,18 @@ interface PipelineInput {
 function pipelineParts(
   plan: Plan,
   { checked, container, config, log }: PipelineInput,
-): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "chainOf"> {
+): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "processWarnings" | "chainOf"> {
   const { inspected, routeCollection } = checked;
+  const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
   const stages = allStages(checked, container);
   const pipeline = fillPipeline(plan, { stages, container, site });
   return {
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
-    warnings: () => warningsOf(pipeline, routeCollection.all, stages),
+    warnings: () =>
+      warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+    processWarnings: () => processWarnings(routeCollection, shutdownLastOf(container)),
     chainOf: chainsOf(pipeline, { routeCollection, site, log }),
   };
 }
@@ -134,13 +132,8 @@ function hasSubsystems(layer: Layer): layer is Layer & HasSubsystems {
   return "subsystems" in layer;
 }
 
-/** A stage with settings that are allowed but probably a mistake. */
-interface HasWarnings {
-  startWarnings(): readonly Warning[];
-}
-
-function hasWarnings(layer: Layer): layer is Layer & HasWarnings {
-  return "startWarnings" in layer;
+function shutdownLastOf(container: Container): readonly ShutdownLast[] {
+  return container.instances().filter((each) => each instanceof ShutdownLast);
 }
 
 function allStages({ stages, stagesWithNeeds }: CheckedPlan, container: Container): readonly BuiltStage[] {
@@ -151,31 +144,4 @@ function allStages({ stages, stagesWithNeeds }: CheckedPlan, container: Containe
 
 function throwAny(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length > 0) throw new StartupError(diagnostics);
-}
-
-function warningsOf(pipeline: Pipeline, routes: Routes, stages: readonly BuiltStage[]): readonly Warning[] {
-  const warnings: Warning[] = [];
-  if (pipeline.isOn("accessLog") && !pipeline.isOn("requestId")) {
-    warnings.push({ message: "the access log is on and the request id is off: its lines have an empty request_id" });
-  }
-  const uncovered = routes.uncovered().map(({ method, path }) => `${method} ${path}`);
-  if (uncovered.length > 0) {
-    warnings.push({
-      message: "routes merged after .middleware() are not covered by it",
-      fields: { routes: uncovered },
-    });
-  }
-  const ofStages = stages.flatMap(({ layer }) => (hasWarnings(layer) ? layer.startWarnings() : []));
-  return [...warnings, ...ofStages, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
-}
-
-function missingDirectory(layer: Layer): readonly Warning[] {
-  // With a slash behind it only a directory exists.
-  if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
-  return [
-    {
-      message: "the directory of .staticFiles(…) does not exist: nothing of it is served",
-      fields: { root: layer.root },
-    },
-  ];
 }

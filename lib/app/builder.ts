@@ -6,6 +6,7 @@
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
  */
 import type Koa from "koa";
+import type { AddressBlocks } from "../http/address-blocks.js";
 import { KoaApplication } from "../http/koa-application.js";
 import { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
 import { CatchPanicLayer } from "../stages/catch-panic.js";
@@ -60,7 +61,7 @@ export class ApplicationBuilder {
 
   /** Adds providers for the whole application: classes or bindings, as in a module. They override those of every module. */
   provide(...providers: readonly (Class | Binding)[]): this {
-    this.plan.bindings.push(...providers.map(bindingOf));
+    this.change(".provide(…)").bindings.push(...providers.map(bindingOf));
     return this;
   }
 
@@ -78,19 +79,19 @@ export class ApplicationBuilder {
 
   /** The name, public URL, environment name and port. Without this call they have the defaults of `AppConfig`. */
   config(config: AppConfig): this {
-    this.plan.config = config;
+    this.change(".config(…)").config = config;
     return this;
   }
 
   /** The port to listen on, 0 to 65535; 0 is any free port. `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT` override it. */
   port(port: number): this {
-    this.plan.port = port;
+    this.change(".port(n)").port = port;
     return this;
   }
 
   /** The address to listen on, by default `127.0.0.1`. Containers need `0.0.0.0`. */
   bind(host: string): this {
-    this.plan.host = host;
+    this.change(".bind(host)").host = host;
     return this;
   }
 
@@ -99,13 +100,16 @@ export class ApplicationBuilder {
    * The signal aborts when the drain begins. Upgraded connections that are still open at the drain deadline are ended.
    */
   attach(attachment: ServerAttachment): this {
-    this.plan.attachments.push(attachment);
+    this.change(".attach(…)").attachments.push(attachment);
     return this;
   }
 
-  /** The proxies whose `X-Forwarded-*` headers are trusted: addresses and CIDR blocks, separated by commas or spaces. */
-  trustedProxies(list: string): this {
-    this.plan.trustedProxies = list;
+  /**
+   * The proxies whose `X-Forwarded-*` headers are trusted: addresses and CIDR blocks, separated by commas or spaces, or a set such as
+   * `AddressBlocks.private`.
+   */
+  trustedProxies(list: string | AddressBlocks): this {
+    this.change(".trustedProxies(list)").trustedProxies = list;
     return this;
   }
 
@@ -117,13 +121,13 @@ export class ApplicationBuilder {
 
   /** Turns the health endpoints on or off; they are on by default. */
   health(on: boolean): this {
-    this.plan.health = on;
+    this.change(".health(on)").health = on;
     return this;
   }
 
   /** The path of the health endpoints, by default `/up`. */
   healthPrefix(path: string): this {
-    this.plan.healthPrefix = path;
+    this.change(".healthPrefix(path)").healthPrefix = path;
     return this;
   }
 
@@ -239,7 +243,7 @@ export class ApplicationBuilder {
 
   /** Turns the resolution of redirects to routes on or off; it is on by default. */
   redirectMapper(on: boolean): this {
-    this.plan.redirectMapper = on;
+    this.change(".redirectMapper(on)").redirectMapper = on;
     return this;
   }
 
@@ -262,5 +266,11 @@ export class ApplicationBuilder {
    */
   build(): Application {
     return this.finish(buildParts(this.plan));
+  }
+
+  /** The plan, for a change by this call. */
+  private change(call: string): Plan {
+    this.plan.calls.push(call);
+    return this.plan;
   }
 }

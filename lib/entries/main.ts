@@ -27,6 +27,7 @@ export {
 } from "../errors/framework-error.js";
 export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 
+export { AddressBlocks } from "../http/address-blocks.js";
 export { Context, type FormFields } from "../http/context.js";
 export type { EventIterable, EventSource, ServerSentEvent } from "../http/event-stream.js";
 export { Extension } from "../http/extension.js";
@@ -61,7 +62,8 @@ export {
 export { routes } from "../routing/endpoint-table.js";
 export { Middleware, middleware } from "../routing/middleware.js";
 export { resource } from "../routing/resource.js";
-export { Route, RouteGroup, type RouteDescriptor } from "../routing/route.js";
+export { Route, type RouteDescriptor } from "../routing/route.js";
+export { RouteGroup, type HandlersOf } from "../routing/route-group.js";
 export { Routes } from "../routing/routes.js";
 
 export { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
@@ -89,4 +91,6 @@ export type { ServerAttachment } from "../server/listener.js";
 export { Application, type Running } from "../app/application.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";
+export { environment, type EnvironmentValues } from "../app/environment.js";
 export type { ApplicationGraph } from "../app/graph.js";
+export { variable, type Variable } from "../app/variable.js";

@@ -2,6 +2,7 @@
  * Composes a list of layers and middlewares into one call, once, when the application is built. It also takes care of a middleware
  * that ends before its `next()` does.
  */
+import { Extension } from "./extension.js";
 import { answerWith } from "./returned-value.js";
 import type { Context } from "./context.js";
 import {
@@ -9,12 +10,14 @@ import {
   isPromise,
   Layer,
   middlewareName,
+  StageLayer,
   type KoaMiddleware,
   type Middleware,
   type Next,
   type Run,
 } from "./middleware.js";
 import { reportLate } from "./unhandled-error.js";
+import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::middleware");
@@ -25,7 +28,8 @@ export function compose(outer: readonly (Middleware | KoaMiddleware)[], inner: R
 }
 
 function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
-  if (middleware instanceof Layer) return middleware.wrap(inner);
+  if (middleware instanceof StageLayer) return middleware.wrap(inner);
+  if (middleware instanceof Layer) return aroundLayer(middleware, inner);
   const handle = typeof middleware === "function" ? middleware : middleware.handle.bind(middleware);
   return (ctx) => {
     const step = new Step(ctx, inner, middleware);
@@ -35,13 +39,30 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
     } catch (thrown) {
       return step.failed(thrown);
     }
-    // Most middlewares return the promise of `next()`, which needs no promise around it.
-    if (result !== undefined && result === step.rest) return step.rest;
-    if (!isPromise(result)) return step.ended(result);
-    return asPromise(result).then(
-      (value) => step.ended(value),
-      (thrown: unknown) => step.failed(thrown),
-    );
+    return step.returned(result);
+  };
+}
+
+/** The steps of a request that belong to layers of the application, the innermost first. */
+const LayerSteps = new Extension<Step>("LayerSteps");
+
+/** A layer of the application, which may forget the promise of its inner run as a middleware may forget that of `next()`. */
+function aroundLayer(layer: Layer, inner: Run): Run {
+  const run = layer.wrap((ctx) => {
+    let step = LayerSteps.find(ctx);
+    while (step !== undefined && step.inner !== inner) step = step.outer;
+    return step === undefined ? inner(ctx) : step.enter();
+  });
+  return (ctx) => {
+    const step = new Step(ctx, inner, layer, LayerSteps.find(ctx));
+    LayerSteps.set(ctx, step);
+    let result: unknown;
+    try {
+      result = run(ctx);
+    } catch (thrown) {
+      return step.failed(thrown);
+    }
+    return step.returned(isPromise(result) ? result : undefined);
   };
 }
 
@@ -60,8 +81,9 @@ class Step {
 
   constructor(
     private readonly ctx: Context,
-    private readonly inner: Run,
+    readonly inner: Run,
     private readonly middleware: Middleware | KoaMiddleware,
+    readonly outer?: Step,
   ) {}
 
   /** Runs the rest of the chain, once. Returns a real promise, also if the rest is synchronous. */
@@ -73,16 +95,24 @@ class Step {
     return this.rest;
   };
 
-  /** The middleware returned `value`. Returns a promise if the chain must wait for the rest. */
-  ended(value: unknown): void | Promise<void> {
-    const { ctx, rest } = this;
-    this.isAbandoned = true;
-    if (value !== undefined) answerWith(ctx, value);
-    if (rest === undefined || this.isHandled(rest)) return undefined;
-    if (ctx.isAnswered || ctx.isWrittenByHand) return this.reportFailure();
-    this.isAbandoned = false;
-    log.warn("next() was not awaited", { middleware: middlewareName(this.middleware) });
-    return rest;
+  /** Runs the rest of the chain as `next` does, for a layer. Returns `undefined` if the rest is synchronous, and passes its error. */
+  enter(): void | Promise<void> {
+    if (this.wasCalled) return rejectSecondCall();
+    this.wasCalled = true;
+    const result = this.inner(this.ctx);
+    if (result === undefined) return undefined;
+    this.rest = new NextPromise((resolve, reject) => this.follow(result, resolve, reject));
+    return this.rest;
+  }
+
+  returned(result: unknown): void | Promise<void> {
+    // Most middlewares return the promise of `next()`, which needs no promise around it.
+    if (result !== undefined && result === this.rest) return this.rest;
+    if (!isPromise(result)) return this.ended(result);
+    return asPromise(result).then(
+      (value) => this.ended(value),
+      (thrown: unknown) => this.failed(thrown),
+    );
   }
 
   failed(thrown: unknown): never {
@@ -91,25 +121,46 @@ class Step {
     throw thrown;
   }
 
+  /** Returns a promise if the chain must wait for the rest. */
+  private ended(value: unknown): void | Promise<void> {
+    const { ctx, rest } = this;
+    this.isAbandoned = true;
+    if (value !== undefined && !(this.middleware instanceof Layer)) answerWith(ctx, value);
+    if (rest === undefined) return this.wasCalled ? undefined : warnOfSilence?.(ctx, this.middleware);
+    if (this.isHandled(rest)) return undefined;
+    if (ctx.isAnswered || ctx.isWrittenByHand) return this.reportFailure();
+    this.isAbandoned = false;
+    log.warn("next() was not awaited", { middleware: middlewareName(this.middleware) });
+    return rest;
+  }
+
   private run(resolve: () => void, reject: (thrown: unknown) => void): void {
-    const done = (): void => {
-      this.restIsOver = true;
-      resolve();
-    };
-    const failed = (error: unknown): void => {
-      this.restIsOver = true;
-      this.failure = { error };
-      reject(error);
-      this.rest?.handleRejection();
-      if (this.isAbandoned) this.reportFailure();
-    };
     try {
       const result = this.inner(this.ctx);
-      if (result === undefined) done();
-      else result.then(done, failed);
+      if (result !== undefined) return this.follow(result, resolve, reject);
+      this.restIsOver = true;
+      resolve();
     } catch (thrown) {
-      failed(thrown);
+      this.restFailed(thrown, reject);
     }
+  }
+
+  private follow(result: Promise<void>, resolve: () => void, reject: (thrown: unknown) => void): void {
+    result.then(
+      () => {
+        this.restIsOver = true;
+        resolve();
+      },
+      (thrown: unknown) => this.restFailed(thrown, reject),
+    );
+  }
+
+  private restFailed(error: unknown, reject: (thrown: unknown) => void): void {
+    this.restIsOver = true;
+    this.failure = { error };
+    reject(error);
+    this.rest?.handleRejection();
+    if (this.isAbandoned) this.reportFailure();
   }
 
   /** Whether the rest has ended, and the middleware waited for its failure if there was one. */
@@ -147,4 +198,19 @@ function rejectSecondCall(): Promise<never> {
   const rejection = Promise.reject(new Error("next() was called twice by one middleware"));
   rejection.catch(() => {});
   return rejection;
+}
+
+/** The middlewares that were warned about, for each application. */
+const silent = new WeakMap<object, WeakSet<Middleware | KoaMiddleware>>();
+
+/** A middleware without an answer and without a call of `next()` makes a 404. Only a debug build looks for it, once a middleware. */
+const warnOfSilence = profile === "debug" ? reportSilence : undefined;
+
+function reportSilence(ctx: Context, middleware: Middleware | KoaMiddleware): void {
+  if (ctx.isAnswered || ctx.isWrittenByHand) return;
+  const known = silent.get(ctx.app) ?? new WeakSet();
+  if (known.has(middleware)) return;
+  silent.set(ctx.app, known.add(middleware));
+  const name = middlewareName(middleware);
+  log.warn("a middleware neither answered nor called next(): the answer is a 404", { middleware: name });
 }

@@ -8,7 +8,7 @@ import type { TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../runtime/clock.js";
 import { isHalfClosed } from "./half-close.js";
-import { readPeer } from "./client-address.js";
+import { readPeer } from "./address-blocks.js";
 import { QueuedRequests } from "./queued-requests.js";
 
 /** A request in flight: it was accepted, and Node does not have its whole answer yet. */
@@ -32,8 +32,15 @@ interface ConnectedSocket extends Socket {
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly open = new Set<Connection>();
-  /** The drain sets it. From then on, the last answer that a connection owes carries `Connection: close`. */
+  /** Called when the drain begins: the ends of answers that go on until then. */
+  readonly whenDrained = new Set<() => void>();
+  /** The drain has begun. From then on, the last answer that a connection owes carries `Connection: close`. */
   closing = false;
+
+  beginDrain(): void {
+    this.closing = true;
+    for (const end of this.whenDrained) end();
+  }
 
   add(connection: Connection): void {
     this.open.add(connection);

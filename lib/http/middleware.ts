@@ -6,7 +6,10 @@
  */
 import type { Context } from "./context.js";
 
-/** Runs the rest of the chain. Resolves to `undefined`. A second call rejects. */
+/**
+ * Runs the rest of the chain. Resolves to `undefined`. A second call rejects. The chain waits for a promise that nothing awaits; a
+ * promise that you derive from it (`next().then(…)`) is yours to await.
+ */
 export type Next = () => Promise<void>;
 
 export interface Middleware {
@@ -22,7 +25,7 @@ export type KoaMiddleware = (ctx: any, next: Next) => unknown;
 /** The rest of the chain as one call. Returns `undefined` if it ended synchronously, else a promise. */
 export type Run = (ctx: Context) => void | Promise<void>;
 
-/** A stage of the framework. `wrap` is called once, at `build()`; the function that it returns is called once for each request. */
+/** `wrap` is called once, at `build()`; the function that it returns is called once for each request. */
 export abstract class Layer implements Middleware {
   /** Puts this layer around `inner`. The result calls `inner` at most once. */
   abstract wrap(inner: Run): Run;
@@ -32,6 +35,12 @@ export abstract class Layer implements Middleware {
     return this.wrap(next)(ctx);
   }
 }
+
+/**
+ * A layer of a stage. It takes care of every promise of its inner run, and reports a failure that comes too late itself. Therefore the
+ * chain does not observe it, as it does the layers of an application.
+ */
+export abstract class StageLayer extends Layer {}
 
 /** The name of a middleware in events and descriptions: of its class, or of the function. @internal */
 export function middlewareName(middleware: object): string {

@@ -20,6 +20,7 @@ import {
 import type { Context } from "./context.js";
 import { halfClose } from "./half-close.js";
 import { lengthOf } from "./answer.js";
+import { tellListeners } from "./koa-application.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./unread-body.js";
 import { OwnRequest } from "./connection.js";
 import { discardBody, failureOf, isStream } from "./body-stream.js";
@@ -112,6 +113,7 @@ function endBehindHead(ctx: Context, body: string | Uint8Array, bounds: LengthBo
     return;
   }
   log.error("response failed", { error, status: raw.statusCode });
+  tellListeners(ctx, error);
   raw.destroy();
 }
 
@@ -124,7 +126,10 @@ function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
   keepFlow(ctx.raw);
   let isReported = false;
   const report = (error: unknown): void => {
-    if (!isReported && !ctx.isClientGone) log.error("response failed", { error, status: ctx.raw.statusCode });
+    if (!isReported && !ctx.isClientGone) {
+      log.error("response failed", { error, status: ctx.raw.statusCode });
+      tellListeners(ctx, error);
+    }
     isReported = true;
   };
   // The pipeline reports it too, but newer Nodes close the connection first, and the client seems to have left.
@@ -173,6 +178,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
   const { raw } = ctx;
   if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
+  takeOffWrongFraming(raw);
   if (
     length !== undefined &&
     !raw.hasHeader("Transfer-Encoding") &&
@@ -185,6 +191,23 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
   if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
   raw.writeHead(raw.statusCode);
 }
+
+/**
+ * Headers of the application may ask for chunks or tell a length, and nothing else about the framing: a client that reads the body
+ * otherwise takes its rest as the next answer. Chunks exclude a length (RFC 9112 section 6.2), and HTTP/1.0 has none.
+ */
+function takeOffWrongFraming(raw: ServerResponse): void {
+  const length = raw.getHeader("Content-Length");
+  if (raw.hasHeader("Transfer-Encoding")) {
+    if (length !== undefined) raw.removeHeader("Content-Length");
+    if (raw.req.httpVersionMinor === 0) raw.removeHeader("Transfer-Encoding");
+    else raw.setHeader("Transfer-Encoding", "chunked");
+  } else if (length !== undefined && !ONLY_DIGITS.test(String(length))) {
+    raw.removeHeader("Content-Length");
+  }
+}
+
+const ONLY_DIGITS = /^\d+$/;
 
 /** The application writes the answer: the request is in flight until Node has closed the answer. */
 function finishWhenClosed(ctx: Context): void {

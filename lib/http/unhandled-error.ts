@@ -8,7 +8,7 @@ import type { Target } from "../tracing/tracing.js";
 import type { HeadSnapshot } from "./answer.js";
 import { discardBody } from "./body-stream.js";
 import type { Context } from "./context.js";
-import { KoaApplication } from "./koa-application.js";
+import { KoaApplication, tellListeners } from "./koa-application.js";
 import { refuse } from "./refuse.js";
 import { asFrameworkError, isHandedOn } from "./thrown-error.js";
 
@@ -47,10 +47,9 @@ export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
 
 function report(ctx: Context, what: string, thrown: unknown, log: Target): void {
   const { app } = ctx;
-  const koa = app instanceof KoaApplication ? app : undefined;
-  if (koa?.hasLogged(ctx, thrown) !== true) {
+  if (!(app instanceof KoaApplication && app.hasLogged(ctx, thrown))) {
     log.error(what, describeThrown(thrown));
     if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
   }
-  koa?.tell(ctx, thrown);
+  tellListeners(ctx, thrown);
 }

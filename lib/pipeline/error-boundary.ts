@@ -15,6 +15,7 @@ import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
 import { refuseWithError } from "../http/refuse.js";
 import { answerUnhandledError } from "../http/unhandled-error.js";
+import { tellListeners } from "../http/koa-application.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
 
@@ -75,6 +76,7 @@ function caught(ctx: Context, thrown: unknown): void {
   // An answer that is decided or begun cannot be replaced. After the client has left, a begun answer is no failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
+  if (error.status >= 500) tellListeners(ctx, thrown);
   if (headIsSent) return;
   refuseWithError(ctx, error, profile === "debug" || error.status < 500, errorForMapper(error, thrown));
 }
@@ -144,6 +146,7 @@ function fail(ctx: Context, thrown: unknown): void {
   } catch (error) {
     // The answer to an error failed too, for example by a header that Node refuses.
     lastResortLog.error("response failed", { error });
+    tellListeners(ctx, error);
     ctx.raw.destroy();
     discardBody(ctx.payload);
     ctx.finish();

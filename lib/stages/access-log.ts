@@ -4,9 +4,10 @@
  * does not belong to the span. It holds no body, no header and no query string.
  */
 import type { Context } from "../http/context.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
-import { tracing, type Fields } from "../tracing/tracing.js";
+import type { Fields } from "../tracing/subscriber.js";
+import { tracing } from "../tracing/tracing.js";
 import { Observation } from "../observe/request-observation.js";
 import { apply } from "../observe/logging/redaction.js";
 import { RequestId } from "../observe/request-id.js";
@@ -15,7 +16,7 @@ import { endRequestSpan, openRequestSpan } from "../observe/request-span.js";
 const TARGET = "framework::observe::access_log";
 const log = tracing.target(TARGET);
 
-export class AccessLogLayer extends Layer {
+export class AccessLogLayer extends StageLayer {
   override wrap(inner: Run): Run {
     const logged = (ctx: Context, flow: Flow | undefined): void | Promise<void> =>
       new LoggedRequest(ctx, flow).watch(inner);

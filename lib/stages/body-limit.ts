@@ -18,8 +18,9 @@ import { Extension } from "../http/extension.js";
 import { spareConnection } from "../http/unread-body.js";
 import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { tracing } from "../tracing/tracing.js";
+import { setupError } from "../errors/setup-error.js";
 
 const log = tracing.target("framework::http::body_limit");
 
@@ -35,7 +36,7 @@ const REFUSED = Object.freeze({ status: 413 });
 /** The cap of a request, when it is above the limit. */
 const Cap = new Extension<number>("body limit's cap");
 
-export class BodyLimitLayer extends Layer {
+export class BodyLimitLayer extends StageLayer {
   private readonly cap: number;
 
   /** @throws FrameworkError `E_BODY_LIMIT` unless both are whole numbers, 0 or more, and the cap is not below the limit */
@@ -49,9 +50,11 @@ export class BodyLimitLayer extends Layer {
     this.cap = cap;
     if (Number.isSafeInteger(bytes) && bytes >= 0 && Number.isSafeInteger(cap) && cap >= bytes) return;
     const given = cap === bytes ? valueText(bytes) : `${valueText(bytes)} bytes and a cap of ${valueText(cap)}`;
-    throw new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
-      code: "E_BODY_LIMIT",
-    });
+    throw setupError(
+      new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
+        code: "E_BODY_LIMIT",
+      }),
+    );
   }
 
   override wrap(inner: Run): Run {

@@ -4,13 +4,13 @@
  * answers 500, and the access log and the metrics see only the exception.
  */
 import type { Context } from "../http/context.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { answerUnhandledError, type UnhandledErrorAnswer } from "../http/unhandled-error.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::catch_panic");
 
-export class CatchPanicLayer extends Layer {
+export class CatchPanicLayer extends StageLayer {
   /** @param answer the application's own error page. It is called before the problem body is made, with status 500 already set. */
   constructor(private readonly answer?: UnhandledErrorAnswer) {
     super();

@@ -19,11 +19,12 @@ import { type Coding, pickCoding, readAcceptEncoding } from "../http/accept-enco
 import { settleBody } from "../http/returned-value.js";
 import type { Context } from "../http/context.js";
 import { lengthOf } from "../http/answer.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { isStream } from "../http/body-stream.js";
 import { BoundedMemo } from "../http/bounded-memo.js";
 import { isCompressible } from "../http/media-type.js";
 import { Varying } from "../http/vary.js";
+import { setupError } from "../errors/setup-error.js";
 
 export interface CompressionOptions {
   /** A shorter body, in bytes, is sent without compression, when its length is known; 1024 unless set. */
@@ -40,7 +41,7 @@ type CompressionSettings = Required<CompressionOptions>;
 
 type Choice = { readonly coding: Coding | undefined };
 
-export class CompressionLayer extends Layer {
+export class CompressionLayer extends StageLayer {
   private readonly settings: CompressionSettings;
   private readonly encoder: Encoder;
   private readonly varies = new Varying("Accept-Encoding");
@@ -216,7 +217,9 @@ function compressionSettings(options: CompressionOptions): CompressionSettings {
 
 function check(name: string, value: number, from: number, to: number): void {
   if (Number.isInteger(value) && value >= from && value <= to) return;
-  throw new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {
-    code: "E_COMPRESSION_OPTION",
-  });
+  throw setupError(
+    new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {
+      code: "E_COMPRESSION_OPTION",
+    }),
+  );
 }

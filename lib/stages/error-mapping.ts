@@ -11,7 +11,8 @@ import type { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
 import { nameOf } from "../di/token.js";
 import type { Context } from "../http/context.js";
-import { asPromise, isPromise, Layer, type Run } from "../http/middleware.js";
+import { asPromise, isPromise, StageLayer, type Run } from "../http/middleware.js";
+import { tellListeners } from "../http/koa-application.js";
 import { refusalOf, refuse } from "../http/refuse.js";
 import { Reply } from "../http/reply.js";
 import { applyReply, settleBody } from "../http/returned-value.js";
@@ -28,7 +29,7 @@ const log = tracing.target("framework::http::error_mapping");
  */
 export type ErrorMapper = (error: unknown, ctx: Context) => Reply | undefined;
 
-export class ErrorMapping extends Layer {
+export class ErrorMapping extends StageLayer {
   private redacts = false;
   private mapper: ErrorMapper | undefined;
 
@@ -75,6 +76,7 @@ export class ErrorMapping extends Layer {
       return true;
     } catch (failure) {
       log.error("error mapper failed", { status, error: failure });
+      tellListeners(ctx, failure);
       return false;
     }
   }

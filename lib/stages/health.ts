@@ -9,7 +9,7 @@
 import type { LifecycleState } from "../lifecycle/state.js";
 import type { Readiness, ReadinessReport } from "../lifecycle/readiness.js";
 import type { Context } from "../http/context.js";
-import { isPromise, Layer, type Run } from "../http/middleware.js";
+import { isPromise, StageLayer, type Run } from "../http/middleware.js";
 import { nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 
@@ -99,7 +99,7 @@ function withoutBody(answer: HealthAnswer): HealthAnswer {
   return { ...answer, body: "" };
 }
 
-export class HealthLayer extends Layer {
+export class HealthLayer extends StageLayer {
   constructor(private readonly health: Health) {
     super();
   }

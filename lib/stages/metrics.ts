@@ -9,7 +9,7 @@
  */
 import { valueText } from "../errors/value-text.js";
 import type { Context } from "../http/context.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics/metrics.js";
 import { MetricsError } from "../observe/errors.js";
 import { Observation } from "../observe/request-observation.js";
@@ -24,7 +24,7 @@ interface MethodSeries {
   readonly duration: Observer;
 }
 
-export class MetricsLayer extends Layer {
+export class MetricsLayer extends StageLayer {
   private readonly methods = new Map<string, MethodSeries>();
 
   /** @throws MetricsError `E_METRIC_LABEL` for a route that does not begin with a slash */

@@ -17,7 +17,7 @@ import { Reply } from "../http/reply.js";
 import { isFinalStatus } from "../http/head.js";
 import { isFieldValue, isToken } from "../http/field-value.js";
 import { localTarget, redirectTarget } from "../http/request-target.js";
-import { isPromise, Layer, type Run } from "../http/middleware.js";
+import { isPromise, StageLayer, type Run } from "../http/middleware.js";
 
 /**
  * The result of the function given to `.proxy(…)`: the request goes on, or it is answered.
@@ -162,7 +162,7 @@ export interface ProxyRequest {
 /** Decides about a request. An error that it throws is answered with a 500. */
 export type ProxyFunction = (request: ProxyRequest) => ProxyAction | Promise<ProxyAction>;
 
-export class ProxyLayer extends Layer {
+export class ProxyLayer extends StageLayer {
   constructor(private readonly decide: ProxyFunction) {
     super();
     if (typeof decide !== "function") throw new TypeError(`${valueText(decide)} is not a function`);

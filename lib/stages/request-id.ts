@@ -6,7 +6,7 @@
  */
 import type { Exchange } from "../http/exchange.js";
 import type { ResponseHead, HeadCompleter } from "../http/head.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { REQUEST_ID_HEADER, RequestId } from "../observe/request-id.js";
 
 const completer: HeadCompleter = {
@@ -16,7 +16,7 @@ const completer: HeadCompleter = {
   },
 };
 
-export class RequestIdLayer extends Layer {
+export class RequestIdLayer extends StageLayer {
   override wrap(inner: Run): Run {
     return (ctx) => {
       RequestId.set(ctx, RequestId.fromRequest(ctx.incoming));

@@ -17,11 +17,13 @@ import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
 import type { HeadSnapshot } from "../http/answer.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
 import { refuse } from "../http/refuse.js";
-import { isHandedOn } from "../http/thrown-error.js";
+import { tellListeners } from "../http/koa-application.js";
+import { asFrameworkError, isHandedOn } from "../http/thrown-error.js";
 import { tracing } from "../tracing/tracing.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** One deadline: an element of a linked list. */
 export class Deadline {
@@ -85,14 +87,16 @@ export class Deadlines {
 
 const log = tracing.target("framework::http::timeout");
 
-export class TimeoutLayer extends Layer {
+export class TimeoutLayer extends StageLayer {
   /** @throws FrameworkError `E_TIMEOUT_SETTING` unless `ms` is a whole number from 1 to 2 147 483 647 */
   constructor(private readonly ms: number) {
     super();
     if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER_MS) return;
-    throw new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
-      code: "E_TIMEOUT_SETTING",
-    });
+    throw setupError(
+      new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
+        code: "E_TIMEOUT_SETTING",
+      }),
+    );
   }
 
   override wrap(inner: Run): Run {
@@ -146,7 +150,7 @@ class TimeKeeper {
         () => void (isMet() && resolve(false)),
         (thrown: unknown) => {
           if (isMet()) reject(thrown);
-          else if (!isHandedOn(ctx, thrown)) log.warn("late failure", describeThrown(thrown));
+          else if (!isHandedOn(ctx, thrown)) failedLate(ctx, thrown);
         },
       );
     });
@@ -164,8 +168,14 @@ class TimeKeeper {
       refuse(ctx, 408);
     } else if (!raw.writableEnded) {
       log.error("response failed", { error: reason });
+      tellListeners(ctx, reason);
       raw.destroy();
     }
     ctx.abort(reason);
   }
+}
+
+function failedLate(ctx: Context, thrown: unknown): void {
+  log.warn("late failure", describeThrown(thrown));
+  if (asFrameworkError(ctx, thrown) === undefined) tellListeners(ctx, thrown);
 }

@@ -6,16 +6,16 @@
  * await fetch(url, { headers: TraceContext.of(ctx)?.outboundHeaders() ?? {} });
  */
 import type { Context } from "../http/context.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
-import type { RemoteParent } from "../tracing/tracing.js";
+import type { RemoteParent } from "../tracing/subscriber.js";
 import { Observation } from "../observe/request-observation.js";
 import { endRequestSpan, openRequestSpan } from "../observe/request-span.js";
 import { TraceContext } from "../observe/trace-context.js";
 
 const TARGET = "framework::observe::trace_context";
 
-export class TraceContextLayer extends Layer {
+export class TraceContextLayer extends StageLayer {
   override wrap(inner: Run): Run {
     const traced = (ctx: Context, flow: Flow | undefined): void | Promise<void> =>
       new TracedRequest(ctx, flow).watch(inner);

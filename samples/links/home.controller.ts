@@ -7,16 +7,21 @@ import { homePage } from "./home.page.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
 import { freshSlug, NewLink } from "./new-link.js";
+import { Overview } from "./overview/overview.js";
 
 /** The page for people: the list of links, and for those who have signed in a form for a new one. */
 @Controller(home)
 export class HomeController {
-  constructor(private readonly store: LinkStore) {}
+  constructor(
+    private readonly store: LinkStore,
+    private readonly overview: Overview,
+  ) {}
 
   @home.index
   async index(ctx: Context) {
     const [visitor, links] = await Promise.all([visitorOf(ctx), this.store.all()]);
-    return Reply.html(homePage({ host: ctx.host, visitor, links }, await attemptedBefore(ctx)));
+    const overview = this.overview.html(ctx, 200);
+    return Reply.html(homePage({ host: ctx.host, visitor, links, overview }, await attemptedBefore(ctx)));
   }
 
   /** Leads back to the page: with the new link, or with an error beside each wrong field and the input. */

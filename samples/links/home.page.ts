@@ -10,13 +10,15 @@ export interface Home {
   /** The account of the visitor; `undefined` for one who has not signed in. */
   readonly visitor: string | undefined;
   readonly links: readonly Link[];
+  /** The part for developers, as HTML. */
+  readonly overview: string;
 }
 
 export function homePage(shown: Home, attempted: Attempted): string {
-  const { visitor, links } = shown;
+  const { visitor, links, overview } = shown;
   const top = visitor === undefined ? invitation() : signedIn(visitor, attempted) + form(attempted);
   const list = links.length === 0 ? "<p>No links yet: make the first one.</p>" : table(shown, attempted);
-  return page("Links", `${flashes(attempted)}${top}\n${list}`, attempted);
+  return page("Links", `${flashes(attempted)}${top}\n${list}${overview}`, attempted);
 }
 
 function invitation(): string {

@@ -1,5 +1,6 @@
 import { installLogging } from "@stagecraft/framework/observe";
 import { linksApplication } from "./application.js";
+import { Overview } from "./overview/overview.js";
 import { sessionsFrom } from "./sessions.js";
 import { settingsFrom } from "./settings.js";
 
@@ -9,10 +10,11 @@ const cache = await cacheAt(settings.redisUrl);
 const sessions = await sessionsFrom(process.env, cache);
 
 installLogging("info,links=debug", ...telemetry.layers);
-await linksApplication(settings, cache, sessions)
+const application = linksApplication(settings, cache, sessions)
   .provide(...telemetry.bindings)
-  .build()
-  .run();
+  .build();
+application.resolve(Overview).stages = application.pipeline();
+await application.run();
 
 /** Sends spans to the collector of the environment; without one, no OpenTelemetry package is loaded. */
 async function telemetryTo(endpoint: string | undefined) {

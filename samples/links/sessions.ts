@@ -10,13 +10,13 @@ export interface Sessions {
 }
 
 /**
- * The key is `SESSION_KEY`: 64 bytes in hexadecimal. Without it a developer gets a new one at each start; a public service must have one.
+ * The key is `SESSION_KEY`: 64 bytes in hexadecimal. Without it there is a new one at each start, which ends earlier sessions.
  *
- * @throws StartupError in release without the key
+ * @throws StartupError in release without the key, where several instances share the sessions
  */
 export async function sessionsFrom(environment: NodeJS.ProcessEnv, cache?: Cache): Promise<Sessions> {
   const key = environment["SESSION_KEY"]?.trim() ?? "";
-  if (key === "" && profile === "release") throw new StartupError([WITHOUT_KEY]);
+  if (key === "" && cache !== undefined && profile === "release") throw new StartupError([WITHOUT_KEY]);
   return { ...sessions(key === "" ? randomBytes(64) : key), store: await sharedStore(cache) };
 }
 
@@ -30,7 +30,7 @@ export function sessions(key: string | Uint8Array = randomBytes(64)): Sessions {
 
 const WITHOUT_KEY = {
   code: "LINKS_SETTING",
-  what: "there is no key for the sessions",
+  what: "there is no key for the sessions, which all instances share",
   where: "SESSION_KEY",
   fix: `set one: node -p 'crypto.randomBytes(64).toString("hex")'`,
 };

@@ -143,3 +143,42 @@ describe("a body with a Content-Length that the application announced", () => {
     expect(events).to.deep.equal([]);
   });
 });
+
+describe("framing that the application set wrongly", () => {
+  const kinds = [
+    ["a text", () => "hello"],
+    ["a stream", () => bytes(["hello"])],
+  ] as const;
+  const settings: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ["a transfer coding beside a length", { "Transfer-Encoding": "chunked", "Content-Length": "5" }],
+    ["a transfer coding without chunks", { "Transfer-Encoding": "gzip" }],
+    ["a length that is no number", { "Content-Length": "abc" }],
+    ["a length below zero", { "Content-Length": "-5" }],
+    ["a list of lengths", { "Content-Length": "5, 6" }],
+  ];
+  for (const [kind, body] of kinds) {
+    for (const [what, headers] of settings) {
+      it(`leaves the connection in step: ${what}, with ${kind}`, async () => {
+        const { text, events } = await said((ctx) => (ctx.set(headers), body()));
+
+        const [head = ""] = text.split("\r\n\r\n");
+        expect(head.match(/^(?:transfer-encoding: chunked|content-length: 5)\r?$/gim)).to.have.length(1);
+        expect(bodyOf(text)).to.match(/^(?:5\r\nhello\r\n0\r\n\r\n|hello)HTTP\/1\.1 200 OK[^]*<next>$/);
+        expect(events).to.deep.equal([]);
+      });
+    }
+  }
+
+  it("is no transfer coding for HTTP/1.0", async () => {
+    await using stack = await Stack.of([], (ctx) => {
+      ctx.set("Transfer-Encoding", "chunked");
+      return answerReturned(ctx, bytes(["hello"]));
+    });
+    await using client = await Conversation.with(stack.port);
+    client.say("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
+    await client.end();
+
+    expect(client.received).not.to.match(/transfer-encoding/i);
+    expect(bodyOf(client.received)).to.equal("hello");
+  });
+});

@@ -3,11 +3,14 @@ import {
   Application,
   type Context,
   type KoaMiddleware,
+  Layer,
   type Next,
   NotFoundError,
   Route,
   RouteGroup,
   Routes,
+  type Run,
+  TimeoutLayer,
 } from "@stagecraft/framework";
 import { type TestApp, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -42,11 +45,31 @@ class Forgetful {
   }
 }
 
+/** Forgets the promise of its inner run. */
+class ForgetfulLayer extends Layer {
+  override wrap(inner: Run): Run {
+    return (ctx) => {
+      void inner(ctx);
+    };
+  }
+}
+
+class ForgetfulAsyncLayer extends Layer {
+  override wrap(inner: Run): Run {
+    return async (ctx) => {
+      await turn();
+      void inner(ctx);
+    };
+  }
+}
+
 const NAMED: readonly (readonly [title: string, name: string, middleware: MiddlewareInput])[] = [
   ["a function", "forgetful", forgetful],
   ["an asynchronous function", "forgetfulAsync", forgetfulAsync],
   ["a class", "Forgetful", Forgetful],
   ["an instance", "Forgetful", new Forgetful()],
+  ["a layer of its own", "ForgetfulLayer", new ForgetfulLayer()],
+  ["an asynchronous layer of its own", "ForgetfulAsyncLayer", new ForgetfulAsyncLayer()],
 ];
 
 type Handler = (ctx: Context) => unknown;
@@ -309,5 +332,121 @@ describe("a middleware that has answered before its next() ends", () => {
 
     expect(await (await app.get("/")).text()).to.equal("answered");
     expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited patient"]);
+  });
+});
+
+/** A layer whose call for each request is `call`. */
+class OwnLayer extends Layer {
+  constructor(private readonly call: (ctx: Context, inner: Run) => void | Promise<void>) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => this.call(ctx, inner);
+  }
+}
+
+const WAITING_LAYERS: Readonly<Record<string, OwnLayer>> = {
+  "returns it": new OwnLayer((ctx, inner) => inner(ctx)),
+  "awaits it": new OwnLayer(async (ctx, inner) => {
+    await inner(ctx);
+  }),
+  "chains to it": new OwnLayer((ctx, inner) => inner(ctx)?.then(() => undefined)),
+  "keeps it and awaits it later": new OwnLayer(async (ctx, inner) => {
+    const rest = inner(ctx);
+    await turns();
+    await rest;
+  }),
+};
+
+describe("a layer of the application that waits for its inner run", () => {
+  for (const [title, layer] of Object.entries(WAITING_LAYERS)) {
+    it(`is not reported: it ${title}`, async () => {
+      await using app = await layered(layer, async () => turns().then(() => "answered"));
+
+      expect(await (await app.get("/")).text()).to.equal("answered");
+      expect(toldBy(app)).to.deep.equal([]);
+    });
+
+    for (const [when, handler] of [
+      ["at once", panic],
+      ["later", laterPanic],
+    ] as const) {
+      it(`passes an unhandled error once: it ${title}, and the inner run fails ${when}`, async () => {
+        await using app = await layered(layer, handler);
+
+        expect((await app.get("/")).status).to.equal(500);
+        expect(toldBy(app)).to.deep.equal(["ERROR panic"]);
+      });
+    }
+  }
+
+  it("may catch a failure of it, also a synchronous one", async () => {
+    const catching = new OwnLayer((ctx, inner) => {
+      try {
+        return inner(ctx);
+      } catch {
+        ctx.body = "caught";
+        return undefined;
+      }
+    });
+    const routes = new Routes([Route.get("/", () => "not reached")]);
+    await using app = await appOf(routes, catching, new OwnLayer(panic));
+
+    expect(await (await app.get("/")).text()).to.equal("caught");
+    expect(toldBy(app)).to.deep.equal([]);
+  });
+});
+
+describe("a layer of the application that ends before its inner run", () => {
+  it("does not hide a late unhandled error if it failed itself", async () => {
+    const failingLayer = new OwnLayer((ctx, inner) => {
+      void inner(ctx);
+      throw new NotFoundError();
+    });
+    await using app = await layered(failingLayer, laterPanic);
+
+    expect((await app.get("/")).status).to.equal(404);
+    await until(() => toldBy(app).length > 0);
+    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+  });
+
+  it("is followed by an error event if it has answered, and the inner run fails late", async () => {
+    const goOn = new Gate();
+    const answeringLayer = new OwnLayer((ctx, inner) => {
+      void inner(ctx);
+      ctx.status = 503;
+    });
+    await using app = await layered(answeringLayer, async () => goOn.passed.then(panic));
+
+    expect((await app.get("/")).status).to.equal(503);
+    goOn.open();
+    await until(() => toldBy(app).length > 0);
+    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+  });
+
+  it("is refused a second inner run", async () => {
+    const twice = new OwnLayer(async (ctx, inner) => {
+      await inner(ctx);
+      await inner(ctx);
+    });
+    await using app = await layered(twice, async () => turns());
+
+    expect((await app.get("/")).status).to.equal(500);
+    expect(toldBy(app)).to.deep.equal(["ERROR panic"]);
+  });
+});
+
+describe("a stage's layer on a route", () => {
+  it("reports a late failure once", async () => {
+    const goOn = new Gate();
+    const route = Route.get("/", async () => goOn.passed.then(panic)).middleware(new TimeoutLayer(1));
+    await using app = await appOf(new Routes([route]));
+
+    expect((await app.get("/")).status).to.equal(408);
+    goOn.open();
+    await until(() => toldBy(app).length > 0);
+    await turns();
+    expect(toldBy(app)).to.have.lengthOf(1);
   });
 });

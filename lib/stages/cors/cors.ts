@@ -11,13 +11,13 @@ import type { HeadCompleter } from "../../http/head.js";
 import { CorsHeaders } from "./cors-headers.js";
 import { type CorsOptions, isOrigin, checkCorsOptions, type OriginPredicate } from "./cors-options.js";
 import type { Context } from "../../http/context.js";
-import { isPromise, Layer, type Run } from "../../http/middleware.js";
+import { isPromise, StageLayer, type Run } from "../../http/middleware.js";
 import { BoundedMemo } from "../../http/bounded-memo.js";
 
 /** Whether an origin may read the answer. */
 type Decision = boolean | Promise<boolean>;
 
-export class CorsLayer extends Layer {
+export class CorsLayer extends StageLayer {
   private readonly headers: CorsHeaders;
   private readonly allows: (origin: string, ctx: Context) => Decision;
 

@@ -7,7 +7,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { readForm } from "../../http/body-reader.js";
 import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/cookie.js";
 import type { Context, FormFields } from "../../http/context.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
 import { refuse, refuseWithError } from "../../http/refuse.js";
 import { safeReferer } from "../../http/safe-path.js";
@@ -42,7 +42,7 @@ const NO_COOKIE = "missing CSRF cookie";
 const NO_TOKEN = "missing CSRF token";
 const MISMATCH = "CSRF token mismatch";
 
-export class CsrfLayer extends Layer {
+export class CsrfLayer extends StageLayer {
   private readonly cookie: CsrfCookie;
   /** Every request of an application has the same session keys, or none. */
   private maker: TokenMaker | undefined = undefined;

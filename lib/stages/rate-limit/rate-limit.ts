@@ -15,7 +15,7 @@
 import { refuse } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
 import { tracing } from "../../tracing/tracing.js";
 import { Cache } from "../../lifecycle/cache.js";
@@ -23,6 +23,7 @@ import { CacheBuckets } from "./cache-bucket.js";
 import { Quota, type RateLimitDecision } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./client-key.js";
 import { TokenBuckets } from "./token-bucket.js";
+import { setupError } from "../../errors/setup-error.js";
 
 const log = tracing.target("framework::http::rate_limit");
 
@@ -37,19 +38,19 @@ const WARN_EVERY_MS = 10_000;
 /** The answer to requests while the shared store does not answer: 503, or let all of them through. */
 export type OnBackendError = "refuse" | "allow";
 
-interface Settings {
+interface RateLimitSettings {
   readonly quota: Quota;
   readonly keyOf: KeyOf;
   readonly shared: { readonly cache: Cache; readonly name: string } | undefined;
   readonly onBackendError: OnBackendError;
 }
 
-export class RateLimit extends Layer {
+export class RateLimit extends StageLayer {
   private buckets: TokenBuckets | undefined = undefined;
   private sharedBuckets: CacheBuckets | undefined = undefined;
   private warnedAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(private readonly settings: Settings) {
+  private constructor(private readonly settings: RateLimitSettings) {
     super();
   }
 
@@ -104,14 +105,18 @@ export class RateLimit extends Layer {
   redis(cache: Cache, name = ""): RateLimit {
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(cache instanceof Cache)) {
-      throw new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
-        code: "E_RATE_LIMIT_CACHE",
-      });
+      throw setupError(
+        new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
+          code: "E_RATE_LIMIT_CACHE",
+        }),
+      );
     }
     if (!/^[\w-]*$/.test(name)) {
-      throw new FrameworkError(`${JSON.stringify(name)} cannot name a rate limit: use letters, digits, "-" and "_"`, {
-        code: "E_RATE_LIMIT_NAME",
-      });
+      throw setupError(
+        new FrameworkError(`${JSON.stringify(name)} cannot name a rate limit: use letters, digits, "-" and "_"`, {
+          code: "E_RATE_LIMIT_NAME",
+        }),
+      );
     }
     return this.with({ shared: { cache, name } });
   }
@@ -125,9 +130,11 @@ export class RateLimit extends Layer {
   onBackendError(choice: OnBackendError): RateLimit {
     // JavaScript callers may pass anything, and an unknown word must not mean "allow".
     if (choice !== "refuse" && choice !== "allow") {
-      throw new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
-        code: "E_RATE_LIMIT_BACKEND",
-      });
+      throw setupError(
+        new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
+          code: "E_RATE_LIMIT_BACKEND",
+        }),
+      );
     }
     return this.with({ onBackendError: choice });
   }
@@ -184,7 +191,7 @@ export class RateLimit extends Layer {
     return refuse(ctx, UNAVAILABLE);
   }
 
-  private with(change: Partial<Settings>): RateLimit {
+  private with(change: Partial<RateLimitSettings>): RateLimit {
     return new RateLimit({ ...this.settings, ...change });
   }
 }

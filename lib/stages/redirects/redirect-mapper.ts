@@ -7,10 +7,11 @@ import { titleOf, type Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter } from "../../routing/path.js";
 import { Redirect, redirectStatus } from "./redirect.js";
 import { safeReferer } from "../../http/safe-path.js";
+import { tellListeners } from "../../http/koa-application.js";
 import { refuseWithError } from "../../http/refuse.js";
 import { isFormRead, readForm } from "../../http/body-reader.js";
 import type { Context, FormFields } from "../../http/context.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { profile } from "../../runtime/profile.js";
 import { FlashPort } from "../session/flash-port.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -54,7 +55,7 @@ export interface RedirectSite {
   readonly origin: string;
 }
 
-export class RedirectMapperLayer extends Layer {
+export class RedirectMapperLayer extends StageLayer {
   constructor(private readonly site: RedirectSite) {
     super();
   }
@@ -122,6 +123,7 @@ function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: Re
   } catch (error) {
     if (!(error instanceof FrameworkError)) throw error;
     log.error("redirect failed", { code: error.code, status: error.status, error, stack: error.stack });
+    tellListeners(ctx, error);
     refuseWithError(ctx, error, profile === "debug");
   }
 }

@@ -11,9 +11,10 @@
 import type { Exchange } from "../../http/exchange.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { ResponseHead, HeadCompleter } from "../../http/head.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
 import { RandomBatch } from "../../runtime/random-batch.js";
+import { setupError } from "../../errors/setup-error.js";
 
 const PLACEHOLDER = "{nonce}";
 const POLICY = "Content-Security-Policy";
@@ -28,7 +29,7 @@ const ALWAYS = [
 ].flat();
 const HSTS = ["Strict-Transport-Security", "max-age=31536000; includeSubDomains"];
 
-export class SecurityHeaders extends Layer {
+export class SecurityHeaders extends StageLayer {
   private hsts = false;
   private policy: string | undefined;
   private template: readonly string[] | undefined;
@@ -104,24 +105,27 @@ class HeadersWithNonce implements HeadCompleter {
 /** A policy is ASCII on one line (CSP level 3 section 2.2.1). JavaScript callers may pass anything. */
 function policyText(text: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]*$/.test(text)) return text;
-  throw new FrameworkError(
-    `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
-    { code: "E_HEADER_VALUE" },
+  throw setupError(
+    new FrameworkError(
+      `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
+      { code: "E_HEADER_VALUE" },
+    ),
   );
 }
 
 function emptyPolicy(): FrameworkError {
-  return new FrameworkError(
-    "an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy",
-    {
+  return setupError(
+    new FrameworkError("an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy", {
       code: "E_HEADER_VALUE",
-    },
+    }),
   );
 }
 
 function missingPlaceholder(template: string): FrameworkError {
-  return new FrameworkError(
-    `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
-    { code: "E_CSP_PLACEHOLDER" },
+  return setupError(
+    new FrameworkError(
+      `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
+      { code: "E_CSP_PLACEHOLDER" },
+    ),
   );
 }

@@ -30,14 +30,14 @@ const NAMES: OptionNames<MemorySessionStoreOptions> = { maxSessions: true };
 
 const DEFAULT_MAX_SESSIONS = 100_000;
 
-interface Entry extends StoredSession {
+interface MemorySession extends StoredSession {
   readonly createdAt: number;
   readonly expiresAt: number;
 }
 
 export class MemorySessionStore extends SessionStore {
   /** The entry that was renewed longest ago is the first. An entry is replaced, never changed: a reader keeps what it has read. */
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, MemorySession>();
   /** When the sessions ended, the earliest first. */
   private readonly endings = new Map<string, number>();
   private readonly maxSessions: number;
@@ -99,7 +99,7 @@ export class MemorySessionStore extends SessionStore {
     return before - this.entries.size;
   }
 
-  private entryAt(key: string, now: number): Entry | undefined {
+  private entryAt(key: string, now: number): MemorySession | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined || entry.expiresAt > now) return entry;
     this.entries.delete(key);
@@ -110,7 +110,7 @@ export class MemorySessionStore extends SessionStore {
     return (this.endings.get(key) ?? Number.NEGATIVE_INFINITY) >= startedAt ? "ended" : "unknown";
   }
 
-  private replace(key: string, entry: Entry, changes: SessionChanges, times: SessionTimes): SessionUpdate {
+  private replace(key: string, entry: MemorySession, changes: SessionChanges, times: SessionTimes): SessionUpdate {
     const isRenewed = times.now - entry.renewedAt >= RENEW_AFTER_MS;
     const values = merged(entry.values, changes);
     // A renewed entry goes to the end of the map.
@@ -138,7 +138,7 @@ export class MemorySessionStore extends SessionStore {
   }
 }
 
-function entryOf(key: string, values: SessionValues, createdAt: number, times: SessionTimes): Entry {
+function entryOf(key: string, values: SessionValues, createdAt: number, times: SessionTimes): MemorySession {
   const { now, idleMs, absoluteMs } = times;
   return { key, values, createdAt, renewedAt: now, expiresAt: Math.min(now + idleMs, createdAt + absoluteMs) };
 }

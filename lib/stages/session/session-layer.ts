@@ -5,7 +5,7 @@
 import { UnavailableError } from "../../errors/framework-error.js";
 import { addSetCookie, isForSharedCaches } from "../../http/cookie.js";
 import type { Context } from "../../http/context.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { refuseWithError } from "../../http/refuse.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
 import { profile } from "../../runtime/profile.js";
@@ -25,7 +25,7 @@ const IN_MEMORY = {
   message: "sessions are kept in memory: they are lost at a restart, and each process has its own",
 };
 
-export class SessionLayer extends Layer {
+export class SessionLayer extends StageLayer {
   private warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(

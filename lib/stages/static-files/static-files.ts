@@ -12,7 +12,7 @@ import { pickCoding, readAcceptEncoding, type Acceptance } from "../../http/acce
 import { BoundedMemo } from "../../http/bounded-memo.js";
 import type { Context } from "../../http/context.js";
 import type { HeadCompleter } from "../../http/head.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { answerChangingFile, answerFile, type Representation } from "./answer.js";
 import type { StaticFile } from "./file.js";
 import { staticSettings, type StaticFilesOptions } from "./options.js";
@@ -31,7 +31,7 @@ const ABSENT: HeadCompleter = {
 };
 const NO_CODING = readAcceptEncoding(undefined);
 
-export class StaticFiles extends Layer {
+export class StaticFiles extends StageLayer {
   /** @internal */
   readonly root: string;
   private readonly locator: FileLocator;
