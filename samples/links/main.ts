@@ -7,7 +7,7 @@ import { settingsFrom } from "./settings.js";
 const settings = settingsFrom(process.env);
 const telemetry = await telemetryTo(settings.collector);
 const cache = await cacheAt(settings.redisUrl);
-const sessions = await sessionsFrom(process.env, cache);
+const sessions = await sessionsFrom(settings.sessionKey, cache);
 
 installLogging("info,links=debug", ...telemetry.layers);
 const application = linksApplication(settings, cache, sessions)

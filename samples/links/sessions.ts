@@ -10,14 +10,13 @@ export interface Sessions {
 }
 
 /**
- * The key is `SESSION_KEY`: 64 bytes in hexadecimal. Without it there is a new one at each start, which ends earlier sessions.
+ * Without a key there is a new one at each start, which ends earlier sessions.
  *
  * @throws StartupError in release without the key, where several instances share the sessions
  */
-export async function sessionsFrom(environment: NodeJS.ProcessEnv, cache?: Cache): Promise<Sessions> {
-  const key = environment["SESSION_KEY"]?.trim() ?? "";
-  if (key === "" && cache !== undefined && profile === "release") throw new StartupError([WITHOUT_KEY]);
-  return { ...sessions(key === "" ? randomBytes(64) : key), store: await sharedStore(cache) };
+export async function sessionsFrom(key: string | undefined, cache?: Cache): Promise<Sessions> {
+  if (key === undefined && cache !== undefined && profile === "release") throw new StartupError([WITHOUT_KEY]);
+  return { ...sessions(key), store: await sharedStore(cache) };
 }
 
 export function sessions(key: string | Uint8Array = randomBytes(64)): Sessions {
