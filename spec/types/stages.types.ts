@@ -12,7 +12,7 @@ import type { Context } from "../../lib/http/context.js";
 
 const builder = Application.create();
 declare const cache: Cache;
-declare const request: Context;
+declare const visit: Context;
 
 // --- CORS ----------------------------------------------------------------------------------------------------------------
 
@@ -64,16 +64,16 @@ RateLimit.perSecond(1).redis("redis://127.0.0.1");
 // --- sessions ------------------------------------------------------------------------------------------------------------
 
 const CART = sessionKey<{ readonly items: readonly string[] }>("cart");
-export const cart: Promise<{ readonly items: readonly string[] } | undefined> = Session.of(request).get(CART);
-export const anything: Promise<unknown> = Session.of(request).get("cart");
-Session.of(request).put(CART, { items: ["a"] });
-Session.of(request).put("cart", 7);
+export const cart: Promise<{ readonly items: readonly string[] } | undefined> = Session.of(visit).get(CART);
+export const anything: Promise<unknown> = Session.of(visit).get("cart");
+Session.of(visit).put(CART, { items: ["a"] });
+Session.of(visit).put("cart", 7);
 // @ts-expect-error a typed key takes its own type
-Session.of(request).put(CART, { items: [7] });
+Session.of(visit).put(CART, { items: [7] });
 // @ts-expect-error a value is there later
-export const items = Session.of(request).get(CART).items;
+export const items = Session.of(visit).get(CART).items;
 // @ts-expect-error a key is made by sessionKey
-Session.of(request).put({ name: "cart" }, 1);
+Session.of(visit).put({ name: "cart" }, 1);
 builder.session(SessionConfig.pages("key"), new MemorySessionStore()).csrf(CsrfConfig.pages().dev());
 // @ts-expect-error the key alone is no configuration
 builder.session("key");
