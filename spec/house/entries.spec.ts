@@ -34,6 +34,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   },
   "./session": NOTHING,
   "./pages": NOTHING,
+  "./cache": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
