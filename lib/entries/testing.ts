@@ -16,3 +16,4 @@ export { testApp, type TestApp } from "../testing/test-app.js";
 export type { AnyRequestOptions, TestClient, TestResponse } from "../testing/test-client.js";
 export type { RequestOptions } from "../testing/transport.js";
 export type { RawOptions } from "../testing/raw-exchange.js";
+export { obeysCache, type CacheContractOptions } from "../testing/obeys-cache.js";

@@ -41,6 +41,8 @@ const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 /** Rooms with an entry point of their own. No other room imports them. */
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   otel: ["runtime", "errors", "tracing", "lifecycle", "observe"],
+  // Of http only the interface of schemas.
+  cache: ["runtime", "errors", "http", "lifecycle"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
   testing: Object.keys(ROOMS),
 };
