@@ -73,7 +73,7 @@ export class MemoryCache extends Cache {
   }
 }
 
-interface Entry {
+interface StoredValue {
   readonly value: unknown;
   readonly bytes: number;
   readonly freshUntil: number;
@@ -88,7 +88,7 @@ interface OpenClaim {
 
 class MemoryEntries implements CacheEntries {
   /** The least recently used first. */
-  private readonly values = new Map<string, Entry>();
+  private readonly values = new Map<string, StoredValue>();
   private readonly keysOfTag = new Map<string, Set<string>>();
   private readonly claims = new Map<string, OpenClaim>();
   private bytes = 0;
@@ -161,7 +161,7 @@ class MemoryEntries implements CacheEntries {
     this.bytes = 0;
   }
 
-  private living(key: string): Entry | undefined {
+  private living(key: string): StoredValue | undefined {
     const entry = this.values.get(key);
     if (entry === undefined) return undefined;
     if (this.clock.monotonic() < entry.staleUntil) {
@@ -172,7 +172,7 @@ class MemoryEntries implements CacheEntries {
     return undefined;
   }
 
-  private touch(key: string, entry: Entry): void {
+  private touch(key: string, entry: StoredValue): void {
     this.values.delete(key);
     this.values.set(key, entry);
   }

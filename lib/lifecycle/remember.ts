@@ -32,13 +32,13 @@ export interface Wanted {
   readonly mayBypass: boolean;
 }
 
-interface Running {
+interface SharedComputation {
   readonly value: Promise<unknown>;
   readonly tags: readonly string[];
 }
 
 export class Computations {
-  private readonly running = new Map<string, Running>();
+  private readonly running = new Map<string, SharedComputation>();
 
   constructor(
     private readonly entries: CacheEntries,

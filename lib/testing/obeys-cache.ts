@@ -21,7 +21,7 @@ const NAMES: OptionNames<CacheContractOptions> = { pass: true, other: true };
 const HOUR_MS = 3_600_000;
 const SHORT_MS = 300;
 
-interface Trial {
+interface CacheTrial {
   readonly cache: Cache;
   readonly other: Cache;
   readonly pass: (ms: number) => unknown;
@@ -62,7 +62,7 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error as { readonly code?: unknown }).code,
   );
 
-const PROMISES: readonly (readonly [promise: string, keeps: (trial: Trial) => Promise<void>])[] = [
+const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) => Promise<void>])[] = [
   [
     "a value is read as JSON gives it",
     async ({ cache, key, equal }) => {
@@ -187,7 +187,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: Trial) => Pr
     (change) =>
       [
         `a value that was being computed while its key was ${change} is not stored`,
-        async ({ cache, other, key, equal }: Trial) => {
+        async ({ cache, other, key, equal }: CacheTrial) => {
           const options = { tags: [key("tag")] };
           const old = cache.remember(
             key(),
