@@ -55,6 +55,12 @@ describe("a program that does not catch an error of its setup", () => {
     expect(code).to.equal(1);
   });
 
+  it("sees the line of its own under --enable-source-maps, which names the sources of the library", async () => {
+    const { stderr } = await runProgram(`${PRELUDE}RateLimit.perMinute(-1)`, { NODE_OPTIONS: "--enable-source-maps" });
+
+    expect(stderr).to.match(/^E_RATE_LIMIT_QUOTA [^\n]* \(at [^\n]*\[eval1\]:\d+:\d+\)\n$/);
+  });
+
   it("is left alone if it handles uncaught errors itself", async () => {
     const program = `
       process.on("uncaughtException", ({ code, stack }) => console.log(code, stack.includes("quota")));
