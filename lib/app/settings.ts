@@ -29,6 +29,7 @@ export function checkSettings(plan: Plan): CheckedSettings {
     wrongPrefix,
     checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
     checkKoa(plan.koa),
+    checkKoaListen(plan.koa),
   ];
   const diagnostics = [
     ...plan.diagnostics,
@@ -78,6 +79,17 @@ function checkKoa({ middleware }: Koa): Diagnostic | undefined {
     what: `builder.koa.use(…) was called with middleware that would never run: ${names.join(", ")}`,
     where: "builder.koa",
     fix: "add it to the application's layers: .layer(middleware)",
+  };
+}
+
+/** Packages replace `koa.listen` to open their sockets beside it, and make contexts of Koa's own for them. The framework calls neither. */
+function checkKoaListen(koa: Koa): Diagnostic | undefined {
+  if (!Object.hasOwn(koa, "listen")) return undefined;
+  return {
+    code: "E_KOA_SERVE",
+    what: "builder.koa.listen was replaced, as koa-websocket does, and is never called",
+    where: "builder.koa",
+    fix: "give the server to the WebSocket library: .attach((server) => new WebSocketServer({ server }))",
   };
 }
 

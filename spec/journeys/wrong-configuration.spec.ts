@@ -22,6 +22,7 @@ import {
 } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
+import { Server } from "node:http";
 import { errorOf } from "../support/error-of.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 
@@ -61,6 +62,12 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
     "E_KOA_USE",
     "builder.koa",
     (b) => b.koa.use(async (_ctx, next) => void (await next())),
+  ],
+  [
+    "sockets that wait for Koa's own server",
+    "E_KOA_SERVE",
+    "builder.koa",
+    ({ koa }) => void (koa.listen = () => new Server()),
   ],
   ["a proxy that is no address", "E_TRUSTED_PROXIES", ".trustedProxies(list)", (b) => b.trustedProxies("10.0.0.0/99")],
   ["proxies that are no text", "E_TRUSTED_PROXIES", ".trustedProxies(list)", (b) => b.trustedProxies(untyped(["lan"]))],
