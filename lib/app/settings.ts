@@ -28,6 +28,7 @@ export function checkSettings(plan: Plan): CheckedSettings {
     checkSwitch(plan.health, ".health(on)"),
     wrongPrefix,
     checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
+    ...plan.attachments.map(checkAttachment),
     checkKoa(plan.koa),
     checkKoaListen(plan.koa),
   ];
@@ -68,6 +69,12 @@ function checkHost(host: unknown): Diagnostic | undefined {
 function checkSwitch(given: unknown, where: string): Diagnostic | undefined {
   if (typeof given === "boolean") return undefined;
   return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, fix: "give true or false" };
+}
+
+function checkAttachment(given: unknown): Diagnostic | undefined {
+  if (typeof given === "function") return undefined;
+  const what = `${nameOf(given)} is not a function`;
+  return { code: "E_STAGE", what, where: ".attach(…)", fix: "give a function of the server: (server, draining) => …" };
 }
 
 /** The requests of the framework do not pass through Koa's own chain, so middleware in it would never run. */
