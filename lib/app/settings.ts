@@ -28,7 +28,9 @@ export function checkSettings(plan: Plan): CheckedSettings {
     checkSwitch(plan.health, ".health(on)"),
     wrongPrefix,
     checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
+    ...plan.attachments.map(checkAttachment),
     checkKoa(plan.koa),
+    checkKoaListen(plan.koa),
   ];
   const diagnostics = [
     ...plan.diagnostics,
@@ -70,6 +72,12 @@ function checkSwitch(given: unknown, where: string): Diagnostic | undefined {
   return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, fix: "give true or false" };
 }
 
+function checkAttachment(given: unknown): Diagnostic | undefined {
+  if (typeof given === "function") return undefined;
+  const what = `${nameOf(given)} is not a function`;
+  return { code: "E_STAGE", what, where: ".attach(…)", fix: "give a function of the server: (server, draining) => …" };
+}
+
 /** The requests of the framework do not pass through Koa's own chain, so middleware in it would never run. */
 function checkKoa({ middleware }: Koa): Diagnostic | undefined {
   if (middleware.length === 0) return undefined;
@@ -79,6 +87,17 @@ function checkKoa({ middleware }: Koa): Diagnostic | undefined {
     what: `builder.koa.use(…) was called with middleware that would never run: ${names.join(", ")}`,
     where: "builder.koa",
     fix: "add it to the application's layers: .layer(middleware)",
+  };
+}
+
+/** Packages replace `koa.listen` to open their sockets beside it, and make contexts of Koa's own for them. The framework calls neither. */
+function checkKoaListen(koa: Koa): Diagnostic | undefined {
+  if (!Object.hasOwn(koa, "listen")) return undefined;
+  return {
+    code: "E_KOA_SERVE",
+    what: "builder.koa.listen was replaced, as koa-websocket does, and is never called",
+    where: "builder.koa",
+    fix: "give the server to the WebSocket library: .attach((server) => new WebSocketServer({ server }))",
   };
 }
 

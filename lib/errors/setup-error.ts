@@ -4,11 +4,13 @@
  *
  * Not for errors of requests, which become answers, and not for faults of the framework, whose stack is needed.
  */
+import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import type { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
 
-const LIBRARY = new URL("../", import.meta.url).href;
+/** `undefined` in a bundle in the format of CommonJS, where `import.meta` is empty: there the library and the program are one file. */
+const LIBRARY = placesOf((import.meta as { readonly url?: string }).url);
 
 /** The error, which is printed on one line if the program does not catch it: `throw setupError(new FrameworkError(…))`. */
 export function setupError<E extends FrameworkError>(error: E): E {
@@ -40,6 +42,13 @@ function print(uncaught: unknown): void {
 /** The place outside the library from which the setting came. */
 function callerOf({ stack = "" }: Error): string | undefined {
   const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
-  const caller = frames.find((line) => !line.includes(LIBRARY));
+  const caller = LIBRARY && frames.find((line) => !LIBRARY.some((place) => line.includes(place)));
   return caller === undefined ? undefined : /\(?((?:file:|\/|[A-Za-z]:).*:\d+:\d+)\)?$/.exec(caller)?.[1];
+}
+
+/** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */
+function placesOf(file: string | undefined): readonly string[] | undefined {
+  if (file?.startsWith("file:") !== true) return undefined;
+  const folders = [new URL("../", file), new URL("../../../lib/", file)];
+  return folders.flatMap((folder) => [folder.href, fileURLToPath(folder)]);
 }

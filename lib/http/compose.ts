@@ -97,6 +97,8 @@ class Step {
 
   /** Runs the rest of the chain as `next` does, for a layer. Returns `undefined` if the rest is synchronous, and passes its error. */
   enter(): void | Promise<void> {
+    // No code catches an error of a layer that has ended: thrown in a timer, it would end the process.
+    if (this.isAbandoned) return this.next();
     if (this.wasCalled) return rejectSecondCall();
     this.wasCalled = true;
     const result = this.inner(this.ctx);

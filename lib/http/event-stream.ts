@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import type { Context } from "./context.js";
 import { discardIterable, IterableStream, isAsyncIterable } from "./iterable-stream.js";
 import { jsonText } from "./json-text.js";
+import { valueText } from "../errors/value-text.js";
 import type { Timer } from "../runtime/clock.js";
 
 /** One event. Give at least one member. */
@@ -33,18 +34,29 @@ const HEARTBEAT = ":\n\n";
 
 /** The body of a reply before it has a request. */
 export class EventBody {
-  constructor(readonly source: EventSource) {}
+  constructor(readonly source: EventSource) {
+    if (typeof source !== "function" && !isAsyncIterable(source)) throw noEvents("was given", source);
+  }
 
   /** @internal */
   open(ctx: Context): Readable {
     const { source } = this;
-    return new EventStream(typeof source === "function" ? source(lastEventIdOf(ctx)) : source, ctx);
+    if (typeof source !== "function") return new EventStream(source, ctx);
+    const events = source(lastEventIdOf(ctx));
+    if (!isAsyncIterable(events)) throw noEvents("got from its function", events);
+    return new EventStream(events, ctx);
   }
 
   /** Closes what is not read. @internal */
   discard(): void {
     if (isAsyncIterable(this.source)) discardIterable(this.source);
   }
+}
+
+/** Plain JavaScript can give a list, or an `async` function without `*`. */
+function noEvents(how: string, value: unknown): TypeError {
+  const kind = value instanceof Promise ? "a promise" : valueText(value);
+  return new TypeError(`Reply.events ${how} ${kind}: give an async iterable, or an async function* that makes one`);
 }
 
 /** Browsers send it in UTF-8; Node reads fields as Latin-1. */

@@ -3,6 +3,8 @@
  * trackers (Sentry, dd-trace, elastic-apm), and takes the errors that middleware emits. An event without a listener is logged; with
  * Node's own `emit` it would be thrown.
  */
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
 import { describeThrown } from "../errors/thrown-value.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
@@ -27,6 +29,20 @@ export class KoaApplication extends packages.Koa {
     if (isHeard) return super.emit(event, ...args);
     this.logEvent(error, this.isOwn(ctx) ? ctx : undefined);
     return false;
+  }
+
+  // Koa's own chain is empty here: every answer of it would be a 404, and its contexts are not those of the application.
+
+  override listen(): never {
+    throw servesNothing("listen");
+  }
+
+  override callback(): never {
+    throw servesNothing("callback");
+  }
+
+  override createContext(): never {
+    throw servesNothing("createContext");
   }
 
   /** Whether middleware has emitted the error of this request, and it was logged. @internal */
@@ -70,6 +86,15 @@ export class KoaApplication extends packages.Koa {
 /** Tells the listeners of `builder.koa.on("error")` of an error, once a request. @internal */
 export function tellListeners(ctx: object, thrown: unknown): void {
   if ("app" in ctx && ctx.app instanceof KoaApplication) ctx.app.tell(ctx, thrown);
+}
+
+function servesNothing(method: string): FrameworkError {
+  return setupError(
+    new FrameworkError(
+      `koa.${method}() serves no requests here: use run(), serve() or callback() of the application, and for sockets .attach((server) => …) of the builder`,
+      { code: "E_KOA_SERVE" },
+    ),
+  );
 }
 
 /** Listeners read the message and the stack of an `Error`, as in Koa. */

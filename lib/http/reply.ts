@@ -51,7 +51,9 @@ export class Reply {
 
   /**
    * Server-sent events from an async iterable, or from a function of the client's `Last-Event-ID` that makes one: `text/event-stream`,
-   * `Cache-Control: no-store`, a comment every 15 seconds. The stream ends in order at the drain deadline.
+   * `Cache-Control: no-store`, a comment every 15 seconds. The stream ends in order when the drain begins.
+   *
+   * @throws TypeError for a value that is neither
    *
    * @example
    * return Reply.events((lastEventId) => this.orders.changesAfter(lastEventId));

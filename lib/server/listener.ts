@@ -70,6 +70,8 @@ export class Listener {
       await listen(server, address);
     } catch (error) {
       listener.beginDrain();
+      // An attachment may have made it listen.
+      server.close();
       throw error;
     }
     return listener;

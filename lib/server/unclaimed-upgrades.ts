@@ -6,6 +6,7 @@
  */
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { messageOn } from "../http/connection.js";
 import { SystemClock } from "../runtime/clock.js";
 import type { ConnectionRefusals } from "./connection-refusal.js";
 
@@ -40,18 +41,24 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
   if (others() > 0) begin();
 }
 
-/** Tells later whether any code has begun to work with the socket. */
+/**
+ * Tells later whether any code has begun to work with the socket. Responses to requests before the upgrade may be written meanwhile, so
+ * beside those no byte counts.
+ */
 function claimOf(socket: Duplex & { readonly bytesWritten?: number }): () => boolean {
+  const owesResponses = messageOn(socket) !== undefined;
   const before = { written: socket.bytesWritten, listeners: listenersOf(socket) };
   return () =>
     socket.destroyed ||
     !socket.writable ||
-    socket.bytesWritten !== before.written ||
+    (!owesResponses && socket.bytesWritten !== before.written) ||
     listenersOf(socket) !== before.listeners;
 }
 
+/** Without the one by which Node closes the response that it writes to the socket now. */
 function listenersOf(socket: Duplex): number {
-  return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), 0);
+  const ofResponse = messageOn(socket) === undefined ? 0 : 1;
+  return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), -ofResponse);
 }
 
 function ignore(): void {}

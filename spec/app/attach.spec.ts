@@ -154,6 +154,19 @@ describe("an attachment", () => {
     expect(error.code).to.equal("ECONNREFUSED");
   });
 
+  it("that makes the server listen makes `run()` fail, and nothing listens", async () => {
+    let isListening: (() => boolean) | undefined;
+    const failed = application(async (server) => {
+      isListening = () => server.listening;
+      await once(server.listen(0, "127.0.0.1"), "listening");
+    }).build();
+
+    const error = await rejectionOf(failed.run());
+
+    expect(error).to.have.property("code", "ERR_SERVER_ALREADY_LISTEN");
+    expect(isListening?.()).to.equal(false);
+  });
+
   it("is told to end where the application cannot listen", async () => {
     using taken = await listening(net.createServer());
     let signal: AbortSignal | undefined;

@@ -55,6 +55,12 @@ describe("a program that does not catch an error of its setup", () => {
     expect(code).to.equal(1);
   });
 
+  it("sees the line of its own under --enable-source-maps, which names the sources of the library", async () => {
+    const { stderr } = await runProgram(`${PRELUDE}RateLimit.perMinute(-1)`, { NODE_OPTIONS: "--enable-source-maps" });
+
+    expect(stderr).to.match(/^E_RATE_LIMIT_QUOTA [^\n]* \(at [^\n]*\[eval1\]:\d+:\d+\)\n$/);
+  });
+
   it("is left alone if it handles uncaught errors itself", async () => {
     const program = `
       process.on("uncaughtException", ({ code, stack }) => console.log(code, stack.includes("quota")));
@@ -77,5 +83,25 @@ describe("a program that catches an error of its setup", () => {
     `;
 
     expect(await runProgram(PRELUDE + program)).to.include({ stdout: "1 0\n", stderr: "", code: 0 });
+  });
+});
+
+describe("a request that fails because of a setting", () => {
+  it("adds no listener to the process", async () => {
+    const program = `
+      const { createServer } = await import("node:http");
+      const application = Application.create().rateLimit(RateLimit.perMinute(1).by(() => ({}))).build();
+      const server = createServer(application.callback());
+      await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+      process.on("newListener", (event) => console.log(event));
+      const { status } = await fetch("http://127.0.0.1:" + server.address().port);
+      console.log(status);
+      server.closeAllConnections();
+      server.close();
+    `;
+
+    const { stdout, code } = await runProgram(PRELUDE + program);
+
+    expect([stdout, code]).to.deep.equal(["500\n", 0]);
   });
 });

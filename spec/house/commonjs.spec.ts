@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Script } from "node:vm";
 import { filesBelow, manifest, ROOT, sourcesBelow, textOf } from "../support/sources.js";
@@ -39,6 +40,21 @@ describe("CommonJS", () => {
   ] as const) {
     it(`waits for ${what} at the top level: ${String(expected)}`, () => {
       expect(waits(code)).to.equal(expected);
+    });
+  }
+
+  for (const path of filesBelow("dist/lib", ".js").filter((each) => textOf(each)?.includes("import.meta"))) {
+    it(`loads ${path} in a bundle, where import.meta is empty`, async () => {
+      const file = join(ROOT, path);
+      const module = (textOf(path) ?? "")
+        .replaceAll("import.meta", "({})")
+        .replaceAll(/(?<=from ")\.[^"]+/g, (from) => new URL(from, pathToFileURL(file)).href)
+        .replace(/\/\/# sourceMappingURL=.*/, "");
+      const bundled = `const __filename = ${JSON.stringify(file)};\n${module}`;
+
+      const exported = (await import(`data:text/javascript,${encodeURIComponent(bundled)}`)) as object;
+
+      expect(Object.keys(exported)).to.have.property("length").above(0);
     });
   }
 

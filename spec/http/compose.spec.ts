@@ -425,6 +425,18 @@ describe("a layer of the application that ends before its inner run", () => {
     expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
   });
 
+  it("is followed by an error event if it begins its inner run later, and that fails at once", async () => {
+    const lateLayer = new OwnLayer((ctx, inner) => {
+      ctx.status = 503;
+      setImmediate(() => void inner(ctx));
+    });
+    await using app = await layered(lateLayer, panic);
+
+    expect((await app.get("/")).status).to.equal(503);
+    await until(() => toldBy(app).length > 0);
+    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+  });
+
   it("is refused a second inner run", async () => {
     const twice = new OwnLayer(async (ctx, inner) => {
       await inner(ctx);

@@ -1,3 +1,5 @@
+import { Application, Route, Routes } from "@stagecraft/framework";
+import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { DrainDeadlineError } from "../../lib/errors/framework-error.js";
 import type { Context } from "../../lib/http/context.js";
@@ -108,6 +110,26 @@ describe("Reply.events", () => {
 
     expect((await stack.ask()).status).to.equal(500);
   });
+
+  for (const [what, source] of [
+    ["a list", ["a"]],
+    ["a promise", Promise.resolve()],
+    ["undefined", undefined],
+  ] as const) {
+    it(`refuses ${what} where it is called`, () => {
+      expect(() => Reply.events(source as never)).to.throw(TypeError, "give an async iterable");
+    });
+
+    it(`is a 500 where the function returns ${what}, and the log says what to give`, async () => {
+      const routes = new Routes([Route.get("/", () => Reply.events((() => source) as never))]);
+      await using app = await testApp(Application.create().routes(routes));
+
+      expect((await app.get("/")).status).to.equal(500);
+      expect(app.logs.lines().join())
+        .to.contain("Reply.events got from its function")
+        .and.contain("give an async iterable");
+    });
+  }
 
   it("sends a comment every 15 seconds, and leaves no timer when it ends", async () => {
     const clock = new FakeClock();

@@ -7,6 +7,7 @@ import {
   Get,
   Module,
   ProxyAction,
+  RateLimit,
   resource,
 } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
@@ -33,6 +34,7 @@ const thrown: readonly (readonly [what: string, make: () => unknown])[] = [
   ["@Module of Root", () => Module(misspelt)(class Root {})],
   ['Get("/")', () => Get("/", misspelt)],
   ['resource("photos")', () => resource("photos", "/photos", misspelt)],
+  ["RateLimit.by", () => RateLimit.perMinute(1).by(Object.assign({ header: "x-key" }, misspelt))],
   ["ProxyAction.redirect", () => ProxyAction.redirect("/", misspelt)],
   ["context", () => context(misspelt)],
 ];

@@ -22,6 +22,7 @@ import {
 } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
+import { Server } from "node:http";
 import { errorOf } from "../support/error-of.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 
@@ -62,8 +63,15 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
     "builder.koa",
     (b) => b.koa.use(async (_ctx, next) => void (await next())),
   ],
+  [
+    "sockets that wait for Koa's own server",
+    "E_KOA_SERVE",
+    "builder.koa",
+    ({ koa }) => void (koa.listen = () => new Server()),
+  ],
   ["a proxy that is no address", "E_TRUSTED_PROXIES", ".trustedProxies(list)", (b) => b.trustedProxies("10.0.0.0/99")],
   ["proxies that are no text", "E_TRUSTED_PROXIES", ".trustedProxies(list)", (b) => b.trustedProxies(untyped(["lan"]))],
+  ["a server where a function of it belongs", "E_STAGE", ".attach(…)", (b) => b.attach(untyped(new Server()))],
   ["a health prefix without a slash", "E_HEALTH_PREFIX", HEALTH, (b) => b.healthPrefix("up")],
   ["a word for whether health is on", "E_STAGE", ".health(on)", (b) => b.health(untyped("no"))],
   ["a number for whether redirects are", "E_STAGE", ".redirectMapper(on)", (b) => b.redirectMapper(untyped(0))],

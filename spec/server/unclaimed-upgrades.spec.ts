@@ -45,6 +45,35 @@ describe("an upgrade", () => {
     live.socket.end();
   });
 
+  for (const behind of [1, 2]) {
+    it(`is refused behind the answers to ${behind} pipelined requests`, async () => {
+      await using app = await attached(takesLive);
+      await using client = await connected(app);
+
+      const plain = "GET /plain HTTP/1.1\r\nHost: a\r\n\r\n".repeat(behind);
+      const whole = await client.say(plain + upgrade("/other")).end();
+
+      expect(whole.match(/served plain/g)).to.have.lengthOf(behind);
+      expect(whole).to.match(/served plainHTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n\r\n$/);
+    });
+  }
+
+  it("stays open behind the answer to a pipelined request where a listener has claimed it", async () => {
+    await using app = await attached(takesLive);
+    await using client = await connected(app);
+    await using refused = await connected(app);
+
+    client.say(`GET /plain HTTP/1.1\r\nHost: a\r\n\r\n${upgrade("/live")}`);
+    // Its second has begun later.
+    await refused.say(upgrade("/other")).hear(/400 /);
+
+    expect(await client.hear(/101 /))
+      .to.contain("served plain")
+      .and.not.to.contain("400");
+    expect(client.isClosed).to.equal(false);
+    client.socket.end();
+  });
+
   it("stays open where a listener has claimed it, and answers late", async () => {
     let answer: (() => void) | undefined;
     await using app = await attached((server) => {

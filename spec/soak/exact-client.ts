@@ -42,7 +42,7 @@ function stepsOf(slug: string): readonly Step[] {
       body: "a,b",
     },
     { method: "DELETE", path: `/api/links/${slug}`, status: 401, headers: { authorization: `Bearer ${CANARY}` } },
-    { method: "PATCH", path: "/about", status: 405 },
+    { method: "PATCH", path: "/about", status: 405, headers: { authorization: `Bearer ${CANARY}` } },
     { method: "HEAD", path: "/about", status: 200, headers: { "accept-encoding": "br" } },
     { method: "GET", path: "/nowhere", status: 404 },
     { method: "GET", path: "/%zz", status: 400 },

@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import type { Context } from "../../http/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { checkOptionNames } from "../../errors/option-names.js";
 import { ADDRESS_BITS, clientNetwork } from "./client-network.js";
 import { setupError } from "../../errors/setup-error.js";
 
@@ -29,7 +30,7 @@ const UNIDENTIFIED = "unidentified";
 const LONGEST_KEY = 128;
 const CUSTOMER_PREFIX = 64;
 
-/** @throws FrameworkError `E_RATE_LIMIT_KEY` unless `key` is one of the five forms of a `RateLimitKey` */
+/** @throws FrameworkError `E_RATE_LIMIT_KEY` unless `key` is one of the five forms of a `RateLimitKey`; `E_OPTION` for an unknown name */
 export function readRateLimitKey(key: RateLimitKey): KeyOf {
   if (key === "ip") return byAddress(CUSTOMER_PREFIX);
   if (key === "global") return () => "global";
@@ -43,6 +44,7 @@ function byAddress(prefix: number): KeyOf {
 
 // JavaScript callers may pass anything.
 function byOption(key: { readonly header?: unknown; readonly ipv6Prefix?: unknown } | null | undefined): KeyOf {
+  checkOptionNames(key ?? {}, { header: true, ipv6Prefix: true }, "RateLimit.by");
   const { header, ipv6Prefix } = key ?? {};
   if (header === undefined && isPrefix(ipv6Prefix)) return byAddress(ipv6Prefix);
   if (ipv6Prefix !== undefined || typeof header !== "string" || !/^[\w!#$%&'*+.^`|~-]+$/.test(header))
@@ -60,11 +62,8 @@ function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   // All objects have the same text, so all clients would share one bucket without a sign of it.
-  throw setupError(
-    new FrameworkError(`a rate limit's key function returned a ${typeof value}; return a string, and not a promise`, {
-      code: "E_RATE_LIMIT_KEY",
-    }),
-  );
+  const message = `a rate limit's key function returned a ${typeof value}; return a string, and not a promise`;
+  throw new FrameworkError(message, { code: "E_RATE_LIMIT_KEY" });
 }
 
 function bounded(text: string): string {

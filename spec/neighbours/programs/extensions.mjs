@@ -61,7 +61,7 @@ export const EXTENSIONS = [
     package: "koa-websocket",
     use: "`websockify(builder.koa)`, `.attach((server) => builder.koa.ws.listen({ server }))`",
     because:
-      "It makes a context of Koa's for each socket, which an application here has not: `.attach((server) => new WebSocketServer({ server }))`",
+      "It replaces `koa.listen`, and makes a context of Koa's for each socket; neither exists here: `.attach((server) => new WebSocketServer({ server }))`",
     async run(host, websockify) {
       const { default: WebSocket } = await import("ws");
       websockify(host.koa);
