@@ -19,12 +19,7 @@ import type { Slot } from "../pipeline/table.js";
 import { dispatch, type UnmatchedHandler } from "../routing/router.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { Redirect } from "../stages/redirects/redirect.js";
-import {
-  answerRedirect,
-  NO_ROUTES,
-  RedirectMapperLayer,
-  type RedirectSite,
-} from "../stages/redirects/redirect-mapper.js";
+import { answerWithoutMapper, RedirectMapperLayer, type RedirectSite } from "../stages/redirects/redirect-mapper.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
 import { BootingLayer } from "../stages/maintenance.js";
@@ -57,6 +52,8 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   timeout: "give a whole number of milliseconds: .timeout(30_000)",
   maintenance: "give nothing, or a Maintenance",
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
+  session: "give a SessionConfig, and a SessionStore or nothing: .session(new SessionConfig(key), store)",
+  csrf: "give a CsrfConfig: .csrf(new CsrfConfig())",
   staticFiles:
     'give nothing, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
 };
@@ -102,7 +99,7 @@ export interface ChainParts {
 
 /** Each chain is composed when it is first needed, not here. */
 export function chainsOf(pipeline: Pipeline, { routeCollection, site, log }: ChainParts): ChainOf {
-  const resolveReply = unresolvedReplies(pipeline, { routes: NO_ROUTES, origin: site.origin });
+  const resolveReply = unresolvedReplies(pipeline, site.origin);
   const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
   const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
   return (phase) => {
@@ -124,10 +121,10 @@ function opensSpans(pipeline: Pipeline): boolean {
 }
 
 /** For a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
-function unresolvedReplies(pipeline: Pipeline, site: RedirectSite): (ctx: Context, deferred: Deferred) => void {
+function unresolvedReplies(pipeline: Pipeline, origin: string): (ctx: Context, deferred: Deferred) => void {
   return (ctx, deferred) => {
     if (deferred instanceof Redirect) {
-      if (!pipeline.isOn("redirectMapper")) answerRedirect(ctx, deferred, site);
+      if (!pipeline.isOn("redirectMapper")) answerWithoutMapper(ctx, deferred, origin);
     } else if (!pipeline.isOn("pages")) {
       throw new FrameworkError(`a ${deferred.kind} was returned, and no stage resolves it`, { code: "E_UNRESOLVED" });
     }

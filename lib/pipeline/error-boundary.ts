@@ -7,13 +7,14 @@
 import { ClientGoneError, ValidationError, type FieldError, type FrameworkError } from "../errors/framework-error.js";
 import { UNREADABLE_FIELD } from "../errors/thrown-value.js";
 import { Deferred, settleBody } from "../http/returned-value.js";
-import { asFrameworkError } from "../http/thrown-error.js";
+import { asFrameworkError, errorForMapper } from "../http/thrown-error.js";
 import type { Context } from "../http/context.js";
 import type { Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
-import { answerUnhandledError, refuseWithError } from "../http/refuse.js";
+import { refuseWithError } from "../http/refuse.js";
+import { answerUnhandledError } from "../http/unhandled-error.js";
 import { tellListeners } from "../http/koa-application.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
@@ -76,7 +77,8 @@ function caught(ctx: Context, thrown: unknown): void {
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
   if (error.status >= 500) tellListeners(ctx, thrown);
-  if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500, thrown);
+  if (headIsSent) return;
+  refuseWithError(ctx, error, profile === "debug" || error.status < 500, errorForMapper(error, thrown));
 }
 
 function report(error: FrameworkError): void {

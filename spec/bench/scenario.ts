@@ -11,11 +11,12 @@ import {
   FASTIFY_OTEL_ONE_SPAN,
   KOA,
   KOA_CONDITIONAL,
+  NEST_EXPRESS,
   NEST_FASTIFY_BY_HAND,
   ours,
 } from "./contender.js";
 import { type BenchFile, LARGE_FILE, MODIFIED, SMALL_FILE } from "./files.js";
-import { areaAnswer, areaPath, BODY_LIMIT, ECHO_BODY, HELLO, LinkStore, ORIGIN } from "./fixtures.js";
+import { areaAnswer, areaPath, BODY_LIMIT, ECHO_BODY, HELLO, LinkStore, NO_NAME, ORIGIN } from "./fixtures.js";
 import type { BenchRequest } from "./load.js";
 import type { Probe } from "./probe.js";
 
@@ -26,6 +27,8 @@ export interface Scenario {
   /** The first one is the base of the ratios. */
   readonly contenders: readonly Contender[];
   readonly requests: readonly BenchRequest[];
+  /** Sent once to each server; its cookies go with all other requests. */
+  readonly signIn?: BenchRequest;
   readonly probes: readonly Probe[];
 }
 
@@ -199,6 +202,18 @@ const limit: Scenario = {
   probes: [{ request: get("/"), status: 200, body: HELLO, headers: { "ratelimit-remaining": /^\d+$/ } }],
 };
 
+const session: Scenario = {
+  name: "session",
+  what: "GET / with the cookie of a session: its signature is verified, and one value is read from memory",
+  contenders: [BASELINE, FASTIFY, KOA, NEST_EXPRESS, ours()],
+  signIn: get("/begin"),
+  requests: [get("/")],
+  probes: [
+    { request: get("/"), status: 200, body: HELLO, headers: { "content-type": /^text\/plain/ } },
+    { request: get("/", { cookie: "" }), status: 200, body: NO_NAME },
+  ],
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   hello,
   param,
@@ -212,4 +227,5 @@ export const SCENARIOS: readonly Scenario[] = [
   staticFile("1Mi", LARGE_FILE),
   notModified,
   limit,
+  session,
 ];

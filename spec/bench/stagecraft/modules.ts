@@ -1,7 +1,8 @@
 /** The applications of the scenarios, written as a user would write them. */
 
 import { type Context, Controller, Get, Injectable, Module, Post, Route, Routes } from "@stagecraft/framework";
-import { areaAnswer, areaPath, HELLO, LinkStore } from "../fixtures.js";
+import { Session, sessionKey } from "@stagecraft/framework/session";
+import { areaAnswer, areaPath, HELLO, LinkStore, NO_NAME } from "../fixtures.js";
 
 @Controller("/")
 class HelloController {
@@ -13,6 +14,24 @@ class HelloController {
 
 @Module({ controllers: [HelloController] })
 export class HelloModule {}
+
+const NAME = sessionKey<string>("name");
+
+@Controller("/")
+class SessionController {
+  @Get("/")
+  async name(ctx: Context) {
+    return (await Session.of(ctx).get(NAME)) ?? NO_NAME;
+  }
+
+  @Get("/begin")
+  begin(ctx: Context) {
+    Session.of(ctx).put(NAME, HELLO);
+  }
+}
+
+@Module({ controllers: [SessionController] })
+export class SessionModule {}
 
 Injectable()(LinkStore);
 

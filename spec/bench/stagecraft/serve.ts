@@ -4,10 +4,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { get } from "node:http";
 import { Application, type Context, RateLimit, SecurityHeaders, SystemClock } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
+import { SessionConfig } from "@stagecraft/framework/session";
 import { Layer, type Run } from "../../../lib/http/middleware.js";
-import { BODY_LIMIT, CSP, ORIGIN, QUOTA, TIMEOUT_MS } from "../fixtures.js";
+import { BODY_LIMIT, CSP, ORIGIN, QUOTA, SESSION_KEY, TIMEOUT_MS } from "../fixtures.js";
 import { freePort } from "../../support/free-port.js";
-import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
+import { areas, EchoModule, HelloModule, LinksModule, SessionModule } from "./modules.js";
 
 const [scenario = "", count] = (process.argv[2] ?? "").split(":");
 
@@ -31,6 +32,7 @@ const SCENARIOS = {
   echo: () => Application.create(EchoModule),
   observe: observed,
   full: production,
+  session: () => Application.create(SessionModule).session(new SessionConfig(SESSION_KEY)),
   static: () => Application.create().staticFiles({ root: process.env["BENCH_FILES"] ?? "public" }),
   "limit-constant": () => limited(RateLimit.perSecond(QUOTA)),
   "limit-fresh-per-second": () => limited(RateLimit.perSecond(10).by(freshKey)),

@@ -3,7 +3,8 @@ import * as fc from "fast-check";
 import { BadRequestError } from "../../../lib/errors/framework-error.js";
 import { Get, Post } from "../../../lib/routing/endpoint.js";
 import { redirectLocation, type RedirectedRequest } from "../../../lib/stages/redirects/redirect-mapper.js";
-import { redirect, redirectStatus, isSafePath, safePath, safeReferer } from "../../../lib/stages/redirects/redirect.js";
+import { isSafePath, safePath, safeReferer } from "../../../lib/http/safe-path.js";
+import { redirect, redirectStatus } from "../../../lib/stages/redirects/redirect.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
 import { errorOf } from "../../support/error-of.js";
@@ -187,8 +188,8 @@ describe("redirect()", () => {
     const first = redirect().with("notice", "Saved.");
     const second = first.with("notice", "Saved again.").with("__proto__", "x").to("/links").permanent();
 
-    expect([...first.data]).to.deep.equal([["notice", "Saved."]]);
-    expect([...second.data]).to.deep.equal([
+    expect([...first.left.data]).to.deep.equal([["notice", "Saved."]]);
+    expect([...second.left.data]).to.deep.equal([
       ["notice", "Saved again."],
       ["__proto__", "x"],
     ]);
