@@ -9,8 +9,7 @@ import { parsers } from "prettier/plugins/typescript";
 
 const SMALL = 40;
 // Where several rooms could come next, the first of them in this list does.
-const USUAL_ORDER =
-  "runtime errors tracing kernel http di subsystems lifecycle edge observe admission routing stages pipeline server app";
+const USUAL_ORDER = "runtime errors tracing http di lifecycle observe routing stages pipeline server app";
 
 const checkout = process.argv[2] ?? process.cwd();
 const files = readFiles(join(checkout, "lib"));

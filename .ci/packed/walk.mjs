@@ -46,7 +46,7 @@ const takeStep = {
     for (const line of code
       .trim()
       .split("\n")
-      .filter((each) => each !== "node dist/main.js")) {
+      .filter((each) => !each.startsWith("node dist/main.js"))) {
       console.log(`$ ${line}`);
       run(installed(line));
     }

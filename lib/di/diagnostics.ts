@@ -65,8 +65,8 @@ export function dependencyCycle(path: readonly Provider[]): Diagnostic {
 export function unusedOverride({ token }: Provider): Diagnostic {
   return {
     code: "E_DOUBLE_UNUSED",
-    what: `nothing injects ${nameOf(token)}, so its test double has no effect`,
-    where: `the test double of ${nameOf(token)}`,
+    what: `nothing injects ${nameOf(token)}, so its test override has no effect`,
+    where: `the test override of ${nameOf(token)}`,
     fix: "bind the double to the token that is injected, or remove it",
   };
 }

@@ -60,7 +60,7 @@ function bindAll(application: ApplicationScope, options: InspectionOptions, diag
     }
   };
   put(application.bindings, options.bindings, "binding");
-  put(application.bindings, options.overrides, "test double");
+  put(application.bindings, options.overrides, "test override");
   put(application.defaults, options.defaults, "default");
 }
 

@@ -1,6 +1,6 @@
 /**
- * Remembers the values that were computed from texts. For texts of clients, which are nearly always one of a few: a client that sends a
- * new text each time costs computation, but no memory.
+ * Keeps values that were computed from texts of clients. Nearly all clients send one of a few texts. A client that sends a new text each
+ * time costs computation, but no memory.
  */
 
 /** The value of a longer text is computed each time. */
@@ -8,11 +8,11 @@ const MAX_LENGTH = 256;
 
 export class BoundedMemo<V extends {}> {
   private readonly known = new Map<string, V>();
-  /** The last text is mostly the next one too, and to compare costs a fifth of a look-up. */
+  /** The next text is mostly equal to the last one, and a comparison costs a fifth of a look-up. */
   private last: string | undefined = undefined;
   private lastValue: V | undefined = undefined;
 
-  /** @param capacity the most values that are remembered; one more, and all are forgotten */
+  /** @param capacity the most values that are kept; before one more is added, all are removed */
   constructor(
     private readonly workOut: (text: string) => V,
     private readonly capacity = 128,

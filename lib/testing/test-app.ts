@@ -27,18 +27,18 @@ import { Transport } from "./transport.js";
 const STOP_DEADLINE_MS = 2000;
 
 /**
- * Builds and starts the application of a module or of a builder. Each binding in `doubles` replaces a provider. A double that nothing
- * injects is refused, because it would have no effect on the test.
+ * Builds and starts the application of a module or of a builder. Each binding in `overrides` replaces a provider. An override that
+ * nothing injects is refused, because it would have no effect on the test.
  *
  * @throws StartupError if the application does not build, or a subsystem does not start.
  */
-export async function testApp(root: Class | ApplicationBuilder, ...doubles: readonly Binding[]): Promise<TestApp> {
+export async function testApp(root: Class | ApplicationBuilder, ...overrides: readonly Binding[]): Promise<TestApp> {
   const captured = new CapturedTracing();
   return captured.run(async () => {
     const builder = root instanceof ApplicationBuilder ? root : Application.create(root);
     const application = builder
       .testDefaults(...captured.fallbacks())
-      .testOverrides(...doubles)
+      .testOverrides(...overrides)
       .build();
     captured.stampBy(application.resolve(Clock));
     return new TestApp(application, await application.start(), captured);

@@ -15,7 +15,7 @@ export const MICRO = [
   },
   { name: "log", what: "a log line, written at once to /dev/null, in nanoseconds of processor time" },
   { name: "admission", what: "a rate limit by the keys that come, and a timeout, in nanoseconds of processor time" },
-  { name: "flow", what: "carrying a request along, and events nobody reads, in nanoseconds of processor time" },
+  { name: "flow", what: "carrying a request along, and events without a reader, in nanoseconds of processor time" },
 ] as const;
 
 /** Standard error is a sink here: the writes are measured and not shown. */

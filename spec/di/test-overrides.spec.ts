@@ -29,8 +29,8 @@ class Root {}
 
 const UNUSED: Diagnostic = {
   code: "E_DOUBLE_UNUSED",
-  what: "nothing injects Postgres, so its test double has no effect",
-  where: "the test double of Postgres",
+  what: "nothing injects Postgres, so its test override has no effect",
+  where: "the test override of Postgres",
   fix: "bind the double to the token that is injected, or remove it",
 };
 
@@ -67,7 +67,7 @@ describe("test overrides", () => {
     const diagnostics = diagnosticsOf({ overrides: [undefined as unknown as Binding] });
 
     expect(diagnostics.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
-      "E_PROVIDER_INVALID test double 1 of the application",
+      "E_PROVIDER_INVALID test override 1 of the application",
     ]);
   });
 

@@ -44,6 +44,15 @@ describe("the documents", () => {
     expect(named.filter((name) => !(name in scripts))).to.deep.equal([]);
   });
 
+  it("for people who change the framework name every npm script", () => {
+    const page = textOf("CONTRIBUTING.md") ?? "";
+    const scripts = Object.keys(manifest().scripts).filter((name) => !name.startsWith("pre"));
+    const named = new Set([...page.matchAll(/\bnpm (?:run )?([\w:]+)/g)].map(([, name = ""]) => name));
+
+    expect(scripts).to.include.members(["start", "test:fast"]);
+    expect(scripts.filter((name) => !named.has(name))).to.deep.equal([]);
+  });
+
   it("quote samples exactly", () => {
     const quotes = documents.flatMap((path) => quotesOf(textOf(path) ?? ""));
 

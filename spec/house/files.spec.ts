@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { breaches, sourcesBelow } from "../support/sources.js";
 
 const MOST_LINES = 330;
+const TITLE = /\b(?:it|describe)\(\s*(?:"[^"]*"|`[^`]*`)/g;
 
 const library = sourcesBelow("lib");
 const shown = [...library, ...sourcesBelow("samples")];
@@ -83,6 +84,17 @@ describe("files", () => {
 
 describe("spec titles", () => {
   const specs = sourcesBelow("spec");
+
+  it("and the text of the library name their subject", () => {
+    const vague = /\b(?:whoever|nobody|no one)\b/gi;
+    const titles = specs.map((spec) => ({ ...spec, text: [...spec.text.matchAll(TITLE)].join("\n") }));
+
+    const wrong = breaches([...library, ...titles], ({ text }) =>
+      [...text.matchAll(vague)].map(([word]) => `says "${word}": name the subject`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
 
   it("are statements in the present", () => {
     const wrong = breaches(specs, ({ text }) =>

@@ -5,7 +5,7 @@
 
 import { expect } from "chai";
 import { STAGES, type Slot } from "../../lib/pipeline/table.js";
-import { breaches, manifest, packageOf, type Source, sourcesBelow } from "../support/sources.js";
+import { breaches, manifest, packageOf, type Source, sourcesBelow, textOf } from "../support/sources.js";
 
 /** The rooms in their order, each with the rooms that it may import. All of them stand to its left. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -94,6 +94,15 @@ describe("the rooms", () => {
     const rooms = new Set(library.map(({ path }) => roomOf(path)));
 
     expect(Object.keys(allowed).filter((room) => !rooms.has(room))).to.deep.equal([]);
+  });
+
+  it("stand in CONTRIBUTING.md, in their order, and the leaves beside them", () => {
+    const page = textOf("CONTRIBUTING.md") ?? "";
+    const described = [...page.matchAll(/^\| `(\w+)` /gm)].map(([, room]) => room);
+
+    expect(page).to.include(`\`${Object.keys(ROOMS).join(" → ")}\``);
+    expect(described).to.deep.equal(Object.keys(ROOMS));
+    for (const leaf of Object.keys(LEAVES)) expect(page).to.include(`\`lib/${leaf}\``);
   });
 
   it("allow only rooms to their left", () => {
@@ -211,6 +220,17 @@ describe("the stages", () => {
     const folders = new Set(stages.map(({ path }) => stageOf(path)));
 
     expect([...folders]).to.have.members(slots.map(folderOf));
+  });
+
+  it("that are not built yet have their numbers in the readme", () => {
+    const missing = STAGES.filter(({ slot }) => SLOTS_WITHOUT_STAGE[slot] === "not built yet");
+
+    const [, sentence = ""] = /^(Slots? .*) no layer yet\.$/m.exec(textOf("README.md") ?? "") ?? [];
+    const named = [...sentence.matchAll(/(\d+)(?: to (\d+))?/g)].map(([, first, last = first]) => [first, last]);
+    const isNamed = (number: number) =>
+      named.some(([first, last]) => number >= Number(first) && number <= Number(last));
+
+    expect(STAGES.filter(({ number }) => isNamed(number))).to.deep.equal(missing);
   });
 
   it("import only stages with a smaller number", () => {

@@ -328,7 +328,7 @@ describe("ctx.bytes", () => {
     return await response.text();
   }
 
-  it("gives the body byte by byte, whatever its media type", async () => {
+  it("gives the bytes of a body of any media type", async () => {
     const text = await answerTo(async (ctx) => (await ctx.bytes()).toString("hex"));
 
     expect(text).to.equal(SIGNED.toString("hex"));

@@ -434,7 +434,7 @@ describe("TimeoutLayer", () => {
     expect(events.join("\n")).to.contain("ERROR framework::http::timeout: response failed");
   });
 
-  it("leaves an answer alone that was finished by hand, whatever the handler still does", async () => {
+  it("leaves an answer unchanged that was finished by hand, while the handler goes on", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     const events = await eventsOf(async () => {
@@ -469,7 +469,7 @@ describe("TimeoutLayer", () => {
     expect((await asking).status).to.equal(408);
   });
 
-  it("is set off by no client that leaves: there is no one to answer", async () => {
+  it("does not act after the client has left", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     let reason: unknown;

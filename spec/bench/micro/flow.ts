@@ -1,5 +1,5 @@
 /**
- * What carrying a request along the asynchronous flow costs, and what an event costs that nobody wants to read. Both are part of the
+ * The cost of carrying a request along the asynchronous flow, and the cost of an event that no subscriber wants. Both are part of the
  * price of the `observe` scenario.
  */
 

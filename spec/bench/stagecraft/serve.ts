@@ -75,7 +75,7 @@ function asked(limit: RateLimit, times: number): RateLimit {
 
 let keys = 0;
 
-/** Nobody comes twice. */
+/** Each request has a key of its own. */
 function freshKey(): string {
   keys += 1;
   return `key-${keys}`;
