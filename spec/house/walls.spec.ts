@@ -52,7 +52,6 @@ const FACES = "entries";
 const SLOTS_WITHOUT_STAGE: Readonly<Partial<Record<Slot, string>>> = {
   devProxy: "not built yet",
   uagEndpoint: "not built yet",
-  session: "not built yet",
   csrf: "not built yet",
   pages: "not built yet",
   pageContracts: "not built yet",

@@ -5,7 +5,8 @@
 import { FrameworkError } from "../../errors/framework-error.js";
 import { titleOf, type Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter } from "../../routing/path.js";
-import { Redirect, redirectStatus, safeReferer } from "./redirect.js";
+import { Redirect, redirectStatus } from "./redirect.js";
+import { safeReferer } from "../../http/safe-path.js";
 import { refuseWithError } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
