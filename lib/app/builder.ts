@@ -13,7 +13,7 @@ import { ErrorMapping } from "../stages/error-mapping.js";
 import { MaintenanceLayer, Maintenance } from "../stages/maintenance.js";
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import { TimeoutLayer } from "../stages/timeout.js";
-import type { Class } from "../di/token.js";
+import { nameOf, type Class } from "../di/token.js";
 import { bindingOf, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";
@@ -28,13 +28,14 @@ import { RequestIdLayer } from "../stages/request-id.js";
 import { TraceContextLayer } from "../stages/trace-context.js";
 import type { MiddlewareInput } from "../routing/middleware.js";
 import type { Routes } from "../routing/routes.js";
+import type { Pages } from "../stages/pages/pages.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
 import { instanceOf, optionsOf, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
-import type { AppConfig } from "./config.js";
+import { AppConfig } from "./config.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
@@ -215,6 +216,17 @@ export class ApplicationBuilder {
     return this;
   }
 
+  /** Answers with pages of a front end: `page("links/index", props)` in a handler. */
+  pages(pages: Pages): this {
+    this.plan.addStage(
+      "pages",
+      ".pages(…)",
+      (resolve) => pagesOf(pages).layer({ origin: new URL(resolve(AppConfig).url).origin }),
+      AppConfig,
+    );
+    return this;
+  }
+
   /** Turns the resolution of redirects to routes on or off; it is on by default. */
   redirectMapper(on: boolean): this {
     this.plan.redirectMapper = on;
@@ -241,4 +253,10 @@ export class ApplicationBuilder {
   build(): Application {
     return this.finish(buildParts(this.plan));
   }
+}
+
+/** The class of pages is loaded by its entry point alone, so the method tells them from other values. */
+function pagesOf(given: Pages): Pages {
+  if (typeof (given as Partial<Pages> | undefined)?.layer === "function") return given;
+  throw new TypeError(`${nameOf(given)} is not a Pages`);
 }

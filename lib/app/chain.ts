@@ -57,6 +57,7 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   timeout: "give a whole number of milliseconds: .timeout(30_000)",
   maintenance: "give nothing, or a Maintenance",
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
+  pages: 'give a Pages: new Pages({ entry: "pages/main.tsx" })',
   staticFiles:
     'give nothing, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
 };
@@ -129,7 +130,8 @@ function unresolvedReplies(pipeline: Pipeline, site: RedirectSite): (ctx: Contex
     if (deferred instanceof Redirect) {
       if (!pipeline.isOn("redirectMapper")) answerRedirect(ctx, deferred, site);
     } else if (!pipeline.isOn("pages")) {
-      throw new FrameworkError(`a ${deferred.kind} was returned, and no stage resolves it`, { code: "E_UNRESOLVED" });
+      const detail = `a ${deferred.kind} was returned, and .pages(…) is not on: call it on the application's builder`;
+      throw new FrameworkError(detail, { code: "E_UNRESOLVED" });
     }
   };
 }

@@ -33,7 +33,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
     loads: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-grpc"],
   },
   "./session": NOTHING,
-  "./pages": NOTHING,
+  "./pages": { loads: ["koa"] },
   "./cache/redis": { loads: ["ioredis"] },
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },

@@ -131,7 +131,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
 
       expect([health.response.headers.get("vary"), page.response.headers.get("vary")]).to.deep.equal([
         null,
-        "Accept-Encoding, Origin",
+        "Accept-Encoding, X-Inertia, Origin",
       ]);
     },
   ],
@@ -283,12 +283,23 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   ],
   [
     "rateLimit",
+    "pages",
+    "between them a redirect with a fragment is the answer that the page client understands",
+    async (probes) => {
+      const { answerAt } = await probes.request("/part", { headers: { "X-Inertia": "true" } });
+
+      expect(answerAt("rateLimit").status).to.equal(409);
+      expect(answerAt("pages").status).to.equal(302);
+    },
+  ],
+  [
+    "pages",
     "redirectMapper",
     "between them a redirect has its location",
     async (probes) => {
       const { answerAt } = await probes.request("/away");
 
-      expect(answerAt("rateLimit")).to.include({ status: 302, location: "/module" });
+      expect(answerAt("pages")).to.include({ status: 302, location: "/module" });
       expect(answerAt("redirectMapper")).to.include({ location: undefined });
     },
   ],

@@ -28,6 +28,7 @@ import {
 } from "../../lib/entries/main.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import type { MiddlewareInput } from "../../lib/routing/middleware.js";
+import { Pages } from "../../lib/stages/pages/pages.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Gate } from "./gate.js";
@@ -123,6 +124,7 @@ export class EveryStage {
     timeout: (builder) => builder.timeout(LIMIT_MS),
     maintenance: (builder) => builder.maintenance(this.maintenance),
     rateLimit: (builder) => builder.rateLimit(RateLimit.perHour(QUOTA).by({ header: "x-client" })),
+    pages: (builder) => builder.pages(new Pages()),
     redirectMapper: (builder) => builder.redirectMapper(true),
     staticFiles: (builder) => builder.staticFiles({ root: join(ROOT, "samples/links/public") }),
   };
@@ -141,6 +143,7 @@ export class EveryStage {
       Route.get("/bad", () => Promise.reject(new BadRequestError("no"))),
       Route.get("/panic", () => Promise.reject(new TypeError("of the handler"))),
       Route.get("/away", () => redirect().route("greeting")),
+      Route.get("/part", () => redirect().to("/page#part")),
       Route.post("/echo", (ctx: Context) => ctx.text()),
       Route.get("/slow", () => {
         this.slowBegun.open();

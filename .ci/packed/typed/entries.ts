@@ -4,4 +4,5 @@ export * as observe from "@stagecraft/framework/observe";
 export * as metrics from "@stagecraft/framework/observe/metrics";
 export * as redact from "@stagecraft/framework/observe/redact";
 export * as tracing from "@stagecraft/framework/observe/tracing";
+export * as pages from "@stagecraft/framework/pages";
 export * as testing from "@stagecraft/framework/testing";

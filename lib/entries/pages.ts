@@ -1,0 +1,26 @@
+/**
+ * The entry point `@stagecraft/framework/pages`: the page protocol of Inertia. A front end imports its types alone.
+ */
+export { external, type External } from "../stages/pages/external.js";
+export type { ComponentName, PageContracts, PageErrors, PageProps, SharedProps } from "../stages/pages/contract.js";
+export { DocumentBody, RootDocument, type RenderDocument, type RootDocumentOptions } from "../stages/pages/document.js";
+export type { HeadMetadata } from "../stages/pages/head-metadata.js";
+export { clearHistory, preserveFragment } from "../stages/pages/history.js";
+export { page, type Page } from "../stages/pages/page.js";
+export { Pages, type PagesOptions } from "../stages/pages/pages.js";
+export {
+  always,
+  deepMerge,
+  deferred,
+  merge,
+  once,
+  optional,
+  prepend,
+  scroll,
+  type DeferredOptions,
+  type Prop,
+  type PropSource,
+  type ScrollOptions,
+  type ScrollPage,
+} from "../stages/pages/prop.js";
+export { share, type SharedInputs } from "../stages/pages/shared-props.js";

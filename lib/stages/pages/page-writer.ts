@@ -1,0 +1,158 @@
+/**
+ * Writes a page as the answer: resolves the props, reads the flash, and makes the JSON or the document. The page stage uses it for the
+ * pages that handlers return, and the stage around it for error pages.
+ */
+import type { Context } from "../../http/context.js";
+import type { Exchange } from "../../http/exchange.js";
+import type { HeadCompleter, ResponseHead } from "../../http/head.js";
+import { HTML, JSON_TYPE } from "../../http/media-type.js";
+import { isPromise } from "../../http/middleware.js";
+import { CspNonce } from "../security-headers/csp-nonce.js";
+import { FlashPort, NO_FLASH, type FlashContent } from "../session/flash-port.js";
+import { DocumentBody, type RenderDocument } from "./document.js";
+import { headTags } from "./head-metadata.js";
+import { historyOf } from "./history.js";
+import { shownUrl } from "./inertia-redirect.js";
+import { errorsOf, flashOf, pageText } from "./page-object.js";
+import type { PageRequest } from "./page-request.js";
+import type { Page } from "./page.js";
+import { resolveProps, type PropTable, type ResolvedProps } from "./props-resolver.js";
+import { sharedWith } from "./shared-props.js";
+
+/** The stylesheets and scripts of the front end. */
+export interface AssetTags {
+  /** The version of the assets; `null` where they have none. */
+  readonly version: string | null;
+  /** The tags for the page of a component. @param nonce the attribute with a leading space, or `""` */
+  tags(component: string, nonce: string): string;
+}
+
+/** A page that the server has rendered. */
+export interface RenderedPage {
+  /** Elements for the `<head>`. */
+  readonly head: readonly string[];
+  /** The markup inside the root element. */
+  readonly markup: string;
+}
+
+export interface WriterSettings {
+  readonly version: string | null;
+  readonly share: PropTable;
+  readonly encryptHistory: boolean;
+  readonly render: RenderDocument;
+  readonly assets: AssetTags;
+  /** Renders the page on the server; `undefined` where the browser does it. It never rejects. */
+  readonly renderOnServer: ((page: string) => Promise<RenderedPage | undefined>) | undefined;
+}
+
+/** A page JSON must not come back for the document: browsers restore it on "back" in spite of `Vary`. */
+const JSON_HEAD = ["X-Inertia", "true", "Cache-Control", "no-store"];
+
+/** Not for an error that a stage further out puts in the place of the page. */
+const JSON_PAGE: HeadCompleter = {
+  complete({ naturalType }: Exchange, head: ResponseHead): void {
+    if (naturalType === JSON_TYPE) head.floor(JSON_HEAD);
+  },
+};
+
+export class PageWriter {
+  constructor(private readonly settings: WriterSettings) {}
+
+  get version(): string | null {
+    return this.settings.version;
+  }
+
+  /** @throws what a prop throws, also as a rejection */
+  write(ctx: Context, page: Page, visit: PageRequest): void | Promise<void> {
+    const shared = sharedWith(ctx, this.settings.share);
+    const resolved = resolveProps(ctx, visit, page.component, { ...shared, ...page.props });
+    const writing = new Writing(ctx, page, visit, Object.keys(shared));
+    return isPromise(resolved)
+      ? resolved.then((props) => this.withFlash(writing, props))
+      : this.withFlash(writing, resolved);
+  }
+
+  private withFlash(writing: Writing, resolved: ResolvedProps): void | Promise<void> {
+    const flash = flashFor(writing);
+    return isPromise(flash)
+      ? flash.then((left) => this.answer(writing, resolved, left))
+      : this.answer(writing, resolved, flash);
+  }
+
+  private answer(writing: Writing, resolved: ResolvedProps, flash: FlashContent): void | Promise<void> {
+    const { ctx, visit } = writing;
+    // Another stage has answered, or the client has left, while the props were made.
+    if (ctx.isAbandoned || ctx.headIsSent) return undefined;
+    const json = this.json(writing, resolved, flash);
+    if (visit.isInertia) {
+      ctx.answerBody(json, JSON_TYPE);
+      ctx.completeHeadWith(JSON_PAGE);
+      return undefined;
+    }
+    const { renderOnServer } = this.settings;
+    if (renderOnServer === undefined) return this.answerDocument(writing, json, undefined);
+    return renderOnServer(json).then((rendered) => this.answerDocument(writing, json, rendered));
+  }
+
+  private json({ ctx, page, visit, sharedProps }: Writing, resolved: ResolvedProps, flash: FlashContent): string {
+    const { settings } = page;
+    const history = historyOf(ctx, flash.marks);
+    return pageText({
+      component: page.component,
+      props: resolved.props,
+      errors: errorsOf(flash.errors, settings.errors, visit.errorBag),
+      url: shownUrl(ctx),
+      version: this.settings.version,
+      encryptHistory: settings.encryptsHistory ?? this.settings.encryptHistory,
+      clearHistory: settings.clearsHistory || history.clears,
+      preserveFragment: settings.keepsFragment || history.keepsFragment,
+      flash: flashOf(flash, settings.flash),
+      sharedProps,
+      metadata: resolved.metadata,
+    });
+  }
+
+  private answerDocument({ ctx, page }: Writing, json: string, rendered: RenderedPage | undefined): void {
+    if (ctx.isAbandoned || ctx.headIsSent) return;
+    const nonce = CspNonce.find(ctx);
+    const { component } = page;
+    const body = new DocumentBody({
+      component,
+      page: json,
+      nonce: nonce?.value,
+      head: mergedHead(
+        headTags(page.settings.head ?? {}, component),
+        rendered,
+        page.settings.head?.title !== undefined,
+      ),
+      assets: this.settings.assets.tags(component, nonce?.attribute() ?? ""),
+      markup: rendered?.markup,
+    });
+    ctx.answerBody(this.settings.render(body), HTML);
+  }
+}
+
+/** One page on its way to the answer. */
+class Writing {
+  constructor(
+    readonly ctx: Context,
+    readonly page: Page,
+    readonly visit: PageRequest,
+    readonly sharedProps: readonly string[],
+  ) {}
+}
+
+/** An error page leaves the flash for the next page, and so does a page that nobody has asked to see yet. */
+function flashFor({ ctx, visit }: Writing): FlashContent | Promise<FlashContent> {
+  if (visit.isPrefetch || ctx.raw.statusCode >= 400) return NO_FLASH;
+  return FlashPort.find(ctx)?.take() ?? NO_FLASH;
+}
+
+/** The title of a rendered `<Head>` goes before the one that the component's name gives. */
+function mergedHead(own: string, rendered: RenderedPage | undefined, hasTitle: boolean): string {
+  if (rendered === undefined) return own;
+  const hasRenderedTitle = rendered.head.some((element) => /^\s*<title[\s>]/i.test(element));
+  const kept = hasRenderedTitle && !hasTitle ? own.replace(/^<title[^>]*>[^<]*<\/title>/, "") : own;
+  const added = hasTitle ? rendered.head.filter((element) => !/^\s*<title[\s>]/i.test(element)) : rendered.head;
+  return kept + added.join("");
+}

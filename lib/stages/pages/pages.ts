@@ -1,0 +1,90 @@
+/**
+ * The page protocol of an application, for `.pages(…)`: the shared props, the root document, the front end's assets and the error pages. The
+ * layer of the stage is made when the application is built, and an application without `.pages(…)` loads none of it.
+ *
+ * @example
+ * Application.create(LinksModule).pages(new Pages({ entry: "pages/main.tsx", share: { user: (ctx) => userOf(ctx) } }));
+ */
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { nameOf } from "../../di/token.js";
+import type { Layer } from "../../http/middleware.js";
+import { RootDocument, type RenderDocument } from "./document.js";
+import type { AssetTags } from "./page-writer.js";
+import { PageWriter } from "./page-writer.js";
+import { PagesLayer } from "./pages-layer.js";
+import type { SharedInputs } from "./shared-props.js";
+
+export interface PagesOptions {
+  /** The props of every page: constants, or functions of the request. */
+  readonly share?: SharedInputs;
+  /** The HTML around the page; `new RootDocument()` unless set. */
+  readonly document?: RootDocument | RenderDocument;
+  /** The version of the front end's assets. A client with another version loads the page anew. Unless set, that of the manifest. */
+  readonly version?: string;
+  /** Whether browsers encrypt the pages in their history. A page may say otherwise. */
+  readonly encryptHistory?: boolean;
+}
+
+const NAMES: OptionNames<PagesOptions> = { share: true, document: true, version: true, encryptHistory: true };
+
+/** What the application gives to the stage. @internal */
+export interface PagesSite {
+  /** The origin of the configured URL. */
+  readonly origin: string;
+}
+
+const NO_ASSETS: AssetTags = { version: null, tags: () => "" };
+
+export class Pages {
+  private readonly options: PagesOptions;
+
+  /** @throws FrameworkError `E_OPTION` for an unknown option, `E_PAGES_OPTION` for one of a wrong type */
+  constructor(options: PagesOptions = {}) {
+    checkOptionNames(options, NAMES, "new Pages({ … })");
+    this.options = options;
+    checkVersion(options.version);
+    checkShared(options.share);
+  }
+
+  /** @internal */
+  layer({ origin }: PagesSite): Layer {
+    return new PagesLayer(this.writer(), origin);
+  }
+
+  private writer(): PageWriter {
+    const { version, share = {}, document = new RootDocument(), encryptHistory = false } = this.options;
+    return new PageWriter({
+      version: version ?? NO_ASSETS.version,
+      share,
+      encryptHistory,
+      render: renderOf(document),
+      assets: NO_ASSETS,
+      renderOnServer: undefined,
+    });
+  }
+}
+
+function renderOf(document: RootDocument | RenderDocument): RenderDocument {
+  if (typeof document === "function") return document;
+  if (document instanceof RootDocument) return (body) => document.render(body);
+  throw wrongOption(`${nameOf(document)} is no document: give a RootDocument, or a function of the body`);
+}
+
+/** The version travels in a header. */
+function checkVersion(version: unknown): void {
+  if (version === undefined || (typeof version === "string" && /^[!-~]{1,128}$/.test(version))) return;
+  throw wrongOption("version is a text of 1 to 128 visible ASCII characters");
+}
+
+function checkShared(share: unknown): void {
+  if (share === undefined) return;
+  const isTable = typeof share === "object" && share !== null && !Array.isArray(share);
+  const bad = isTable ? Object.keys(share).find((name) => /[,.]/.test(name) || name === "errors") : "";
+  if (bad === undefined) return;
+  throw wrongOption(`share is an object of props, whose names have no comma and no dot and are not "errors"`);
+}
+
+function wrongOption(what: string): FrameworkError {
+  return new FrameworkError(`new Pages({ … }): ${what}`, { code: "E_PAGES_OPTION" });
+}
