@@ -115,7 +115,7 @@ function pipelineParts(
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
     warnings: () => warningsOf(pipeline, routeCollection.all, stages),
-    chainOf: chainsOf(pipeline, { routeCollection, site, log }),
+    chainOf: chainsOf(pipeline, { routeCollection, routeGuard: plan.pages?.routeGuard, site, log }),
   };
 }
 

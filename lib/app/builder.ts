@@ -224,6 +224,7 @@ export class ApplicationBuilder {
       (resolve) => pagesOf(pages).layer({ origin: new URL(resolve(AppConfig).url).origin }),
       AppConfig,
     );
+    this.plan.pages = pages;
     return this;
   }
 

@@ -87,6 +87,7 @@ export function fillPipeline(plan: Plan, { stages, container, site }: PipelinePa
   if (plan.health) {
     pipeline.put("health", new HealthLayer(new Health(container.get(Readiness), plan.healthPrefix)));
   }
+  if (plan.pages !== undefined) pipeline.guard("catchPanic", plan.pages.outerLayer());
   if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapperLayer(site));
   for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
   return pipeline;
@@ -96,18 +97,20 @@ export function fillPipeline(plan: Plan, { stages, container, site }: PipelinePa
 export type ChainOf = (phase: "booting" | "ready") => RequestChain;
 
 export interface ChainParts {
+  /** Innermost on each route. */
+  readonly routeGuard: Layer | undefined;
   readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
   readonly log: ApplicationLog;
 }
 
 /** Each chain is composed when it is first needed, not here. */
-export function chainsOf(pipeline: Pipeline, { routeCollection, site, log }: ChainParts): ChainOf {
+export function chainsOf(pipeline: Pipeline, { routeCollection, routeGuard, site, log }: ChainParts): ChainOf {
   const resolveReply = unresolvedReplies(pipeline, { routes: NO_ROUTES, origin: site.origin });
   const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
   const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
   return (phase) => {
-    const router = dispatch(routeCollection.boundRoutes(), {
+    const router = dispatch(routeCollection.boundRoutes(routeGuard), {
       addedRoutes: koaRouterRoutes(routeCollection.all),
       fallback,
     });

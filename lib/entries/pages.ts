@@ -6,6 +6,8 @@ export type { ComponentName, PageContracts, PageErrors, PageProps, SharedProps }
 export { DocumentBody, RootDocument, type RenderDocument, type RootDocumentOptions } from "../stages/pages/document.js";
 export type { HeadMetadata } from "../stages/pages/head-metadata.js";
 export { clearHistory, preserveFragment } from "../stages/pages/history.js";
+export type { ErrorComponents, ErrorStatus } from "../stages/pages/error-pages.js";
+export { precognitive } from "../stages/pages/precognition.js";
 export { page, type Page } from "../stages/pages/page.js";
 export { Pages, type PagesOptions } from "../stages/pages/pages.js";
 export {

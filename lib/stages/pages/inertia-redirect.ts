@@ -64,7 +64,8 @@ function isEmpty(ctx: Context): boolean {
   return ctx.payload === undefined && (statusCode === 200 || statusCode === 204);
 }
 
-function leadBack(ctx: Context, origin: string): void {
+/** Redirects to the page of the `Referer` if it is of this site, else to the target of the request itself. */
+export function leadBack(ctx: Context, origin: string): void {
   const isRead = ctx.method === "GET" || ctx.method === "HEAD";
   const back = safeReferer(ctx.get("referer"), [`${ctx.protocol}://${ctx.host}`, origin]);
   ctx.answerNothing();

@@ -45,6 +45,15 @@ export interface WriterSettings {
   readonly renderOnServer: ((page: string) => Promise<RenderedPage | undefined>) | undefined;
 }
 
+/** One try to show an error as a page. */
+export interface ErrorAttempt {
+  /** Whether the page has the shared props. */
+  readonly isShared: boolean;
+  readonly isOver: boolean;
+}
+
+const NO_PROPS: PropTable = Object.freeze({});
+
 /** A page JSON must not come back for the document: browsers restore it on "back" in spite of `Vary`. */
 const JSON_HEAD = ["X-Inertia", "true", "Cache-Control", "no-store"];
 
@@ -64,9 +73,18 @@ export class PageWriter {
 
   /** @throws what a prop throws, also as a rejection */
   write(ctx: Context, page: Page, visit: PageRequest): void | Promise<void> {
-    const shared = sharedWith(ctx, this.settings.share);
+    return this.start(ctx, page, visit, undefined);
+  }
+
+  /** As `write`, in the place of an answer that is decided already. Nothing is written once the attempt is over. */
+  writeError(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt): void | Promise<void> {
+    return this.start(ctx, page, visit, attempt);
+  }
+
+  private start(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt | undefined): void | Promise<void> {
+    const shared = attempt?.isShared === false ? NO_PROPS : sharedWith(ctx, this.settings.share);
     const resolved = resolveProps(ctx, visit, page.component, { ...shared, ...page.props });
-    const writing = new Writing(ctx, page, visit, Object.keys(shared));
+    const writing = new Writing(ctx, page, visit, Object.keys(shared), attempt);
     return isPromise(resolved)
       ? resolved.then((props) => this.withFlash(writing, props))
       : this.withFlash(writing, resolved);
@@ -81,8 +99,7 @@ export class PageWriter {
 
   private answer(writing: Writing, resolved: ResolvedProps, flash: FlashContent): void | Promise<void> {
     const { ctx, visit } = writing;
-    // Another stage has answered, or the client has left, while the props were made.
-    if (ctx.isAbandoned || ctx.headIsSent) return undefined;
+    if (writing.isTooLate) return undefined;
     const json = this.json(writing, resolved, flash);
     if (visit.isInertia) {
       ctx.answerBody(json, JSON_TYPE);
@@ -112,8 +129,9 @@ export class PageWriter {
     });
   }
 
-  private answerDocument({ ctx, page }: Writing, json: string, rendered: RenderedPage | undefined): void {
-    if (ctx.isAbandoned || ctx.headIsSent) return;
+  private answerDocument(writing: Writing, json: string, rendered: RenderedPage | undefined): void {
+    if (writing.isTooLate) return;
+    const { ctx, page } = writing;
     const nonce = CspNonce.find(ctx);
     const { component } = page;
     const body = new DocumentBody({
@@ -139,7 +157,15 @@ class Writing {
     readonly page: Page,
     readonly visit: PageRequest,
     readonly sharedProps: readonly string[],
+    private readonly attempt: ErrorAttempt | undefined,
   ) {}
+
+  /** Another stage has answered, or the client has left, while the props were made. */
+  get isTooLate(): boolean {
+    const { ctx, attempt } = this;
+    if (ctx.headIsSent || ctx.isClientGone) return true;
+    return attempt === undefined ? ctx.isAbandoned : attempt.isOver;
+  }
 }
 
 /** An error page leaves the flash for the next page, and so does a page that nobody has asked to see yet. */

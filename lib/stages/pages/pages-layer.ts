@@ -8,6 +8,7 @@ import { BadRequestError } from "../../errors/framework-error.js";
 import { Layer, type Run } from "../../http/middleware.js";
 import { Varying } from "../../http/vary.js";
 import { External } from "./external.js";
+import { leadBackWithErrors } from "./form-errors.js";
 import { leaveHistoryMarks } from "./history.js";
 import { answerConflict, completeRedirect, shownUrl } from "./inertia-redirect.js";
 import { readPageRequest, setVisit, type PageRequest } from "./page-request.js";
@@ -65,6 +66,7 @@ export class PagesLayer extends Layer {
       ctx.deferred = undefined;
       deferred.answer(ctx, visit.isInertia);
     } else if (visit.isInertia) {
+      leadBackWithErrors(ctx, visit, this.origin);
       completeRedirect(ctx, visit, this.origin);
     }
     if (isRedirect(ctx)) leaveHistoryMarks(ctx);

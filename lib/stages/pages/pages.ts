@@ -12,6 +12,8 @@ import type { Layer } from "../../http/middleware.js";
 import { RootDocument, type RenderDocument } from "./document.js";
 import type { AssetTags } from "./page-writer.js";
 import { PageWriter } from "./page-writer.js";
+import { PrecognitionGuard } from "./precognition.js";
+import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
 import { PagesLayer } from "./pages-layer.js";
 import type { SharedInputs } from "./shared-props.js";
 
@@ -24,9 +26,17 @@ export interface PagesOptions {
   readonly version?: string;
   /** Whether browsers encrypt the pages in their history. A page may say otherwise. */
   readonly encryptHistory?: boolean;
+  /** The components that show errors, by status: `{ 404: "errors/404", "5xx": "errors/failure" }`. They get the prop `status`. */
+  readonly errors?: ErrorComponents;
 }
 
-const NAMES: OptionNames<PagesOptions> = { share: true, document: true, version: true, encryptHistory: true };
+const NAMES: OptionNames<PagesOptions> = {
+  share: true,
+  document: true,
+  version: true,
+  encryptHistory: true,
+  errors: true,
+};
 
 /** What the application gives to the stage. @internal */
 export interface PagesSite {
@@ -37,7 +47,10 @@ export interface PagesSite {
 const NO_ASSETS: AssetTags = { version: null, tags: () => "" };
 
 export class Pages {
+  /** Innermost on each route. @internal */
+  readonly routeGuard: Layer = new PrecognitionGuard();
   private readonly options: PagesOptions;
+  private madeWriter: PageWriter | undefined;
 
   /** @throws FrameworkError `E_OPTION` for an unknown option, `E_PAGES_OPTION` for one of a wrong type */
   constructor(options: PagesOptions = {}) {
@@ -45,14 +58,24 @@ export class Pages {
     this.options = options;
     checkVersion(options.version);
     checkShared(options.share);
+    checkErrors(options.errors);
   }
 
   /** @internal */
   layer({ origin }: PagesSite): Layer {
-    return new PagesLayer(this.writer(), origin);
+    return new PagesLayer(this.writer, origin);
   }
 
-  private writer(): PageWriter {
+  private get writer(): PageWriter {
+    return (this.madeWriter ??= this.makeWriter());
+  }
+
+  /** Around the stages that refuse, and the one that catches unhandled errors. @internal */
+  outerLayer(): Layer {
+    return new ErrorPagesLayer(this.options.errors ?? {}, this.writer);
+  }
+
+  private makeWriter(): PageWriter {
     const { version, share = {}, document = new RootDocument(), encryptHistory = false } = this.options;
     return new PageWriter({
       version: version ?? NO_ASSETS.version,
@@ -83,6 +106,15 @@ function checkShared(share: unknown): void {
   const bad = isTable ? Object.keys(share).find((name) => /[,.]/.test(name) || name === "errors") : "";
   if (bad === undefined) return;
   throw wrongOption(`share is an object of props, whose names have no comma and no dot and are not "errors"`);
+}
+
+function checkErrors(errors: unknown): void {
+  if (errors === undefined) return;
+  const isTable = typeof errors === "object" && errors !== null;
+  const isRight = ([status, component]: [string, unknown]): boolean =>
+    /^[45](?:\d\d|xx)$/.test(status) && typeof component === "string" && component !== "";
+  if (isTable && Object.entries(errors).every(isRight)) return;
+  throw wrongOption('errors names components by status: { 404: "errors/404", "5xx": "errors/failure" }');
 }
 
 function wrongOption(what: string): FrameworkError {

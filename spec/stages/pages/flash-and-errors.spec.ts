@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ValidationError } from "../../../lib/errors/framework-error.js";
 import type { Context } from "../../../lib/http/context.js";
 import { Page } from "../../../lib/stages/pages/page.js";
 import { clearHistory, preserveFragment } from "../../../lib/stages/pages/history.js";
@@ -168,6 +169,44 @@ describe("the errors of a page", () => {
     const page = await pageOf(new FakeFlash(), visit({ "X-Inertia-Error-Bag": "__proto__" }));
 
     expect(Object.keys(page.props["errors"] as object)).to.deep.equal(["__proto__"]);
+  });
+});
+
+describe("a failed validation of an Inertia request", () => {
+  const invalid = new ValidationError({
+    name: [{ code: "taken", message: "is taken" }, { code: "x" }],
+    slug: [{ code: "short" }],
+  });
+  const refuse = () => Promise.reject(invalid);
+  const ask = { method: "POST", headers: visit({ Referer: "/form?a" }) };
+
+  it("leads back to the form, with one message for each field", async () => {
+    const flash = new FakeFlash();
+    await using stack = await stackOf(flash, refuse);
+
+    const answer = await stack.ask("/links", ask);
+
+    expect([answer.status, answer.headers.location, answer.text]).to.deep.equal([303, "/form?a", ""]);
+    expect(answer.headers).not.to.have.property("content-type");
+    expect(flash.content.errors).to.deep.equal({ [DEFAULT_BAG]: { name: "is taken", slug: "short" } });
+    expect(flash.content.input).to.deep.equal({});
+  });
+
+  it("leaves the messages in the bag that is asked for", async () => {
+    const flash = new FakeFlash();
+    await using stack = await stackOf(flash, refuse);
+
+    await stack.ask("/links", { ...ask, headers: visit({ "X-Inertia-Error-Bag": "create" }) });
+
+    expect(Object.keys(flash.content.errors)).to.deep.equal(["create"]);
+  });
+
+  it("stays a problem for other requests, and for GET", async () => {
+    await using stack = await stackOf(new FakeFlash(), refuse);
+
+    const answers = [await stack.ask("/links", { method: "POST" }), await stack.ask("/links", { headers: visit() })];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([422, 422]);
   });
 });
 
