@@ -114,7 +114,7 @@ function pipelineParts(
   return {
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
-    warnings: () => warningsOf(pipeline, routeCollection.all, stages),
+    warnings: () => [...warningsOf(pipeline, routeCollection.all, stages), ...pageWarnings(plan)],
     chainOf: chainsOf(pipeline, { routeCollection, routeGuard: plan.pages?.routeGuard, site, log }),
   };
 }
@@ -148,6 +148,10 @@ function warningsOf(pipeline: Pipeline, routes: Routes, stages: readonly BuiltSt
     });
   }
   return [...warnings, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
+}
+
+function pageWarnings({ pages }: Plan): readonly Warning[] {
+  return pages === undefined ? [] : pages.warnings().map((message) => ({ message }));
 }
 
 function missingDirectory(layer: Layer): readonly Warning[] {

@@ -8,16 +8,17 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { nameOf } from "../../di/token.js";
+import { profile } from "../../runtime/profile.js";
 import type { Layer } from "../../http/middleware.js";
 import { RootDocument, type RenderDocument } from "./document.js";
-import type { AssetTags } from "./page-writer.js";
+import { assetsOf, type AssetOptions, type Assets } from "./assets.js";
 import { PageWriter } from "./page-writer.js";
 import { PrecognitionGuard } from "./precognition.js";
 import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
 import { PagesLayer } from "./pages-layer.js";
 import type { SharedInputs } from "./shared-props.js";
 
-export interface PagesOptions {
+export interface PagesOptions extends Partial<AssetOptions> {
   /** The props of every page: constants, or functions of the request. */
   readonly share?: SharedInputs;
   /** The HTML around the page; `new RootDocument()` unless set. */
@@ -36,6 +37,12 @@ const NAMES: OptionNames<PagesOptions> = {
   version: true,
   encryptHistory: true,
   errors: true,
+  entry: true,
+  buildDirectory: true,
+  prefix: true,
+  manifest: true,
+  source: true,
+  reactRefresh: true,
 };
 
 /** What the application gives to the stage. @internal */
@@ -44,12 +51,13 @@ export interface PagesSite {
   readonly origin: string;
 }
 
-const NO_ASSETS: AssetTags = { version: null, tags: () => "" };
+const NO_ASSETS: Assets = { tags: { version: null, tags: () => "" }, warning: undefined };
 
 export class Pages {
   /** Innermost on each route. @internal */
   readonly routeGuard: Layer = new PrecognitionGuard();
   private readonly options: PagesOptions;
+  private madeAssets: Assets | undefined;
   private madeWriter: PageWriter | undefined;
 
   /** @throws FrameworkError `E_OPTION` for an unknown option, `E_PAGES_OPTION` for one of a wrong type */
@@ -75,17 +83,36 @@ export class Pages {
     return new ErrorPagesLayer(this.options.errors ?? {}, this.writer);
   }
 
+  /** What is allowed and probably a mistake; logged when the application starts. @internal */
+  warnings(): readonly string[] {
+    const { warning } = this.assets;
+    return warning === undefined ? [] : [warning];
+  }
+
+  private get assets(): Assets {
+    return (this.madeAssets ??= makeAssets(this.options));
+  }
+
   private makeWriter(): PageWriter {
     const { version, share = {}, document = new RootDocument(), encryptHistory = false } = this.options;
+    const { tags } = this.assets;
     return new PageWriter({
-      version: version ?? NO_ASSETS.version,
+      version: version ?? tags.version,
       share,
       encryptHistory,
       render: renderOf(document),
-      assets: NO_ASSETS,
+      assets: tags,
       renderOnServer: undefined,
     });
   }
+}
+
+/** An application without an entry writes the tags of its front end itself, or has none. */
+function makeAssets({ entry, ...options }: PagesOptions): Assets {
+  if (entry === undefined) return NO_ASSETS;
+  if (typeof entry !== "string" || entry === "") throw wrongOption("entry is the source that starts the front end");
+  // The name of Vite's endpoint is read here and in the development proxy, and nowhere else.
+  return assetsOf({ entry, ...options }, { profile, viteIpc: process.env["FRAMEWORK_VITE_IPC"] });
 }
 
 function renderOf(document: RootDocument | RenderDocument): RenderDocument {
