@@ -28,6 +28,8 @@ import { RequestIdLayer } from "../stages/request-id.js";
 import { TraceContextLayer } from "../stages/trace-context.js";
 import type { MiddlewareInput } from "../routing/middleware.js";
 import type { Routes } from "../routing/routes.js";
+import { PageContractsLayer } from "../stages/page-contracts.js";
+import type { PageContractRegistry } from "../stages/pages/contract-registry.js";
 import type { Pages } from "../stages/pages/pages.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
@@ -225,6 +227,13 @@ export class ApplicationBuilder {
       AppConfig,
     );
     this.plan.pages = pages;
+    return this;
+  }
+
+  /** Checks pages against the contracts of their components in debug builds: `new PageContracts().register(…)`. */
+  pageContracts(contracts: PageContractRegistry): this {
+    this.plan.addStage("pageContracts", ".pageContracts(…)", () => new PageContractsLayer(contracts));
+    this.plan.pageContracts = contracts;
     return this;
   }
 

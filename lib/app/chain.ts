@@ -58,6 +58,7 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   maintenance: "give nothing, or a Maintenance",
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
   pages: 'give a Pages: new Pages({ entry: "pages/main.tsx" })',
+  pageContracts: "give a PageContracts: new PageContracts().register(contract)",
   staticFiles:
     'give nothing, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
 };

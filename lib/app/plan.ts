@@ -11,6 +11,7 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";
 import type { Context } from "../http/context.js";
+import type { PageContractRegistry } from "../stages/pages/contract-registry.js";
 import type { Pages } from "../stages/pages/pages.js";
 import type { Layer } from "../http/middleware.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
@@ -59,6 +60,7 @@ export class Plan {
   lifecycle: LifecycleOptions = {};
   errorMapping: ErrorMapping | undefined;
   pages: Pages | undefined;
+  pageContracts: PageContractRegistry | undefined;
 
   constructor(
     readonly root: Class | undefined,

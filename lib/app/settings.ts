@@ -34,6 +34,7 @@ export function checkSettings(plan: Plan): Settings {
     ...plan.diagnostics,
     ...checkLifecycleOptions(plan.lifecycle),
     ...checkConfig(plan.config),
+    ...(plan.pageContracts?.diagnostics?.() ?? []),
     ...single.filter((diagnostic) => diagnostic !== undefined),
   ];
   const healthPaths = plan.health && wrongPrefix === undefined ? Health.pathsBelow(plan.healthPrefix) : [];

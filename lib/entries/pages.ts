@@ -2,7 +2,16 @@
  * The entry point `@stagecraft/framework/pages`: the page protocol of Inertia. A front end imports its types alone.
  */
 export { external, type External } from "../stages/pages/external.js";
-export type { ComponentName, PageContracts, PageErrors, PageProps, SharedProps } from "../stages/pages/contract.js";
+export {
+  PageContracts,
+  type ComponentName,
+  type PageErrors,
+  type PageProps,
+  type PropsOf,
+  type SharedProps,
+} from "../stages/pages/contract.js";
+export type { ContractArtifact, PageContractRegistry, ShapeArtifact } from "../stages/pages/contract-registry.js";
+export { contract, shape, type PageContract, type Shape, type ShapeTable } from "../stages/pages/contract-shape.js";
 export { DocumentBody, RootDocument, type RenderDocument, type RootDocumentOptions } from "../stages/pages/document.js";
 export type { HeadMetadata } from "../stages/pages/head-metadata.js";
 export { clearHistory, preserveFragment } from "../stages/pages/history.js";

@@ -53,7 +53,6 @@ const SLOTS_WITHOUT_STAGE: Readonly<Partial<Record<Slot, string>>> = {
   devProxy: "not built yet",
   uagEndpoint: "not built yet",
   csrf: "not built yet",
-  pageContracts: "not built yet",
   layers: "holds the layers of the application",
   router: "is lib/routing",
 };

@@ -294,12 +294,22 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   ],
   [
     "pages",
+    "pageContracts",
+    "the contracts are on the request inside them",
+    async (probes) => {
+      const { requestAt } = await probes.request("/page");
+
+      expect([requestAt("pages").contracts, requestAt("pageContracts").contracts]).to.deep.equal([false, true]);
+    },
+  ],
+  [
+    "pageContracts",
     "redirectMapper",
     "between them a redirect has its location",
     async (probes) => {
       const { answerAt } = await probes.request("/away");
 
-      expect(answerAt("pages")).to.include({ status: 302, location: "/module" });
+      expect(answerAt("pageContracts")).to.include({ status: 302, location: "/module" });
       expect(answerAt("redirectMapper")).to.include({ location: undefined });
     },
   ],

@@ -28,6 +28,7 @@ import {
 } from "../../lib/entries/main.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import type { MiddlewareInput } from "../../lib/routing/middleware.js";
+import { PageContracts } from "../../lib/stages/pages/contract.js";
 import { Pages } from "../../lib/stages/pages/pages.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
@@ -125,6 +126,7 @@ export class EveryStage {
     maintenance: (builder) => builder.maintenance(this.maintenance),
     rateLimit: (builder) => builder.rateLimit(RateLimit.perHour(QUOTA).by({ header: "x-client" })),
     pages: (builder) => builder.pages(new Pages()),
+    pageContracts: (builder) => builder.pageContracts(new PageContracts()),
     redirectMapper: (builder) => builder.redirectMapper(true),
     staticFiles: (builder) => builder.staticFiles({ root: join(ROOT, "samples/links/public") }),
   };

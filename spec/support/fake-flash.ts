@@ -13,6 +13,8 @@ import {
 export class FakeFlash extends FlashPort {
   content: FlashContent = NO_FLASH;
   takes = 0;
+  /** Whether what a page takes is gone, as behind a session. */
+  empties = false;
 
   /** Gives every request this flash, as the session stage does. */
   get layer(): Middleware {
@@ -30,7 +32,9 @@ export class FakeFlash extends FlashPort {
 
   override take(): FlashContent {
     this.takes++;
-    return this.content;
+    const { content } = this;
+    if (this.empties) this.content = NO_FLASH;
+    return content;
   }
 
   override putBack(): void {

@@ -17,11 +17,16 @@
  * export default function Index({ links, clicks, user }: PageProps<"links/index">) {}
  */
 import type { Context } from "../../http/context.js";
+import type { PageContract } from "./contract-shape.js";
+import { PageContractRegistry } from "./contract-registry.js";
 import type { Prop } from "./prop.js";
 
 /** The components of the application, each with its props. Declared by the application. */
 // oxlint-disable-next-line typescript/no-empty-object-type, typescript/no-empty-interface
 export interface PageContracts {}
+
+/** The contracts at run time: `new PageContracts().register(…)`. */
+export const PageContracts = PageContractRegistry;
 
 /** The props that every page has. Declared by the application; `new Pages({ share })` gives them. */
 // oxlint-disable-next-line typescript/no-empty-object-type, typescript/no-empty-interface
@@ -37,9 +42,15 @@ export type ComponentName = [Declared] extends [never] ? string : Declared;
 export type PageErrors = Readonly<Record<string, string>>;
 
 /** The props of a component, as the browser gets them. */
-export type PageProps<C extends ComponentName> = ClientProps<ContractOf<C>> & {
-  readonly errors: PageErrors & Readonly<Record<string, string | PageErrors>>;
-};
+export type PageProps<C extends ComponentName> = ClientProps<ContractOf<C>> & WithErrors;
+
+interface WithErrors {
+  /** The messages by field, and those of forms with a bag of their own by bag. */
+  readonly errors: Readonly<Record<string, string | readonly string[] | PageErrors>>;
+}
+
+/** The props of a component whose contract is a value, as the browser gets them: `PropsOf<typeof linksIndex>`. */
+export type PropsOf<C> = C extends PageContract<infer T> ? ClientProps<T> & WithErrors : never;
 
 /** The members of a contract and the shared ones, after their way through JSON. */
 export type ClientProps<T> = Json<T> & Json<SharedProps>;

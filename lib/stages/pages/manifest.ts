@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { hasControlCharacter } from "../../http/field-value.js";
 
 /** A file of the build. */
 export interface Chunk {
@@ -83,7 +84,7 @@ function chunkOf(path: string, key: string, record: unknown): Chunk {
 
 /** A path below the build directory, without a character that has a meaning in a URL. */
 function isFile(value: unknown): value is string {
-  if (typeof value !== "string" || /[\\:?#%\u0000-\u001f"<>]/.test(value)) return false;
+  if (typeof value !== "string" || /[\\:?#%"<>]/.test(value) || hasControlCharacter(value)) return false;
   return value.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 

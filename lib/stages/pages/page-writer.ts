@@ -7,8 +7,11 @@ import type { Exchange } from "../../http/exchange.js";
 import type { HeadCompleter, ResponseHead } from "../../http/head.js";
 import { HTML, JSON_TYPE } from "../../http/media-type.js";
 import { isPromise } from "../../http/middleware.js";
+import { profile } from "../../runtime/profile.js";
+import { tracing } from "../../tracing/tracing.js";
 import { CspNonce } from "../security-headers/csp-nonce.js";
 import { FlashPort, NO_FLASH, type FlashContent } from "../session/flash-port.js";
+import { PageContractRegistry } from "./contract-registry.js";
 import { DocumentBody, type RenderDocument } from "./document.js";
 import { headTags } from "./head-metadata.js";
 import { historyOf } from "./history.js";
@@ -51,6 +54,8 @@ export interface ErrorAttempt {
   readonly isShared: boolean;
   readonly isOver: boolean;
 }
+
+const log = tracing.target("framework::pages");
 
 const NO_PROPS: PropTable = Object.freeze({});
 
@@ -114,7 +119,7 @@ export class PageWriter {
   private json({ ctx, page, visit, sharedProps }: Writing, resolved: ResolvedProps, flash: FlashContent): string {
     const { settings } = page;
     const history = historyOf(ctx, flash.marks);
-    return pageText({
+    const text = pageText({
       component: page.component,
       props: resolved.props,
       errors: errorsOf(flash.errors, settings.errors, visit.errorBag),
@@ -127,6 +132,8 @@ export class PageWriter {
       sharedProps,
       metadata: resolved.metadata,
     });
+    if (profile === "debug") checkContract(ctx, page, visit, text);
+    return text;
   }
 
   private answerDocument(writing: Writing, json: string, rendered: RenderedPage | undefined): void {
@@ -166,6 +173,15 @@ class Writing {
     if (ctx.headIsSent || ctx.isClientGone) return true;
     return attempt === undefined ? ctx.isAbandoned : attempt.isOver;
   }
+}
+
+/** What the browser gets is checked, not what the handler gave. */
+function checkContract(ctx: Context, { component }: Page, { partialComponent }: PageRequest, text: string): void {
+  const registry = PageContractRegistry.find(ctx);
+  if (registry === undefined) return;
+  const { props } = JSON.parse(text) as { readonly props: PropTable };
+  const misfit = registry.misfit(component, props, partialComponent !== component);
+  if (misfit !== undefined) log.warn("props do not fit the contract", { component, misfit });
 }
 
 /** An error page leaves the flash for the next page, and so does a page that nobody has asked to see yet. */

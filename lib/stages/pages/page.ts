@@ -10,7 +10,8 @@
 import type { Context } from "../../http/context.js";
 import { checkFinalStatus } from "../../http/head.js";
 import { Deferred } from "../../http/returned-value.js";
-import type { ComponentName, PageErrors, ServerProps } from "./contract.js";
+import type { ComponentName, InputsOf, PageErrors, ServerProps } from "./contract.js";
+import type { PageContract } from "./contract-shape.js";
 import type { HeadMetadata } from "./head-metadata.js";
 import type { PropTable } from "./props-resolver.js";
 
@@ -111,8 +112,13 @@ export class Page extends Deferred {
 export function page<C extends ComponentName>(
   component: C,
   ...[props]: object extends ServerProps<C> ? [props?: ServerProps<C>] : [props: ServerProps<C>]
-): Page {
-  return Page.of(component, props);
+): Page;
+export function page<T>(
+  component: PageContract<T>,
+  ...[props]: object extends InputsOf<T> ? [props?: InputsOf<T>] : [props: InputsOf<T>]
+): Page;
+export function page(component: string | PageContract, props?: PropTable): Page {
+  return Page.of(typeof component === "object" ? component.component : component, props);
 }
 
 function checkedComponent(component: unknown): string {

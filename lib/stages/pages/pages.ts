@@ -138,10 +138,12 @@ function checkShared(share: unknown): void {
 function checkErrors(errors: unknown): void {
   if (errors === undefined) return;
   const isTable = typeof errors === "object" && errors !== null;
-  const isRight = ([status, component]: [string, unknown]): boolean =>
-    /^[45](?:\d\d|xx)$/.test(status) && typeof component === "string" && component !== "";
-  if (isTable && Object.entries(errors).every(isRight)) return;
+  if (isTable && Object.entries(errors).every(isErrorComponent)) return;
   throw wrongOption('errors names components by status: { 404: "errors/404", "5xx": "errors/failure" }');
+}
+
+function isErrorComponent([status, component]: [string, unknown]): boolean {
+  return /^[45](?:\d\d|xx)$/.test(status) && typeof component === "string" && component !== "";
 }
 
 function wrongOption(what: string): FrameworkError {

@@ -63,7 +63,7 @@ class Precognitive implements Middleware {
 }
 
 /** The fields as the handler would read them. */
-function inputOf(ctx: Context): Promise<unknown> | unknown {
+function inputOf(ctx: Context): unknown {
   const { "content-type": type = "", "content-length": length, "transfer-encoding": coding } = ctx.incoming.headers;
   if (coding === undefined && (length === undefined || length === "0")) return ctx.search();
   return /^application\/x-www-form-urlencoded\b/i.test(type) ? ctx.form() : ctx.json();

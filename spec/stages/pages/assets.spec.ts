@@ -132,14 +132,16 @@ describe("the tags of development", () => {
   });
 });
 
+function versionOf(text: string): string {
+  return Manifest.parse(text, "m").version;
+}
+
 describe("a manifest", () => {
   it("has a version that does not depend on the order of its keys", () => {
-    const version = (text: string) => Manifest.parse(text, "m").version;
-
-    expect(version('{"a":{"file":"a.js","src":"a"},"b":{"file":"b.js"}}')).to.equal(
-      version('{"b":{"file":"b.js"},"a":{"src":"a","file":"a.js"}}'),
+    expect(versionOf('{"a":{"file":"a.js","src":"a"},"b":{"file":"b.js"}}')).to.equal(
+      versionOf('{"b":{"file":"b.js"},"a":{"src":"a","file":"a.js"}}'),
     );
-    expect(version('{"a":{"file":"a.js"}}')).not.to.equal(version('{"a":{"file":"b.js"}}'));
+    expect(versionOf('{"a":{"file":"a.js"}}')).not.to.equal(versionOf('{"a":{"file":"b.js"}}'));
   });
 
   const outside = [

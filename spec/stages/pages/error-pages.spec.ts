@@ -13,6 +13,7 @@ import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 import { errorOf } from "../../support/error-of.js";
 import { inertia, pageIn, pagesApplication, type PageData } from "../../support/page-visit.js";
+import { until } from "../../support/until.js";
 import { startupErrorOf } from "../../support/startup-error-of.js";
 
 const ERRORS = { 404: "errors/missing", 403: "errors/denied", "5xx": "errors/failure" };
@@ -87,7 +88,7 @@ describe("an error page", () => {
     await using app = await testApp(application(share, (builder) => builder.provide(provide(Clock).useValue(clock))));
 
     const answer = app.get("/missing", { headers: inertia() });
-    while (asked === 0) await new Promise(setImmediate);
+    await until(() => asked > 0);
     clock.advance(1000);
 
     expect((await (await answer).json<PageData>()).props).to.deep.equal({ errors: {}, status: 404 });
@@ -116,7 +117,7 @@ describe("an error page", () => {
 
     const missing = await app.get("/nowhere", { headers: inertia() });
     const slow = app.get("/slow", { headers: inertia() });
-    while (began === 0) await new Promise(setImmediate);
+    await until(() => began > 0);
     clock.advance(1000);
 
     expect((await missing.json<PageData>()).props).to.deep.equal({ errors: {}, user: "ann", status: 404 });

@@ -4,6 +4,8 @@ import { NotFoundError } from "../../../lib/errors/framework-error.js";
 import { Reply } from "../../../lib/http/reply.js";
 import { external } from "../../../lib/stages/pages/external.js";
 import { Page } from "../../../lib/stages/pages/page.js";
+import { Pages } from "../../../lib/stages/pages/pages.js";
+import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
 import { redirect } from "../../../lib/stages/redirects/redirect.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import { testApp } from "../../../lib/testing/test-app.js";
@@ -18,6 +20,16 @@ const to =
     ctx.redirect(url);
     ctx.status = status;
   };
+
+describe("the layers of pages", () => {
+  const pages = new Pages({ errors: { 404: "missing" } });
+
+  it("obey the layer contract", async () => {
+    await obeysLayerContract(pages.layer({ origin: "https://shop.example" }));
+    await obeysLayerContract(pages.outerLayer());
+    await obeysLayerContract(pages.routeGuard);
+  });
+});
 
 describe("a first visit", () => {
   it("gets a document with the page object in a script", async () => {
