@@ -6,6 +6,7 @@
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
  */
 import type Koa from "koa";
+import type { AddressBlocks } from "../http/address-blocks.js";
 import { KoaApplication } from "../http/koa-application.js";
 import { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
 import { CatchPanicLayer } from "../stages/catch-panic.js";
@@ -103,8 +104,11 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** The proxies whose `X-Forwarded-*` headers are trusted: addresses and CIDR blocks, separated by commas or spaces. */
-  trustedProxies(list: string): this {
+  /**
+   * The proxies whose `X-Forwarded-*` headers are trusted: addresses and CIDR blocks, separated by commas or spaces, or a set such as
+   * `AddressBlocks.private`.
+   */
+  trustedProxies(list: string | AddressBlocks): this {
     this.plan.trustedProxies = list;
     return this;
   }

@@ -10,6 +10,7 @@ import { nameOf, type Class, type InjectionToken } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";
+import type { AddressBlocks } from "../http/address-blocks.js";
 import type { Context } from "../http/context.js";
 import type { PageContractRegistry } from "../stages/pages/contract-registry.js";
 import type { Pages } from "../stages/pages/pages.js";
@@ -53,7 +54,7 @@ export class Plan {
   config: AppConfig | undefined;
   port: number | undefined;
   host = "127.0.0.1";
-  trustedProxies: string | undefined;
+  trustedProxies: string | AddressBlocks | undefined;
   health = true;
   healthPrefix = HEALTH_PREFIX;
   redirectMapper = true;

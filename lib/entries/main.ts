@@ -27,6 +27,7 @@ export {
 } from "../errors/framework-error.js";
 export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 
+export { AddressBlocks } from "../http/address-blocks.js";
 export { Context, type FormFields } from "../http/context.js";
 export type { EventIterable, EventSource, ServerSentEvent } from "../http/event-stream.js";
 export { Extension } from "../http/extension.js";
@@ -89,4 +90,6 @@ export type { ServerAttachment } from "../server/listener.js";
 export { Application, type Running } from "../app/application.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";
+export { environment, type EnvironmentValues } from "../app/environment.js";
 export type { ApplicationGraph } from "../app/graph.js";
+export { variable, type Variable } from "../app/variable.js";

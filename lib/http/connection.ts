@@ -8,7 +8,7 @@ import type { TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../runtime/clock.js";
 import { isHalfClosed } from "./half-close.js";
-import { readPeer } from "./client-address.js";
+import { readPeer } from "./address-blocks.js";
 import { QueuedRequests } from "./queued-requests.js";
 
 /** A request in flight: it was accepted, and Node does not have its whole answer yet. */

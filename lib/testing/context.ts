@@ -11,6 +11,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
+import type { AddressBlocks } from "../http/address-blocks.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { TrustedProxies } from "../http/client-address.js";
 import type { Context } from "../http/context.js";
@@ -33,7 +34,7 @@ export interface ContextOptions<Names extends string = never> extends FakeReques
   /** The path parameters that the router binds in a real request. */
   readonly params?: Readonly<Record<Names, string>>;
   /** As for `.trustedProxies(list)`. */
-  readonly trustedProxies?: string;
+  readonly trustedProxies?: string | AddressBlocks;
   readonly clock?: Clock;
 }
 

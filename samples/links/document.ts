@@ -35,6 +35,8 @@ const STYLE = `
   td:not(:last-child) { overflow-wrap: anywhere; }
   th:first-child { width: 40%; }
   th:last-child, td:last-child { text-align: right; }
+  section { margin-top: 3rem; font-size: .875rem; }
+  code { overflow-wrap: anywhere; }
   strong { color: light-dark(#b00020, #ff8a95); }
   @media (max-width: 34rem) { form { grid-template-columns: 1fr; } }
 `;

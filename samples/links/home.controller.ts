@@ -2,12 +2,16 @@ import { Context, Controller, CspNonce, redirect, Reply, type FormFields } from 
 import { homePage, type Attempt } from "./home.page.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
+import { Overview } from "./overview/overview.js";
 import { faultsOf, freshSlug, NewLink } from "./new-link.js";
 
 /** The page for people: the list of links, and a form for a new one. */
 @Controller(home)
 export class HomeController {
-  constructor(private readonly store: LinkStore) {}
+  constructor(
+    private readonly store: LinkStore,
+    private readonly overview: Overview,
+  ) {}
 
   @home.index
   index(ctx: Context) {
@@ -32,7 +36,8 @@ export class HomeController {
   }
 
   private async page(ctx: Context, attempt?: Attempt, status = 200) {
-    return Reply.html(homePage(ctx.host, await this.store.all(), CspNonce.find(ctx), attempt), status);
+    const overview = this.overview.html(ctx, status);
+    return Reply.html(homePage(ctx.host, await this.store.all(), CspNonce.find(ctx), { overview, attempt }), status);
   }
 }
 

@@ -17,7 +17,7 @@ export function homePage(
   host: string,
   links: readonly Link[],
   nonce: CspNonce | undefined,
-  { target, slug, faults }: Attempt = NOTHING,
+  { overview, attempt: { target, slug, faults } = NOTHING }: { overview: string; attempt?: Attempt | undefined },
 ): string {
   const form = `<form method="post" action="${home.shorten.url()}">
   <label>Long address ${said(faults.target)}<input name="target" type="url" required maxlength="2048" placeholder="https://example.com/"${state(target, faults.target)}></label>
@@ -25,7 +25,7 @@ export function homePage(
   <button>Shorten</button>
 </form>`;
   const list = links.length === 0 ? "<p>No links yet: make the first one.</p>" : table(host, links);
-  return document("Links", `${form}\n${list}`, nonce);
+  return document("Links", `${form}\n${list}${overview}`, nonce);
 }
 
 /** The error stands in the label of its field, so that a screen reader reads both. */

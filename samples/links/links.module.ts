@@ -5,12 +5,14 @@ import { HomeController } from "./home.controller.js";
 import { LinkStore } from "./link-store.js";
 import { LinksController } from "./links.controller.js";
 import { MemoryLinks } from "./memory-links.js";
+import { GuideController } from "./overview/guide.controller.js";
+import { Overview } from "./overview/overview.js";
 import { VisitController } from "./visit.controller.js";
 
 @Module({
   imports: [AccountsModule, AdminModule],
-  controllers: [HomeController, LinksController, VisitController],
-  providers: [provide(LinkStore).useClass(MemoryLinks)],
+  controllers: [HomeController, LinksController, VisitController, GuideController],
+  providers: [provide(LinkStore).useClass(MemoryLinks), Overview],
   exports: [LinkStore],
 })
 export class LinksModule {}

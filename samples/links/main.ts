@@ -1,5 +1,6 @@
 import { installLogging } from "@stagecraft/framework/observe";
 import { linksApplication } from "./application.js";
+import { Overview } from "./overview/overview.js";
 import { settingsFrom } from "./settings.js";
 
 const settings = settingsFrom(process.env);
@@ -7,10 +8,11 @@ const telemetry = await telemetryTo(settings.collector);
 const cache = await cacheAt(settings.redisUrl);
 
 installLogging("info,links=debug", ...telemetry.layers);
-await linksApplication(settings, cache)
+const application = linksApplication(settings, cache)
   .provide(...telemetry.bindings)
-  .build()
-  .run();
+  .build();
+application.resolve(Overview).stages = application.pipeline();
+await application.run();
 
 /** Sends spans to the collector of the environment; without one, no OpenTelemetry package is loaded. */
 async function telemetryTo(endpoint: string | undefined) {

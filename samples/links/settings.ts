@@ -1,81 +1,42 @@
-import { AppConfig, RateLimit } from "@stagecraft/framework";
-import { AddressBlocks } from "./admin/address-blocks.js";
-import { Variables, type Rule } from "./variables.js";
+import { AddressBlocks, AppConfig, environment, RateLimit, variable } from "@stagecraft/framework";
 
-/** The settings of the sample from the environment, parsed once. */
-export interface LinksSettings {
-  /** `APP_NAME`, `APP_URL`, `APP_ENV`, `APP_PORT`. */
-  readonly config: AppConfig;
-  /** The key for removing links and for maintenance: `ADMIN_KEY`. Without it there is no access. */
-  readonly adminKey: string | undefined;
-  /** Proxies whose `X-Forwarded-For` is trusted: `TRUSTED_PROXIES`. Without it every client of a proxy on this machine counts as local. */
-  readonly trustedProxies: string;
-  /** Origins whose pages may call the API: `CORS_ORIGINS`, comma-separated. */
-  readonly corsOrigins: readonly string[];
-  /** Addresses and CIDR blocks that may read the metrics: `METRICS_ALLOW`, comma-separated; default: this machine. */
-  readonly insiders: readonly string[];
-  /** The URL that `/status` requests: `UPSTREAM_URL`; default: this service's own health endpoint. */
-  readonly upstreamUrl: string | undefined;
-  /** The quota of a client: `REQUESTS_PER_HOUR`, or `REQUESTS_PER_SECOND` (50) with a burst of twice as many. */
-  readonly quota: RateLimit;
-  /** The Redis of the shared quota: `REDIS_URL`. */
-  readonly redisUrl: string | undefined;
-  /** The collector for spans: `OTLP_ENDPOINT`. */
-  readonly collector: string | undefined;
-}
+/** The settings of the sample, parsed once from the environment. A malformed variable is a `StartupError` that names all of them. */
+export type LinksSettings = ReturnType<typeof settingsFrom>;
 
-/** @throws StartupError with every malformed variable */
-export function settingsFrom(environment: NodeJS.ProcessEnv): LinksSettings {
-  const variables = new Variables(environment);
-  const settings = {
-    config: AppConfig.fromEnv({ APP_NAME: "links", ...environment }),
-    adminKey: variables.text("ADMIN_KEY"),
-    trustedProxies: variables.text("TRUSTED_PROXIES") ?? "",
-    corsOrigins: variables.list("CORS_ORIGINS", ORIGIN) ?? [],
-    insiders: variables.list("METRICS_ALLOW", ADDRESS) ?? ["127.0.0.1", "::1"],
-    upstreamUrl: variables.text("UPSTREAM_URL", WEB_URL),
-    redisUrl: variables.text("REDIS_URL", REDIS_URL),
-    collector: variables.text("OTLP_ENDPOINT", WEB_URL),
+export function settingsFrom(from: NodeJS.ProcessEnv) {
+  const { REQUESTS_PER_HOUR: perHour, REQUESTS_PER_SECOND: perSecond, ...given } = environment(VARIABLES, from);
+  return {
+    /** `APP_NAME`, `APP_URL`, `APP_ENV`, `APP_PORT`. */
+    config: AppConfig.fromEnv({ APP_NAME: "links", ...from }),
+    adminKey: given.ADMIN_KEY,
+    trustedProxies: given.TRUSTED_PROXIES,
+    corsOrigins: given.CORS_ORIGINS,
+    insiders: given.METRICS_ALLOW,
+    upstreamUrl: given.UPSTREAM_URL,
+    redisUrl: given.REDIS_URL,
+    collector: given.OTLP_ENDPOINT,
+    quota: perHour === undefined ? RateLimit.perSecond(perSecond).burst(2 * perSecond) : RateLimit.perHour(perHour),
   };
-  const perHour = variables.number("REQUESTS_PER_HOUR", COUNT);
-  const perSecond = variables.number("REQUESTS_PER_SECOND", COUNT) ?? 50;
-  variables.refuseFaults();
-  const quota =
-    perHour === undefined ? RateLimit.perSecond(perSecond).burst(2 * perSecond) : RateLimit.perHour(perHour);
-  return { ...settings, quota };
 }
 
-const ORIGIN: Rule = {
-  name: "origin",
-  // Only the browser's spelling matches: a trailing slash or a capital letter would never match.
-  holds: (text) => hasProtocol(text, "http:", "https:") && new URL(text).origin === text,
-  fix: "write scheme, host and port as browsers send them, in lower case and without a path: https://app.example",
-};
+const COUNT = variable.integer(1, 999_999_999);
 
-const ADDRESS: Rule = {
-  name: "address or block of addresses",
-  holds: AddressBlocks.isBlock,
-  fix: "write an IP address or a CIDR block: 10.0.0.0/8 or fd00::/8",
+const VARIABLES = {
+  /** The key for removing links and for maintenance. Without it there is no access. */
+  ADMIN_KEY: variable.text().secret().optional(),
+  /** Proxies whose `X-Forwarded-For` is trusted. Without it every client of a proxy on this machine counts as local. */
+  TRUSTED_PROXIES: variable.addresses().default(AddressBlocks.none),
+  /** Origins whose pages may call the API. */
+  CORS_ORIGINS: variable.origin().list(),
+  /** Clients that may read the metrics. */
+  METRICS_ALLOW: variable.addresses().default(AddressBlocks.loopback),
+  /** The URL that `/status` requests; by default this service's own health endpoint. */
+  UPSTREAM_URL: variable.url().optional(),
+  /** The Redis that holds one quota for all instances. */
+  REDIS_URL: variable.serverUrl("redis:", "rediss:").optional(),
+  /** The collector for spans. */
+  OTLP_ENDPOINT: variable.url().optional(),
+  /** The quota of a client: by the hour, or by the second with a burst of twice as many. */
+  REQUESTS_PER_HOUR: COUNT.optional(),
+  REQUESTS_PER_SECOND: COUNT.default(50),
 };
-
-const WEB_URL: Rule = {
-  name: "URL to ask",
-  holds: (text) => hasProtocol(text, "http:", "https:") && new URL(text).username + new URL(text).password === "",
-  fix: "write an absolute http or https URL without credentials: http://127.0.0.1:4317",
-};
-
-const REDIS_URL: Rule = {
-  name: "URL of a Redis",
-  holds: (text) => hasProtocol(text, "redis:", "rediss:"),
-  fix: "write redis://host:6379, or rediss:// for TLS",
-};
-
-const COUNT: Rule = {
-  name: "number of requests",
-  holds: (text) => /^[1-9][0-9]{0,8}$/.test(text),
-  fix: "give a whole number from 1",
-};
-
-function hasProtocol(text: string, ...protocols: readonly string[]): boolean {
-  return URL.canParse(text) && protocols.includes(new URL(text).protocol);
-}

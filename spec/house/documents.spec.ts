@@ -1,5 +1,7 @@
 /** The documents agree with the code: stages, entry points, commands, error codes and quoted samples. */
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { AppConfig } from "../../lib/app/config.js";
 import { createServer } from "../../lib/server/server.js";
@@ -9,10 +11,10 @@ import type { FrameworkError } from "../../lib/errors/framework-error.js";
 import { Problem } from "../../lib/errors/problem.js";
 import { completeLifecycleOptions } from "../../lib/lifecycle/options.js";
 import { STAGES } from "../../lib/pipeline/table.js";
-import { filesBelow, manifest, sourcesBelow, textOf, withoutComments } from "../support/sources.js";
+import { filesBelow, manifest, ROOT, sourcesBelow, textOf, withoutComments } from "../support/sources.js";
 
 const readme = textOf("README.md") ?? "";
-const documents = ["README.md", ...filesBelow("docs", ".md")];
+const documents = ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...filesBelow("docs", ".md")];
 
 describe("the readme", () => {
   it("shows the table of stages exactly", () => {
@@ -51,10 +53,43 @@ describe("the documents", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("name only files of the repository that exist", () => {
+    const named = documents.flatMap((path) =>
+      [...(textOf(path) ?? "").matchAll(/`((?:lib|spec|samples|docs|\.ci)\/[\w./-]+)`/g)].map(([, file = ""]) => file),
+    );
+
+    const missing = named.filter((file) => !existsSync(join(ROOT, file)));
+
+    expect(named).to.include("lib/pipeline/table.ts");
+    expect(missing).to.deep.equal([]);
+  });
+
+  it("list every decision", () => {
+    const pages = filesBelow("docs/decisions", ".md").filter((path) => !path.endsWith("/index.md"));
+
+    expect(linksOf("docs/decisions/index.md")).to.have.members(pages);
+  });
+
   it("link to files that exist", () => {
     const broken = documents.flatMap((path) => linksOf(path).filter((target) => textOf(target) === undefined));
 
     expect(broken).to.deep.equal([]);
+  });
+
+  it("of the package link only to files of the package", () => {
+    const { files } = manifest();
+    const isPacked = (path: string) =>
+      ["README.md", "LICENSE", ...files].some((each) => path === each || path.startsWith(`${each}/`));
+    const packed = documents.filter(isPacked);
+
+    const outside = packed.flatMap((path) =>
+      linksOf(path)
+        .filter((target) => !isPacked(target))
+        .map((target) => `${path} links to ${target}`),
+    );
+
+    expect(packed).to.include.members(["README.md", "docs/guide/index.md"]);
+    expect(outside).to.deep.equal([]);
   });
 
   it("link to headings that exist", () => {

@@ -4,26 +4,30 @@
  */
 
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect } from "chai";
 import { Child } from "../support/child.js";
 import { freePort } from "../support/free-port.js";
-import { compileGuide, compiledProgram, guidePrograms } from "../support/guide-programs.js";
+import { compileGuide, compiledProgram, guidePrograms, recommendedSettings } from "../support/guide-programs.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
-import { filesBelow, ROOT, textOf } from "../support/sources.js";
+import { filesBelow, firstBlock, ROOT, textOf } from "../support/sources.js";
 import { hasTranscripts, lasting, replay, type StartProgram } from "../support/transcripts.js";
 
-const SAMPLE = "../../samples/links/main.js";
+/** Programs that stand in no page. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  hello: "../../samples/hello/main.js",
+  links: "../../samples/links/main.js",
+};
 
 const IN_RELEASE = "-in-release";
 
 /** Starts the sample, or a program of the page; `<name>-in-release` is a release build of either. */
 function startOn(page: string, environment: NodeJS.ProcessEnv): StartProgram {
-  const folder = page.slice("docs/guide/".length, -".md".length);
+  const folder = basename(page, ".md");
   return async (name, cwd) => {
     const port = await freePort();
     const program = name.endsWith(IN_RELEASE) ? name.slice(0, -IN_RELEASE.length) : name;
-    const file = program === "links" ? SAMPLE : compiledProgram(`${folder}/${program}.js`);
+    const file = SAMPLES[program] ?? compiledProgram(`${folder}/${program}.js`);
     const mode = program === name ? {} : { NODE_ENV: "production" };
     // The sample calls itself, so that the transcript shows the call.
     const upstream = { UPSTREAM_URL: `http://127.0.0.1:${port}/about` };
@@ -40,15 +44,29 @@ async function replayed(page: string): Promise<string> {
 
 describe("the guide", function () {
   this.timeout(120_000);
-  let faults: readonly string[];
+  let errors: ReadonlyMap<string, string>;
 
   before(async () => {
-    faults = await compileGuide(guidePrograms());
+    errors = await compileGuide(guidePrograms());
   });
 
   it("shows programs that compile with the settings it recommends", () => {
-    expect(guidePrograms()).to.have.property("length").above(0);
-    expect(faults).to.deep.equal([]);
+    const right = guidePrograms().filter(({ message }) => message === undefined);
+
+    expect(right).to.have.property("length").above(0);
+    expect(right.flatMap(({ path }) => errors.get(path) ?? [])).to.deep.equal([]);
+  });
+
+  it("shows the messages of the compiler exactly", () => {
+    const wrong = guidePrograms().filter(({ message }) => message !== undefined);
+
+    expect(wrong).to.have.property("length").above(0);
+    for (const { path, message } of wrong) expect(errors.get(path), path).to.equal(message);
+    expect([...errors.keys()]).to.have.members(wrong.map(({ path }) => path));
+  });
+
+  it("recommends the compiler settings of the readme", () => {
+    expect(recommendedSettings()).to.equal(firstBlock("README.md", "json"));
   });
 
   it("names each file of a page once", () => {
@@ -57,7 +75,7 @@ describe("the guide", function () {
     expect(new Set(paths).size).to.equal(paths.length);
   });
 
-  it("shows the start-up report exactly", async () => {
+  it("shows the start-up report exactly, in the readme too", async () => {
     const [shown = ""] = /^\[StartupError[\s\S]*?\]$/m.exec(textOf("docs/guide/modules.md") ?? "") ?? [];
 
     await using child = await Child.start(compiledProgram("modules/report.js"));
@@ -66,9 +84,12 @@ describe("the guide", function () {
     expect(shown).not.to.equal("");
     expect(child.errors).to.include(shown);
     expect(code).to.equal(1);
+    expect(textOf("README.md")).to.include(shown);
   });
 
-  for (const page of filesBelow("docs/guide", ".md").filter((each) => hasTranscripts(textOf(each) ?? ""))) {
+  for (const page of ["README.md", ...filesBelow("docs/guide", ".md")].filter((each) =>
+    hasTranscripts(textOf(each) ?? ""),
+  )) {
     it(`has transcripts in ${page} that show the output of its programs`, async function () {
       const written = textOf(page) ?? "";
       if (written.includes(":6379")) needRedis(this);

@@ -8,6 +8,7 @@ import { home, links, visit } from "../../samples/links/links.routes.js";
 import { MemoryLinks } from "../../samples/links/memory-links.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { errorOf } from "../support/error-of.js";
+import { textOf } from "../support/sources.js";
 
 const KEY = "the-key-of-the-spec";
 const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
@@ -217,21 +218,26 @@ describe("samples/links", () => {
     }
 
     const mistyped: readonly (readonly [string, string, string, RegExp])[] = [
-      ["CORS_ORIGINS", "https://a.example/", '"https://a.example/" is no origin', /without a path: https:/],
-      ["CORS_ORIGINS", "https://a.example, HTTPS://B.example", '"HTTPS://B.example" is no origin', /lower case/],
-      ["CORS_ORIGINS", "https://a.example:443", '"https://a.example:443" is no origin', /as browsers send them/],
-      ["CORS_ORIGINS", "*", '"*" is no origin', /https:\/\/app\.example/],
-      ["METRICS_ALLOW", "127.0.0.1,localhost", '"localhost" is no address or block', /10\.0\.0\.0\/8/],
-      ["METRICS_ALLOW", "10.0.0.0/33", '"10.0.0.0/33" is no address or block', /CIDR/],
-      ["METRICS_ALLOW", "10.0.0.0/", '"10.0.0.0/" is no address or block', /CIDR/],
-      ["METRICS_ALLOW", "fe80::1%eth0", '"fe80::1%eth0" is no address or block', /CIDR/],
-      ["UPSTREAM_URL", "nonsense", '"nonsense" is no URL to ask', /absolute http or https/],
-      ["UPSTREAM_URL", "ftp://a.example/", '"ftp://a.example/" is no URL to ask', /absolute http or https/],
-      ["UPSTREAM_URL", "http://me:canary@a.example/", "the value (withheld) is no URL to ask", /without credentials/],
-      ["OTLP_ENDPOINT", "nonsense", '"nonsense" is no URL to ask', /http:\/\/127\.0\.0\.1:4317/],
-      ["REDIS_URL", "localhost:6379", '"localhost:6379" is no URL of a Redis', /redis:\/\/host:6379/],
-      ["REQUESTS_PER_SECOND", "abc", '"abc" is no number of requests', /whole number from 1/],
-      ["REQUESTS_PER_HOUR", "0", '"0" is no number of requests', /whole number from 1/],
+      ["CORS_ORIGINS", "https://a.example/", '"https://a.example/" is not an origin', /without a path: https:/],
+      ["CORS_ORIGINS", "https://a.example, HTTPS://B.example", '"HTTPS://B.example" is not an origin', /lower case/],
+      ["CORS_ORIGINS", "https://a.example:443", '"https://a.example:443" is not an origin', /as browsers send them/],
+      ["CORS_ORIGINS", "*", '"*" is not an origin', /https:\/\/app\.example/],
+      ["METRICS_ALLOW", "127.0.0.1,localhost", '"localhost" is not an address or a block', /10\.0\.0\.0\/8/],
+      ["METRICS_ALLOW", "10.0.0.0/33", '"10.0.0.0/33" is not an address or a block', /CIDR/],
+      ["METRICS_ALLOW", "10.0.0.0/", '"10.0.0.0/" is not an address or a block', /CIDR/],
+      ["METRICS_ALLOW", "fe80::1%eth0", '"fe80::1%eth0" is not an address or a block', /CIDR/],
+      ["UPSTREAM_URL", "nonsense", '"nonsense" is not an http or https URL', /absolute http or https/],
+      ["UPSTREAM_URL", "ftp://a.example/", '"ftp://a.example/" is not an http or https URL', /absolute http or https/],
+      [
+        "UPSTREAM_URL",
+        "http://me:canary@a.example/",
+        "the value (withheld) is not an http or https URL",
+        /without credentials/,
+      ],
+      ["OTLP_ENDPOINT", "nonsense", '"nonsense" is not an http or https URL', /http:\/\/127\.0\.0\.1:4317/],
+      ["REDIS_URL", "localhost:6379", '"localhost:6379" is not a URL with redis: or rediss:', /redis:\/\/host:port/],
+      ["REQUESTS_PER_SECOND", "abc", '"abc" is not a whole number from 1 to 999999999', /write digits only/],
+      ["REQUESTS_PER_HOUR", "0", '"0" is not a whole number from 1 to 999999999', /write digits only/],
     ];
     for (const [name, value, what, fix] of mistyped) {
       it(`does not start with ${name}=${value}, and names the fix`, () => {
@@ -243,14 +249,26 @@ describe("samples/links", () => {
       });
     }
 
+    it("has a row in the guide for each variable of its own", () => {
+      const settings = textOf("samples/links/settings.ts") ?? "";
+      const table = settings.slice(settings.indexOf("const VARIABLES"));
+      const read = [...table.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name);
+
+      const rows = (textOf("docs/guide/sample.md") ?? "").split("\n").filter((line) => line.startsWith("| `"));
+      const listed = rows.flatMap((row) =>
+        [...(row.split("|")[1] ?? "").matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+      );
+      expect(listed.filter((name) => !["PORT", "RUST_LOG", "NODE_ENV"].includes(name ?? ""))).to.have.members(read);
+    });
+
     it("reports all malformed variables at once", () => {
       const error = errorOf(() => settingsFrom({ CORS_ORIGINS: "a,https://b.example,c", METRICS_ALLOW: "d" }));
 
       const findings = error instanceof StartupError ? error.diagnostics : [];
       expect(findings.map(({ what }) => what)).to.deep.equal([
-        '"a" is no origin',
-        '"c" is no origin',
-        '"d" is no address or block of addresses',
+        '"a" is not an origin',
+        '"c" is not an origin',
+        '"d" is not an address or a block of addresses',
       ]);
     });
 

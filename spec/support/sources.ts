@@ -40,6 +40,12 @@ export function textOf(path: string): string | undefined {
   return existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : undefined;
 }
 
+/** The first code block of a document with that language; empty where it has none. */
+export function firstBlock(path: string, language: string): string {
+  const text = textOf(path) ?? "";
+  return new RegExp(`^\\\`\\\`\\\`${language}\\n([\\s\\S]*?)^\\\`\\\`\\\``, "m").exec(text)?.[1] ?? "";
+}
+
 export function sourcesBelow(folder: string): readonly Source[] {
   return filesBelow(folder, ".ts").map((path) => {
     const text = textOf(path) ?? "";
@@ -84,6 +90,8 @@ export function packageOf(specifier: string): string {
 
 export interface Manifest {
   readonly name: string;
+  /** The files and folders of the package, beside those that npm always packs. */
+  readonly files: readonly string[];
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;

@@ -1,0 +1,207 @@
+/**
+ * What the text of an environment variable must be, and the value that it becomes. `environment` reads a table of them.
+ *
+ * Not for input from clients: a schema of `ctx.json`, `ctx.form` or `ctx.search` reads that.
+ *
+ * @example
+ * variable.port().default(3000); // Variable<number>
+ * variable.text().secret().optional(); // Variable<string | undefined>
+ * variable.origin().list(); // Variable<readonly string[]>
+ * variable.rule("a hex colour", (text) => (/^#[0-9a-f]{6}$/.test(text) ? text : undefined), "write #rrggbb");
+ */
+import type { Diagnostic } from "../errors/diagnostic.js";
+import { AddressBlocks, BLOCK_FIX } from "../http/address-blocks.js";
+import { parsePort } from "./config.js";
+
+/** A text that breaks the rule. `text` is the entry of a list, or the whole value. */
+interface Fault {
+  readonly text: string;
+  readonly rule: string;
+  readonly fix: string;
+}
+
+type Parsed<T> = { readonly value: T } | { readonly faults: readonly Fault[] };
+
+type Parse<T> = (text: string) => Parsed<T>;
+
+/** The value, or the faults to report. */
+export type Reading<T> = { readonly value: T } | { readonly diagnostics: readonly Diagnostic[] };
+
+/** One variable. Its methods return a new value, so a variable may stand in several tables. */
+export class Variable<T> {
+  private constructor(
+    private readonly parse: Parse<T>,
+    private readonly absent: { readonly value: T } | undefined,
+    private readonly isSecret: boolean,
+  ) {}
+
+  /** @internal */
+  static of<T>(parse: Parse<T>): Variable<T> {
+    return new Variable(parse, undefined, false);
+  }
+
+  /** The value where the variable is unset or blank. Without `default` and `optional` the variable must be set. */
+  default(value: T): Variable<T> {
+    return new Variable(this.parse, { value }, this.isSecret);
+  }
+
+  /** `undefined` where the variable is unset or blank. */
+  optional(): Variable<T | undefined> {
+    return new Variable<T | undefined>(this.parse, { value: undefined }, this.isSecret);
+  }
+
+  /** The entries between commas, each under the rule. An unset variable gives an empty list. */
+  list(): Variable<readonly T[]> {
+    const each = this.parse;
+    return new Variable<readonly T[]>((text) => parseList(text, each), { value: [] }, this.isSecret);
+  }
+
+  /** Keeps the value out of the report of faults. */
+  secret(): Variable<T> {
+    return new Variable(this.parse, this.absent, true);
+  }
+
+  /** Whitespace around the text is cut off; a blank text counts as unset. @internal */
+  read(name: string, given: string | undefined): Reading<T> {
+    const text = given?.trim() ?? "";
+    if (text === "") return this.absent ?? { diagnostics: [unset(name)] };
+    const parsed = this.parse(text);
+    if ("value" in parsed) return parsed;
+    return { diagnostics: parsed.faults.map((fault) => this.diagnostic(name, fault)) };
+  }
+
+  private diagnostic(name: string, { text, rule, fix }: Fault): Diagnostic {
+    const shown = this.isSecret ? "the value (withheld)" : shownText(text);
+    return { code: "E_VARIABLE", what: `${shown} is not ${rule}`, where: name, fix };
+  }
+}
+
+/** The rules for the table of `environment`. */
+export const variable = {
+  /** Any text. */
+  text: () => byRule("a text", (text) => text, "write a text"),
+
+  /** A TCP port: 0 to 65535, where 0 is any free port. */
+  port: () => byRule("a port", parsePort, "give a whole number from 0 (any free port) to 65535"),
+
+  /** A whole number in digits. The bounds are included. */
+  integer: (least = 0, most = Number.MAX_SAFE_INTEGER) =>
+    byRule(
+      `a whole number from ${least} to ${most}`,
+      (text) => readInteger(text, least, most),
+      "write digits only, within these bounds",
+    ),
+
+  /** `true` or `false`. */
+  flag: () => byRule("true or false", (text) => FLAGS.get(text), "write true or false"),
+
+  /** One of these words. */
+  oneOf: <const W extends string>(...words: readonly W[]) =>
+    byRule(`one of ${words.join(", ")}`, (text) => words.find((word) => word === text), "write one of these words"),
+
+  /** An absolute http or https URL without credentials, as it is written. */
+  url: () =>
+    byRule(
+      "an http or https URL",
+      (text) => (isWebUrl(text) ? text : undefined),
+      "write an absolute http or https URL without credentials: http://127.0.0.1:4317",
+    ),
+
+  /** An absolute URL of a server with one of these schemes, for example `"redis:"`. It may hold credentials. */
+  serverUrl: (...schemes: readonly [`${string}:`, ...`${string}:`[]]) =>
+    byRule(
+      `a URL with ${schemes.join(" or ")}`,
+      (text) => (hasScheme(text, schemes) ? text : undefined),
+      `write ${schemes[0]}//host:port`,
+    ),
+
+  /** The origin of a web page, spelt as browsers send it, because origins compare exactly (RFC 6454 section 6.1). */
+  origin: () =>
+    byRule(
+      "an origin",
+      (text) => (isWebUrl(text) && new URL(text).origin === text ? text : undefined),
+      "write scheme, host and port as browsers send them, in lower case and without a path: https://app.example",
+    ),
+
+  /** Addresses and CIDR blocks, separated by commas or whitespace. */
+  addresses: () => Variable.of(readBlocks),
+
+  /**
+   * A rule of your own.
+   *
+   * @param name with its article, for the report: `"abc" is not a hex colour`
+   * @param read the value; `undefined`, or a throw, for a text that breaks the rule
+   * @param fix what to write instead
+   */
+  rule: byRule,
+};
+
+const FLAGS = new Map([
+  ["true", true],
+  ["false", false],
+]);
+
+const WEB = ["http:", "https:"] as const;
+
+function byRule<T>(name: string, read: (text: string) => T | undefined, fix: string): Variable<T> {
+  return Variable.of((text) => {
+    const value = attempt(read, text);
+    return value === undefined ? { faults: [{ text, rule: name, fix }] } : { value };
+  });
+}
+
+/** The message of what `read` throws may hold the text, so it is not reported. */
+function attempt<T>(read: (text: string) => T | undefined, text: string): T | undefined {
+  try {
+    return read(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseList<T>(text: string, each: Parse<T>): Parsed<readonly T[]> {
+  const entries = text.split(",").map((entry) => entry.trim());
+  const parsed = entries.filter((entry) => entry !== "").map(each);
+  const faults = parsed.flatMap((one) => ("faults" in one ? one.faults : []));
+  return faults.length > 0 ? { faults } : { value: parsed.flatMap((one) => ("value" in one ? [one.value] : [])) };
+}
+
+function readBlocks(text: string): Parsed<AddressBlocks> {
+  const { blocks, invalid } = AddressBlocks.read(text);
+  if (invalid.length === 0) return { value: blocks };
+  return {
+    faults: invalid.map((entry) => ({ text: entry, rule: "an address or a block of addresses", fix: BLOCK_FIX })),
+  };
+}
+
+function readInteger(text: string, least: number, most: number): number | undefined {
+  const value = /^-?[0-9]{1,16}$/.test(text) ? Number(text) : NaN;
+  return value >= least && value <= most ? value : undefined;
+}
+
+function isWebUrl(text: string): boolean {
+  if (!hasScheme(text, WEB)) return false;
+  const { username, password } = new URL(text);
+  return username === "" && password === "";
+}
+
+function hasScheme(text: string, schemes: readonly string[]): boolean {
+  return URL.canParse(text) && schemes.includes(new URL(text).protocol);
+}
+
+function unset(name: string): Diagnostic {
+  return {
+    code: "E_VARIABLE",
+    what: `${name} is not set`,
+    where: name,
+    fix: "set it in the environment of the process",
+  };
+}
+
+const MAX_SHOWN = 80;
+
+/** The text before an @ or after a ? may be a secret. */
+function shownText(text: string): string {
+  if (/[@?]/.test(text)) return "the value (withheld)";
+  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+}

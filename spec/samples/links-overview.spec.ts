@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { linksApplication } from "../../samples/links/application.js";
+import { settingsFrom } from "../../samples/links/settings.js";
+import { Child } from "../support/child.js";
+
+const MAIN = "../../samples/links/main.js";
+
+async function frontPage(child: Child): Promise<string> {
+  await child.serves();
+  return (await fetch(child.url)).text();
+}
+
+describe("the front page of samples/links", () => {
+  it("shows the stages that are on, in their order", async () => {
+    await using child = await Child.start(MAIN);
+
+    const html = await frontPage(child);
+
+    const rows = linksApplication(settingsFrom({})).build().pipeline();
+    const shown = [...html.matchAll(/<code>(\d+ \w+)<\/code>/g)].map(([, stage]) => stage);
+    expect(shown).to.deep.equal(rows.filter(({ on }) => on).map(({ number, slot }) => `${number} ${slot}`));
+  });
+
+  it("shows the log line of its own request", async () => {
+    await using child = await Child.start(MAIN);
+
+    const html = await frontPage(child);
+    const [, line = ""] = /<code>(INFO .*?)<\/code>/.exec(html) ?? [];
+    const [start = "", ...rest] = line.split(" … ");
+    await child.says(rest.at(-1) ?? "", "errors");
+
+    const written = child.errors.split("\n").find((each) => each.includes(rest.at(-1) ?? "")) ?? "";
+    expect(written).to.include(start);
+    for (const part of rest) expect(written).to.include(part);
+    expect(rest.at(-1)).to.match(/^request_id=[\da-f-]{36} status=200$/);
+  });
+
+  it("links to pages that answer, the guide among them", async () => {
+    await using child = await Child.start(MAIN);
+
+    const html = await frontPage(child);
+
+    const links = [...html.matchAll(/<a href="(\/[^"]*)"/g)].map(([, path = ""]) => path);
+    const answers = await Promise.all(links.map((path) => fetch(child.url + path)));
+    expect(links).to.include.members(["/up", "/metrics", "/guide/index.md"]);
+    expect(answers.map(({ status }) => status)).to.deep.equal(links.map(() => 200));
+    expect((await fetch(`${child.url}/guide/..%2Findex.md`)).status).to.equal(404);
+    expect((await fetch(`${child.url}/guide/none.md`)).status).to.equal(404);
+  });
+
+  it("shows none of it in a release build", async () => {
+    await using child = await Child.start(MAIN, { NODE_ENV: "production" });
+
+    const html = await frontPage(child);
+
+    expect(html).to.include("<h1>Links</h1>").and.not.include("What runs here");
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import { ApplicationBuilder, STAGES } from "@stagecraft/framework";
+import { expectProblem } from "@stagecraft/framework/testing";
+import { Child } from "../support/child.js";
+import { textOf } from "../support/sources.js";
+
+const MAIN = "../../samples/notes/main.js";
+
+describe("samples/notes", () => {
+  let child: Child;
+  const ask = (path: string, options?: RequestInit) => fetch(child.url + path, options);
+  const add = (note: unknown) =>
+    ask("/notes", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(note) });
+
+  before(async () => {
+    child = await Child.start(MAIN);
+    await child.serves();
+  });
+
+  after(async () => {
+    await child[Symbol.asyncDispose]();
+  });
+
+  it("calls every method of the builder that switches a stage on", () => {
+    const code = textOf("samples/notes/main.ts") ?? "";
+    const methods = STAGES.map(({ slot }) => (slot === "layers" ? "layer" : slot)).filter(
+      (name) => name in ApplicationBuilder.prototype,
+    );
+
+    const called = methods.filter((name) => new RegExp(`^  \\.${name}(Prefix)?\\(`, "m").test(code));
+
+    expect(methods).to.include.members(["proxy", "compression", "staticFiles"]);
+    expect(called).to.deep.equal(methods);
+  });
+
+  it("adds, shows and lists notes", async () => {
+    const added = await add({ text: "milk" });
+    const shown = await ask(added.headers.get("location") ?? "");
+    const listed = await ask("/n");
+
+    expect([added.status, shown.status, listed.status]).to.deep.equal([201, 200, 200]);
+    expect([await shown.json(), await listed.json()]).to.deep.equal([
+      { id: 1, text: "milk" },
+      [{ id: 1, text: "milk" }],
+    ]);
+  });
+
+  it("answers faults of the client with problems", async () => {
+    await expectProblem(await add({ text: "" }), { status: 422, slug: "validation" });
+    await expectProblem(await add({ text: "x".repeat(20_000) }), { status: 413, slug: "payload-too-large" });
+    await expectProblem(await ask("/notes/99"), { status: 404, slug: "not-found" });
+  });
+
+  it("has the headers of its stages on its answers", async () => {
+    const { headers } = await ask("/notes", { headers: { Origin: "http://localhost:5173" } });
+
+    expect(Object.fromEntries(headers)).to.include({
+      "access-control-allow-origin": "http://localhost:5173",
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'",
+      "ratelimit-limit": "20",
+      "x-content-type-options": "nosniff",
+    });
+    expect(headers.get("x-request-id")).to.match(/^[\da-f-]{36}$/);
+  });
+
+  it("serves files, metrics and health, and leads to the notes", async () => {
+    const answers = await Promise.all(["/robots.txt", "/metrics", "/up", "/"].map((path) => ask(path)));
+
+    expect(answers.map(({ status, url }) => `${status} ${new URL(url).pathname}`)).to.deep.equal([
+      "200 /robots.txt",
+      "200 /metrics",
+      "200 /up",
+      "200 /notes",
+    ]);
+  });
+});
