@@ -231,6 +231,7 @@ export class ApplicationBuilder {
       AppConfig,
     );
     this.plan.pages = pages;
+    this.plan.handles.push(...(pages?.bindings?.() ?? []));
     return this;
   }
 

@@ -17,6 +17,8 @@ export type { HeadMetadata } from "../stages/pages/head-metadata.js";
 export { clearHistory, preserveFragment } from "../stages/pages/history.js";
 export type { ErrorComponents, ErrorStatus } from "../stages/pages/error-pages.js";
 export { precognitive } from "../stages/pages/precognition.js";
+export { PageRenderer, type RenderedPage } from "../stages/pages/page-renderer.js";
+export { WorkerPageRenderer, type WorkerPageRendererOptions } from "../stages/pages/worker-page-renderer.js";
 export { page, type Page } from "../stages/pages/page.js";
 export { Pages, type PagesOptions } from "../stages/pages/pages.js";
 export {

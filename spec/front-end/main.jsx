@@ -1,10 +1,10 @@
 /** The front end of the browser specs: every feature of the page protocol, in as few components as show it. */
 import { createInertiaApp } from "@inertiajs/react";
 import { createRoot, hydrateRoot } from "react-dom/client";
-import { pages } from "./pages.jsx";
+import { pageNamed } from "./pages.jsx";
 
 void createInertiaApp({
-  resolve: (name) => pages[`./pages/${name}.jsx`](),
+  resolve: pageNamed,
   title: (title) => `${title} - Spec`,
   setup({ el, App, props }) {
     if (el.dataset.serverRendered === "true") hydrateRoot(el, <App {...props} />);

@@ -5,6 +5,7 @@ import { Application } from "../../lib/app/application.js";
 import { Reply } from "../../lib/http/reply.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
+import { WorkerPageRenderer } from "../../lib/stages/pages/worker-page-renderer.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { launchBrowser } from "../support/browser.js";
 import { FrontEndBuild, FrontEndServer } from "../support/front-end.js";
@@ -203,6 +204,24 @@ describe("In a browser, pages", function () {
     await page.waitForURL(server.elsewhere);
 
     expect(await page.title()).to.equal("Pay");
+  });
+
+  it("are read without scripts where the server renders them, and start without a second rendering", async () => {
+    const renderer = new WorkerPageRenderer({ bundle: build.serverBundle, timeoutMs: 10_000 });
+    await using rendered = await testApp(server.builder({ renderer, mustRender: true }));
+    const quiet = await browser.newContext({ javaScriptEnabled: false });
+    const reading = await quiet.newPage();
+
+    await reading.goto(`${rendered.url}/list`);
+    const read = [await reading.title(), await reading.locator(".item").count()];
+    await quiet.close();
+    await page.goto(`${rendered.url}/list`);
+    await page.waitForSelector("#app[data-started]");
+    await page.click("#count");
+
+    expect(read).to.deep.equal(["List - Spec", 10]);
+    expect(await text("#count")).to.equal("1");
+    expect(await page.title()).to.equal("List - Spec");
   });
 
   it("are loaded anew when the assets have another version", async () => {

@@ -10,6 +10,7 @@ import type { Context } from "../../http/context.js";
 import { Layer, type Run } from "../../http/middleware.js";
 import { refusalOf } from "../../http/refuse.js";
 import { Varying } from "../../http/vary.js";
+import { OVERDUE, within } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import { readPageRequest, type PageRequest } from "./page-request.js";
 import type { PageWriter } from "./page-writer.js";
@@ -62,20 +63,15 @@ export class ErrorPagesLayer extends Layer {
   /** Whether the page is written. Shared props may need what has failed, so the second attempt goes without them. */
   private async attempt(ctx: Context, page: Page, visit: PageRequest, isShared: boolean): Promise<boolean> {
     const attempt = { isShared, isOver: false };
-    let timer: { cancel(): void } | undefined;
     try {
-      const written = this.writer.writeError(ctx, page, visit, attempt);
-      const late = new Promise<never>((_resolve, reject) => {
-        timer = ctx.clock.setTimeout(() => reject(new Error("the error page was not ready in time")), MAX_WAIT_MS);
-      });
-      await Promise.race([written, late]);
+      const written = Promise.resolve(this.writer.writeError(ctx, page, visit, attempt));
+      if ((await within(ctx.clock, MAX_WAIT_MS, written)) === OVERDUE) throw new Error("it was not ready in time");
       return true;
     } catch (thrown) {
       log.warn("error page failed", { component: page.component, ...describeThrown(thrown) });
       return false;
     } finally {
       attempt.isOver = true;
-      timer?.cancel();
     }
   }
 }

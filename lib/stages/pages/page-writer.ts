@@ -18,6 +18,7 @@ import { historyOf } from "./history.js";
 import { shownUrl } from "./inertia-redirect.js";
 import { errorsOf, flashOf, pageText } from "./page-object.js";
 import type { PageRequest } from "./page-request.js";
+import type { RenderedPage } from "./page-renderer.js";
 import type { Page } from "./page.js";
 import { resolveProps, type PropTable, type ResolvedProps } from "./props-resolver.js";
 import { sharedWith } from "./shared-props.js";
@@ -30,21 +31,13 @@ export interface AssetTags {
   tags(component: string, nonce: string): string;
 }
 
-/** A page that the server has rendered. */
-export interface RenderedPage {
-  /** Elements for the `<head>`. */
-  readonly head: readonly string[];
-  /** The markup inside the root element. */
-  readonly markup: string;
-}
-
 export interface WriterSettings {
   readonly version: string | null;
   readonly share: PropTable;
   readonly encryptHistory: boolean;
   readonly render: RenderDocument;
   readonly assets: AssetTags;
-  /** Renders the page on the server; `undefined` where the browser does it. It never rejects. */
+  /** Renders the page on the server. It resolves to `undefined` where the browser does it. */
   readonly renderOnServer: ((page: string) => Promise<RenderedPage | undefined>) | undefined;
 }
 

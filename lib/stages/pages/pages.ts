@@ -7,12 +7,17 @@
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { describeThrown } from "../../errors/thrown-value.js";
+import { provide, type Binding } from "../../di/provide.js";
 import { nameOf } from "../../di/token.js";
+import { tracing } from "../../tracing/tracing.js";
 import { profile } from "../../runtime/profile.js";
 import type { Layer } from "../../http/middleware.js";
 import { RootDocument, type RenderDocument } from "./document.js";
 import { assetsOf, type AssetOptions, type Assets } from "./assets.js";
-import { PageWriter } from "./page-writer.js";
+import { PageWriter, type WriterSettings } from "./page-writer.js";
+import { PageRenderer } from "./page-renderer.js";
+import { VitePageRenderer } from "./vite-page-renderer.js";
 import { PrecognitionGuard } from "./precognition.js";
 import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
 import { PagesLayer } from "./pages-layer.js";
@@ -29,6 +34,10 @@ export interface PagesOptions extends Partial<AssetOptions> {
   readonly encryptHistory?: boolean;
   /** The components that show errors, by status: `{ 404: "errors/404", "5xx": "errors/failure" }`. They get the prop `status`. */
   readonly errors?: ErrorComponents;
+  /** Renders first documents on the server. In development Vite does it, with the newest sources. */
+  readonly renderer?: PageRenderer;
+  /** Whether a failed render is an error: for tests, which would not see that the browser has rendered the page. */
+  readonly mustRender?: boolean;
 }
 
 const NAMES: OptionNames<PagesOptions> = {
@@ -37,6 +46,8 @@ const NAMES: OptionNames<PagesOptions> = {
   version: true,
   encryptHistory: true,
   errors: true,
+  renderer: true,
+  mustRender: true,
   entry: true,
   buildDirectory: true,
   prefix: true,
@@ -50,6 +61,8 @@ export interface PagesSite {
   /** The origin of the configured URL. */
   readonly origin: string;
 }
+
+const log = tracing.target("framework::pages");
 
 const NO_ASSETS: Assets = { tags: { version: null, tags: () => "" }, warning: undefined };
 
@@ -93,6 +106,35 @@ export class Pages {
     return (this.madeAssets ??= makeAssets(this.options));
   }
 
+  /** Shut down with the application. @internal */
+  bindings(): readonly Binding[] {
+    const { renderer } = this;
+    return renderer === undefined ? [] : [provide(PageRenderer).useValue(renderer)];
+  }
+
+  private get renderer(): PageRenderer | undefined {
+    const { renderer } = this.options;
+    if (renderer !== undefined && !(renderer instanceof PageRenderer))
+      throw wrongOption(`${nameOf(renderer)} is no PageRenderer`);
+    const endpoint = viteEndpoint();
+    return renderer === undefined || endpoint === undefined ? renderer : new VitePageRenderer(endpoint);
+  }
+
+  private renderOnServer(): WriterSettings["renderOnServer"] {
+    const { renderer } = this;
+    if (renderer === undefined) return undefined;
+    const { mustRender = false } = this.options;
+    return async (page) => {
+      try {
+        return await renderer.render(page);
+      } catch (error) {
+        if (mustRender) throw error;
+        log.warn("page not rendered on the server", describeThrown(error));
+        return undefined;
+      }
+    };
+  }
+
   private makeWriter(): PageWriter {
     const { version, share = {}, document = new RootDocument(), encryptHistory = false } = this.options;
     const { tags } = this.assets;
@@ -102,7 +144,7 @@ export class Pages {
       encryptHistory,
       render: renderOf(document),
       assets: tags,
-      renderOnServer: undefined,
+      renderOnServer: this.renderOnServer(),
     });
   }
 }
@@ -112,7 +154,13 @@ function makeAssets({ entry, ...options }: PagesOptions): Assets {
   if (entry === undefined) return NO_ASSETS;
   if (typeof entry !== "string" || entry === "") throw wrongOption("entry is the source that starts the front end");
   // The name of Vite's endpoint is read here and in the development proxy, and nowhere else.
-  return assetsOf({ entry, ...options }, { profile, viteIpc: process.env["FRAMEWORK_VITE_IPC"] });
+  return assetsOf({ entry, ...options }, { profile, viteIpc: viteEndpoint() });
+}
+
+/** The socket or pipe of Vite's development server. */
+function viteEndpoint(): string | undefined {
+  const endpoint = process.env["FRAMEWORK_VITE_IPC"]?.trim() ?? "";
+  return profile === "debug" && endpoint !== "" ? endpoint : undefined;
 }
 
 function renderOf(document: RootDocument | RenderDocument): RenderDocument {

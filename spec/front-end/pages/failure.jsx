@@ -1,7 +1,7 @@
 import { Head } from "@inertiajs/react";
 import { Layout } from "../layout.jsx";
 
-export default function Failure({ status }) {
+export function Page({ status }) {
   return (
     <>
       <Head title="Failure" />
@@ -9,4 +9,4 @@ export default function Failure({ status }) {
     </>
   );
 }
-Failure.layout = (page) => <Layout>{page}</Layout>;
+Page.layout = (shown) => <Layout>{shown}</Layout>;

@@ -1,7 +1,7 @@
 import { Head, useForm } from "@inertiajs/react";
 import { Layout } from "../layout.jsx";
 
-export default function Form() {
+export function Page() {
   const { data, setData, post, delete: remove, processing, errors } = useForm({ name: "", target: "" });
   const submit = (event) => {
     event.preventDefault();
@@ -23,4 +23,4 @@ export default function Form() {
     </form>
   );
 }
-Form.layout = (page) => <Layout>{page}</Layout>;
+Page.layout = (shown) => <Layout>{shown}</Layout>;

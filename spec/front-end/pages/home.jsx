@@ -1,7 +1,7 @@
 import { Head, router } from "@inertiajs/react";
 import { Layout } from "../layout.jsx";
 
-export default function Home({ greeting, time, extra }) {
+export function Page({ greeting, time, extra }) {
   return (
     <>
       <Head title="Home" />
@@ -17,4 +17,4 @@ export default function Home({ greeting, time, extra }) {
     </>
   );
 }
-Home.layout = (page) => <Layout>{page}</Layout>;
+Page.layout = (shown) => <Layout>{shown}</Layout>;

@@ -1,7 +1,7 @@
 import { Head, InfiniteScroll } from "@inertiajs/react";
 import { Layout } from "../layout.jsx";
 
-export default function List({ items }) {
+export function Page({ items }) {
   return (
     <>
       <Head title="List" />
@@ -15,4 +15,4 @@ export default function List({ items }) {
     </>
   );
 }
-List.layout = (page) => <Layout>{page}</Layout>;
+Page.layout = (shown) => <Layout>{shown}</Layout>;

@@ -1,7 +1,7 @@
 import { Deferred, Head } from "@inertiajs/react";
 import { Layout } from "../layout.jsx";
 
-export default function Slow({ numbers, broken }) {
+export function Page({ numbers, broken }) {
   return (
     <>
       <Head title="Slow" />
@@ -14,4 +14,4 @@ export default function Slow({ numbers, broken }) {
     </>
   );
 }
-Slow.layout = (page) => <Layout>{page}</Layout>;
+Page.layout = (shown) => <Layout>{shown}</Layout>;
