@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
+import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
@@ -115,7 +116,13 @@ function pipelineParts(
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
     warnings: () => [...warningsOf(pipeline, routeCollection.all, stages), ...pageWarnings(plan)],
-    chainOf: chainsOf(pipeline, { routeCollection, routeGuard: plan.pages?.routeGuard, site, log }),
+    chainOf: chainsOf(pipeline, {
+      routeCollection,
+      routeGuard: plan.pages?.routeGuard,
+      lastFallback: devFallback(plan),
+      site,
+      log,
+    }),
   };
 }
 
@@ -150,8 +157,14 @@ function warningsOf(pipeline: Pipeline, routes: Routes, stages: readonly BuiltSt
   return [...warnings, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
 }
 
-function pageWarnings({ pages }: Plan): readonly Warning[] {
-  return pages === undefined ? [] : pages.warnings().map((message) => ({ message }));
+function pageWarnings({ pages, devProxy }: Plan): readonly Warning[] {
+  const messages = [...(pages?.warnings() ?? [])];
+  if (devProxy === "ignored") messages.push("the development proxy is ignored in a release build");
+  return messages.map((message) => ({ message }));
+}
+
+function devFallback({ devProxy }: Plan): Layer | undefined {
+  return typeof devProxy === "string" ? undefined : new DevFallbackLayer(devProxy);
 }
 
 function missingDirectory(layer: Layer): readonly Warning[] {

@@ -19,6 +19,9 @@ import { bindingOf, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";
 import type { CorsOptions } from "../stages/cors/cors-options.js";
+import { DevProxyLayer, devProxyState, type DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
+import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
+import { profile } from "../runtime/profile.js";
 import { ProxyLayer, type ProxyFunction } from "../stages/proxy.js";
 import { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
@@ -110,6 +113,26 @@ export class ApplicationBuilder {
    */
   trustedProxies(list: string | AddressBlocks): this {
     this.plan.trustedProxies = list;
+    return this;
+  }
+
+  /**
+   * Sends requests for sources to Vite's development server, and tunnels its hot reload: one port in development. Off unless
+   * `FRAMEWORK_VITE_IPC` or `endpoint` names the server, and in release builds.
+   */
+  devProxy(options?: DevProxyOptions): this {
+    const call = ".devProxy(…)";
+    try {
+      const state = devProxyState(optionsOf(options), { profile, environment: process.env });
+      this.plan.devProxy = state;
+      if (typeof state === "string") return this;
+      this.plan.addStage("devProxy", call, () => new DevProxyLayer(state, this.plan.pages?.entry));
+      this.attach((server, draining) => tunnelUpgrades(server, state.endpoint, draining));
+    } catch (error) {
+      this.plan.addStage("devProxy", call, () => {
+        throw error;
+      });
+    }
     return this;
   }
 

@@ -47,6 +47,7 @@ export interface BuiltStages {
 
 /** What the calls of the builder take, for the diagnostic of a stage that refuses its arguments. */
 const FIXES: Readonly<Partial<Record<Slot, string>>> = {
+  devProxy: 'give nothing, or { endpoint: "/run/vite.sock", prefixes: ["/src/"] }',
   proxy: "give a function: (request) => ProxyAction.continue()",
   compression: "give nothing, or { threshold, brotliQuality, gzipLevel } with whole numbers in their ranges",
   securityHeaders: "give nothing, or a SecurityHeaders: new SecurityHeaders().withHsts()",
@@ -100,16 +101,21 @@ export type ChainOf = (phase: "booting" | "ready") => RequestChain;
 export interface ChainParts {
   /** Innermost on each route. */
   readonly routeGuard: Layer | undefined;
+  /** Behind the static files. */
+  readonly lastFallback: Layer | undefined;
   readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
   readonly log: ApplicationLog;
 }
 
 /** Each chain is composed when it is first needed, not here. */
-export function chainsOf(pipeline: Pipeline, { routeCollection, routeGuard, site, log }: ChainParts): ChainOf {
+export function chainsOf(
+  pipeline: Pipeline,
+  { routeCollection, routeGuard, lastFallback, site, log }: ChainParts,
+): ChainOf {
   const resolveReply = unresolvedReplies(pipeline, { routes: NO_ROUTES, origin: site.origin });
   const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
-  const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
+  const fallback = (inner: Run): Run => pipeline.composeFallback(lastFallback?.wrap(inner) ?? inner);
   return (phase) => {
     const router = dispatch(routeCollection.boundRoutes(routeGuard), {
       addedRoutes: koaRouterRoutes(routeCollection.all),

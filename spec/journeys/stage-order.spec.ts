@@ -13,12 +13,14 @@ import {
 } from "@stagecraft/framework";
 import type { AnyRequestOptions } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { createServer } from "node:http";
 import * as fc from "fast-check";
 import { answerWith } from "../../lib/http/returned-value.js";
 import { Layer as KernelLayer } from "../../lib/http/middleware.js";
 import { errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
-import { EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
+import { listeningOn } from "../support/listening-on.js";
+import { DEV_ENDPOINT, EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
 import { StageProbes, type ProbedRequest } from "../support/stage-probes.js";
 import { Stack } from "../support/stack.js";
 
@@ -111,6 +113,22 @@ type Proof = (probes: StageProbes) => Promise<void>;
 
 /** Every stage with the next inner one, and the proof that it stands outside it. */
 const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, proof: Proof])[] = [
+  [
+    "devProxy",
+    "proxy",
+    "a source is the development server's, although the proxy function closes its path",
+    async (probes) => {
+      const without = await probes.request("/src/main.ts");
+      const server = await listeningOn(
+        createServer((_incoming, response) => response.end("a module")),
+        DEV_ENDPOINT,
+      );
+      const { text } = await probes.request("/src/main.ts");
+      server.close();
+
+      expect([without.response.status, text]).to.deep.equal([410, "a module"]);
+    },
+  ],
   [
     "proxy",
     "health",
@@ -351,7 +369,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
 
 /** The stages that refuse or answer, and the last gap that such a request reaches. */
 const ANSWERS: readonly (readonly [who: Slot, status: number, path: string, AnyRequestOptions, last?: Slot])[] = [
-  ["proxy", 410, "/closed", {}],
+  ["proxy", 410, "/closed", {}, "devProxy"],
   ["health", 200, "/health/ready", {}, "proxy"],
   ["cors", 204, "/page", PREFLIGHT, "securityHeaders"],
   ["bodyLimit", 413, "/echo", TOO_LARGE, "errorMapping"],

@@ -2,6 +2,7 @@
  * An application with every stage on, for tests of the whole pipeline. It calls every method of the builder; a new method that is not
  * called here is a compile error.
  */
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   AppConfig,
@@ -36,6 +37,8 @@ import { Gate } from "./gate.js";
 import { ROOT } from "./sources.js";
 
 export const ORIGIN = "https://front.example";
+/** No development server listens there, unless a test starts one. */
+export const DEV_ENDPOINT = join(tmpdir(), `every-stage-${process.pid}.sock`);
 export const LIMIT_BYTES = 100;
 export const LIMIT_MS = 1000;
 /** The requests of one client in an hour; the header `x-client` identifies the client. */
@@ -107,6 +110,7 @@ export class EveryStage {
     bind: (builder) => builder.bind("127.0.0.2"),
     attach: (builder) => builder.attach(() => undefined),
     trustedProxies: (builder) => builder.trustedProxies("127.0.0.0/8"),
+    devProxy: (builder) => builder.devProxy({ endpoint: DEV_ENDPOINT }),
     proxy: (builder) => builder.proxy(({ url }) => actionFor(url)),
     health: (builder) => builder.health(true),
     healthPrefix: (builder) => builder.healthPrefix("/health"),
@@ -156,6 +160,6 @@ export class EveryStage {
 }
 
 function actionFor(url: string): ProxyAction {
-  if (url === "/closed") return ProxyAction.shortCircuit(410);
+  if (url === "/closed" || url.startsWith("/src/")) return ProxyAction.shortCircuit(410);
   return url.startsWith("/old/") ? ProxyAction.rewrite(url.slice("/old".length)) : ProxyAction.continue();
 }

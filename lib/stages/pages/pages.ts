@@ -91,6 +91,11 @@ export class Pages {
     return (this.madeWriter ??= this.makeWriter());
   }
 
+  /** The source that starts the front end. @internal */
+  get entry(): string | undefined {
+    return this.options.entry;
+  }
+
   /** Around the stages that refuse, and the one that catches unhandled errors. @internal */
   outerLayer(): Layer {
     return new ErrorPagesLayer(this.options.errors ?? {}, this.writer);
