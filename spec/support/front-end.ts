@@ -72,7 +72,7 @@ export class FrontEndServer {
   times = 0;
   elsewhere = "https://pay.example/";
 
-  constructor(private readonly build: FrontEndBuild) {
+  constructor(private readonly build: Pick<FrontEndBuild, "publicDirectory">) {
     this.flash.empties = true;
   }
 
