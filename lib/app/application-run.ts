@@ -2,6 +2,7 @@
  * One run of an application, from the first request to the last subsystem that stops. `run()`, `serve()` and the test kit all use it;
  * they differ in the listener and in what makes the run end.
  */
+import type { Warning } from "../errors/diagnostic.js";
 import { tracing } from "../tracing/tracing.js";
 import type { ApplicationParts } from "./build.js";
 import type { Listener, ServerAttachment } from "../server/listener.js";
@@ -56,6 +57,14 @@ export class ApplicationRun {
     return (this.stopping ??= this.parts.log.run(() => this.stopAll(times)));
   }
 
+  /** Logs each warning, and reports it for a process that has no log. */
+  warn(warnings: readonly Warning[]): void {
+    for (const { message, fields } of warnings) {
+      log.warn(message, fields);
+      this.report(message, fields);
+    }
+  }
+
   /** Before the subsystems start, because they may make URLs. A socket path has no URL. */
   private followListener(): void {
     if (typeof this.listener.address === "object" && this.listener.address !== null) {
@@ -74,10 +83,7 @@ export class ApplicationRun {
 
   private serve(): void {
     const { lifecycle, requestHandler } = this.parts;
-    for (const { message, fields } of this.parts.warnings()) {
-      log.warn(message, fields);
-      this.report(message, fields);
-    }
+    this.warn(this.parts.warnings());
     requestHandler.setHandler(this.parts.chainOf("ready"));
     lifecycle.markReady();
   }

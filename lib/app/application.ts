@@ -19,6 +19,7 @@ import { Listener } from "../server/listener.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess } from "./run.js";
 import { ApplicationRun, urlOf, type StopResult } from "./application-run.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** An application that serves requests. */
 export interface Running {
@@ -131,7 +132,7 @@ export class Application {
   private claim(call: string): void {
     if (this.use !== undefined) {
       const why = `${call} was called on an application that was used by ${this.use}: its subsystems start and stop once; build another`;
-      throw new FrameworkError(why, { code: "E_APPLICATION_USED" });
+      throw setupError(new FrameworkError(why, { code: "E_APPLICATION_USED" }));
     }
     this.use = call;
   }

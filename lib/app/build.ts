@@ -2,19 +2,17 @@
  * The steps of `build()`: check the plan, build the container, check its instances, build the stages, fill the pipeline. Opens no
  * connection and starts no timer.
  */
-import { existsSync } from "node:fs";
-import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
+import type { Layer } from "../http/middleware.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
-import { StaticFiles } from "../stages/static-files/static-files.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { Clock } from "../runtime/clock.js";
 import { profile } from "../runtime/profile.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
-import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
+import { StartupError, type Diagnostic, type Warning } from "../errors/diagnostic.js";
 import { Lifecycle } from "../lifecycle/state.js";
 import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/options.js";
 import { Readiness } from "../lifecycle/readiness.js";
@@ -28,6 +26,7 @@ import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
 import type { RateLimits } from "./rate-limit-handles.js";
+import { pageWarnings, processWarnings, warningsOf } from "./warnings.js";
 
 /** Everything a built application consists of. */
 export interface ApplicationParts {
@@ -51,13 +50,9 @@ export interface ApplicationParts {
   readonly graph: ApplicationGraph;
   /** Called when serving begins: a directory may have been made since the application was built. */
   readonly warnings: () => readonly Warning[];
+  /** Mistakes of the process as a whole. Only `run()` knows that the process is this application. */
+  readonly processWarnings: () => readonly Warning[];
   readonly chainOf: ChainOf;
-}
-
-/** A setting that is allowed but probably a mistake. Logged when the application starts. */
-export interface Warning {
-  readonly message: string;
-  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 export function buildParts(plan: Plan): ApplicationParts {
@@ -93,7 +88,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     readiness: container.get(Readiness),
     subsystems,
     startup: new Startup(subsystems.members, clock, times.stopTimeoutMs),
-    shutdownLast: container.instances().filter((each) => each instanceof ShutdownLast),
+    shutdownLast: shutdownLastOf(container),
   };
 }
 
@@ -107,15 +102,20 @@ interface PipelineInput {
 function pipelineParts(
   plan: Plan,
   { checked, container, config, log }: PipelineInput,
-): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "chainOf"> {
+): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "processWarnings" | "chainOf"> {
   const { inspected, routeCollection } = checked;
+  const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
   const stages = allStages(checked, container);
   const pipeline = fillPipeline(plan, { stages, container, site });
   return {
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
-    warnings: () => [...warningsOf(pipeline, routeCollection.all, stages), ...pageWarnings(plan)],
+    warnings: () => [
+      ...warningsOf({ pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+      ...pageWarnings(plan),
+    ],
+    processWarnings: () => processWarnings(routeCollection, shutdownLastOf(container)),
     chainOf: chainsOf(pipeline, {
       routeCollection,
       routeGuard: plan.pages?.routeGuard,
@@ -132,6 +132,10 @@ function subsystemsOf(container: Container, limits: RateLimits): SubsystemRegist
   return new SubsystemRegistry([...new Set([...provided, ...limits.caches()])]);
 }
 
+function shutdownLastOf(container: Container): readonly ShutdownLast[] {
+  return container.instances().filter((each) => each instanceof ShutdownLast);
+}
+
 function allStages({ stages, stagesWithNeeds }: CheckedPlan, container: Container): readonly BuiltStage[] {
   const late = buildStages(stagesWithNeeds, (token) => container.get(token));
   throwAny(late.diagnostics);
@@ -142,38 +146,6 @@ function throwAny(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length > 0) throw new StartupError(diagnostics);
 }
 
-function warningsOf(pipeline: Pipeline, routes: Routes, stages: readonly BuiltStage[]): readonly Warning[] {
-  const warnings: Warning[] = [];
-  if (pipeline.isOn("accessLog") && !pipeline.isOn("requestId")) {
-    warnings.push({ message: "the access log is on and the request id is off: its lines have an empty request_id" });
-  }
-  const uncovered = routes.uncovered().map(({ method, path }) => `${method} ${path}`);
-  if (uncovered.length > 0) {
-    warnings.push({
-      message: "routes merged after .middleware() are not covered by it",
-      fields: { routes: uncovered },
-    });
-  }
-  return [...warnings, ...stages.flatMap(({ layer }) => missingDirectory(layer))];
-}
-
-function pageWarnings({ pages, devProxy }: Plan): readonly Warning[] {
-  const messages = [...(pages?.warnings() ?? [])];
-  if (devProxy === "ignored") messages.push("the development proxy is ignored in a release build");
-  return messages.map((message) => ({ message }));
-}
-
 function devFallback({ devProxy }: Plan): Layer | undefined {
   return typeof devProxy === "string" ? undefined : new DevFallbackLayer(devProxy);
-}
-
-function missingDirectory(layer: Layer): readonly Warning[] {
-  // With a slash behind it only a directory exists.
-  if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
-  return [
-    {
-      message: "the directory of .staticFiles(…) does not exist: nothing of it is served",
-      fields: { root: layer.root },
-    },
-  ];
 }

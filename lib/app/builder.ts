@@ -64,7 +64,7 @@ export class ApplicationBuilder {
 
   /** Adds providers for the whole application: classes or bindings, as in a module. They override those of every module. */
   provide(...providers: readonly (Class | Binding)[]): this {
-    this.plan.bindings.push(...providers.map(bindingOf));
+    this.change(".provide(…)").bindings.push(...providers.map(bindingOf));
     return this;
   }
 
@@ -82,19 +82,19 @@ export class ApplicationBuilder {
 
   /** The name, public URL, environment name and port. Without this call they have the defaults of `AppConfig`. */
   config(config: AppConfig): this {
-    this.plan.config = config;
+    this.change(".config(…)").config = config;
     return this;
   }
 
   /** The port to listen on, 0 to 65535; 0 is any free port. `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT` override it. */
   port(port: number): this {
-    this.plan.port = port;
+    this.change(".port(n)").port = port;
     return this;
   }
 
   /** The address to listen on, by default `127.0.0.1`. Containers need `0.0.0.0`. */
   bind(host: string): this {
-    this.plan.host = host;
+    this.change(".bind(host)").host = host;
     return this;
   }
 
@@ -103,7 +103,7 @@ export class ApplicationBuilder {
    * The signal aborts when the drain begins. Upgraded connections that are still open at the drain deadline are ended.
    */
   attach(attachment: ServerAttachment): this {
-    this.plan.attachments.push(attachment);
+    this.change(".attach(…)").attachments.push(attachment);
     return this;
   }
 
@@ -112,7 +112,7 @@ export class ApplicationBuilder {
    * `AddressBlocks.private`.
    */
   trustedProxies(list: string | AddressBlocks): this {
-    this.plan.trustedProxies = list;
+    this.change(".trustedProxies(list)").trustedProxies = list;
     return this;
   }
 
@@ -144,13 +144,13 @@ export class ApplicationBuilder {
 
   /** Turns the health endpoints on or off; they are on by default. */
   health(on: boolean): this {
-    this.plan.health = on;
+    this.change(".health(on)").health = on;
     return this;
   }
 
   /** The path of the health endpoints, by default `/up`. */
   healthPrefix(path: string): this {
-    this.plan.healthPrefix = path;
+    this.change(".healthPrefix(path)").healthPrefix = path;
     return this;
   }
 
@@ -267,7 +267,7 @@ export class ApplicationBuilder {
 
   /** Turns the resolution of redirects to routes on or off; it is on by default. */
   redirectMapper(on: boolean): this {
-    this.plan.redirectMapper = on;
+    this.change(".redirectMapper(on)").redirectMapper = on;
     return this;
   }
 
@@ -290,6 +290,12 @@ export class ApplicationBuilder {
    */
   build(): Application {
     return this.finish(buildParts(this.plan));
+  }
+
+  /** The plan, for a change by this call. */
+  private change(call: string): Plan {
+    this.plan.calls.push(call);
+    return this.plan;
   }
 }
 

@@ -39,7 +39,7 @@ export interface CheckedPlan {
 }
 
 export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
-  const routeCollection = new RouteCollection(plan.routes);
+  const routeCollection = new RouteCollection(plan.routes, plan.bindings);
   const settings = checkSettings(plan);
   const inspected = inspectModules(plan, lifecycle, routeCollection);
   // Most stages need nothing of the container: to build them now shows their faults together with all others.

@@ -52,6 +52,8 @@ export class Plan {
   readonly stages: StagePlan[] = [];
   readonly attachments: ServerAttachment[] = [];
   readonly diagnostics: Diagnostic[] = [];
+  /** The calls of the builder, in their order. `build()` has read the first ones; the calls after it have no effect. */
+  readonly calls: string[] = [];
   config: AppConfig | undefined;
   port: number | undefined;
   host = "127.0.0.1";
@@ -76,6 +78,7 @@ export class Plan {
   }
 
   addLayers(layers: readonly MiddlewareInput[]): void {
+    this.calls.push(".layer(…)");
     for (const layer of layers) {
       if (isMiddleware(layer)) this.layers.push(layer);
       else this.diagnostics.push(noMiddleware(layer, ".layer(…)"));
@@ -84,11 +87,13 @@ export class Plan {
 
   /** A later call overrides an earlier one, option by option. */
   addLifecycleOptions(options: LifecycleOptions): void {
+    this.calls.push(".lifecycle(…)");
     if (isOptions(options)) this.lifecycle = { ...this.lifecycle, ...options };
     else this.diagnostics.push(invalidLifecycleOptions(options));
   }
 
   addRoutes(routes: Routes): void {
+    this.calls.push(".routes(…)");
     if (routes instanceof Routes) this.routes.push(routes);
     else this.diagnostics.push(invalidRoutes(routes));
   }
@@ -102,6 +107,7 @@ export class Plan {
 
   /** A second stage for the same slot is a fault. */
   addStage(slot: Slot, call: string, make: StagePlan["make"], ...needs: readonly InjectionToken[]): void {
+    this.calls.push(call);
     if (this.stages.some((stage) => stage.slot === slot)) this.diagnostics.push(repeatedStage(call));
     else this.stages.push({ slot, call, make, needs });
   }

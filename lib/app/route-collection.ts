@@ -4,9 +4,11 @@
  */
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
+import { bindingOf, type Binding } from "../di/provide.js";
 import { isClass, nameOf, type Class } from "../di/token.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import type { Layer } from "../http/middleware.js";
+import { markListed, unlistedControllers } from "../routing/controller.js";
 import { sharedEndpoints } from "../routing/controller-diagnostics.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
 import type { BoundRoute } from "../routing/matcher.js";
@@ -17,7 +19,7 @@ import {
   type InstanceOf,
   type MiddlewareClass,
 } from "../routing/middleware.js";
-import { healthCollisions } from "../routing/route-diagnostics.js";
+import { foreignPatterns, healthCollisions } from "../routing/route-diagnostics.js";
 import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
 import { describeRoute, type GraphRoute } from "./graph.js";
@@ -35,9 +37,16 @@ export class RouteCollection {
   private readonly moduleDiagnostics: Diagnostic[] = [];
   /** The modules that list a controller; the first of them has its routes. */
   private readonly listings = new Map<Class, Class[]>();
+  /** The classes with endpoints that a module lists under `providers`. */
+  private readonly provided = new Set<Class>();
   private container: Container | undefined;
 
-  constructor(private readonly given: readonly Routes[]) {}
+  constructor(
+    private readonly given: readonly Routes[],
+    providers: readonly Binding[],
+  ) {
+    this.noteProvided(providers);
+  }
 
   /** Reads a module's controllers, without a module the builder's routes. Gives the middleware classes that the module has to build. */
   classesOf(module: Class | undefined): readonly Class[] {
@@ -55,6 +64,20 @@ export class RouteCollection {
       ...this.all.diagnostics(),
       ...healthCollisions(this.all.flattened(), healthPaths),
     ];
+  }
+
+  /** The mistakes that do not stop the application: of paths, of tables, and of controllers in the wrong list. */
+  warnings(): readonly Warning[] {
+    return [...foreignPatterns(this.all.flattened()), ...this.all.warnings(), ...this.underProviders()];
+  }
+
+  /** The controllers that no module of this process lists. Those under `providers` have a warning of their own. */
+  unlistedControllers(): readonly Warning[] {
+    const provided: ReadonlySet<unknown> = this.provided;
+    const controllers = unlistedControllers().filter((each) => !provided.has(each));
+    if (controllers.length === 0) return [];
+    const message = "a class has @Controller and no module lists it: its routes do not exist";
+    return [{ message, fields: { controllers: controllers.map(nameOf) } }];
   }
 
   /** Gives the container that has the instances; the routes cannot change after this. */
@@ -83,10 +106,12 @@ export class RouteCollection {
   }
 
   private readModule(module: Class): readonly MiddlewareClass[] {
-    const { controllers = [], middleware = [] } = moduleOf(module) ?? {};
+    const { controllers = [], middleware = [], providers = [] } = moduleOf(module) ?? {};
+    this.noteProvided(providers);
     // The container has its own diagnostic for a value that is no class.
     const own = controllers.filter((controller) => isClass(controller) && this.isFirstListing(controller, module));
     const plans = own.map((controller) => ControllerPlan.of(controller as Class<object>));
+    for (const { controller } of plans) markListed(controller);
     const around = middleware.filter(isMiddleware);
     const routes = new Routes(plans.map((plan) => plan.group(this.instanceOf(module)))).middleware(...around);
     this.add(module, routes);
@@ -96,6 +121,22 @@ export class RouteCollection {
       ...plans.flatMap(({ diagnostics }) => diagnostics),
     );
     return plans.flatMap((plan) => plan.middlewareClasses);
+  }
+
+  private noteProvided(providers: readonly (Class | Binding)[]): void {
+    for (const entry of providers) {
+      const source = bindingOf(entry)?.source;
+      if (source?.kind !== "class" || !isClass(source.implementation)) continue;
+      if (ControllerPlan.isDecorated(source.implementation as Class<object>)) this.provided.add(source.implementation);
+    }
+  }
+
+  private underProviders(): readonly Warning[] {
+    const controllers = [...this.provided].filter((each) => !this.listings.has(each));
+    if (controllers.length === 0) return [];
+    const message =
+      "a class with endpoints is listed under providers: its routes do not exist; list it under controllers";
+    return [{ message, fields: { controllers: controllers.map(nameOf) } }];
   }
 
   private isFirstListing(controller: Class, module: Class): boolean {

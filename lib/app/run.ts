@@ -3,7 +3,7 @@
  */
 import cluster from "node:cluster";
 import { FrameworkError } from "../errors/framework-error.js";
-import { inspectThrown } from "../errors/thrown-value.js";
+import { printIfUncaught } from "../errors/setup-error.js";
 import { Listener } from "../server/listener.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
@@ -26,19 +26,6 @@ export async function runProcess(parts: ApplicationParts): Promise<void> {
   }
 }
 
-/**
- * Node would print a code frame around the message, which is one clear line by itself. An error that the caller does not catch is
- * reported before the next turn of the event loop; after it the listener is removed.
- */
-function printIfUncaught(error: FrameworkError): void {
-  const print = (uncaught: unknown): void => {
-    process.stderr.write(`${uncaught === error ? error.message : inspectThrown(uncaught)}\n`);
-    process.exit(1);
-  };
-  process.once("uncaughtException", print);
-  setImmediate(() => process.off("uncaughtException", print));
-}
-
 async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   const address = listenAddressOf(parts);
   await prepareSocket(address);
@@ -49,7 +36,10 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   try {
     const started = run.start();
     const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
-    if (outcome === "ready") announce(parts, run);
+    if (outcome === "ready") {
+      run.warn(parts.processWarnings());
+      announce(parts, run);
+    }
     const times = await end.reached;
     // If the start fails from here on, its own event reports it, and the stop below stops what was started.
     started.catch(() => {});

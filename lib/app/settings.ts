@@ -13,14 +13,14 @@ import { checkLifecycleOptions } from "../lifecycle/options.js";
 import type { Plan } from "./plan.js";
 import { AppConfig, checkPort } from "./config.js";
 
-export interface Settings {
+export interface CheckedSettings {
   readonly diagnostics: readonly Diagnostic[];
   readonly proxies: TrustedProxies;
   /** The paths of the health endpoints. No route may have one of them. */
   readonly healthPaths: readonly string[];
 }
 
-export function checkSettings(plan: Plan): Settings {
+export function checkSettings(plan: Plan): CheckedSettings {
   const wrongPrefix = plan.health ? checkHealthPrefix(plan.healthPrefix) : undefined;
   const single = [
     plan.port === undefined ? undefined : checkPort(plan.port, ".port(n)"),

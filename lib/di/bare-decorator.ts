@@ -3,17 +3,44 @@
  * silently loses its decorator or is replaced by a function. The compiler refuses this; other tools do not check it.
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { nameOf } from "./token.js";
+import { isClass, nameOf, type Class } from "./token.js";
+import { setupError } from "../errors/setup-error.js";
 
 /**
  * @param decorator with the arguments that it needs: `Module({ … })`
  * @param target the class, or the prototype of a member
  */
 export function bareDecorator(decorator: string, target: unknown, key?: unknown): FrameworkError {
-  const name = decorator.slice(0, decorator.indexOf("("));
   const owner = typeof target === "function" ? nameOf(target) : nameOf(Object(target).constructor);
   const place = key === undefined ? owner : `${owner}.${nameOf(key)}`;
-  return new FrameworkError(`@${name} stands above ${place} without parentheses: write @${decorator}`, {
-    code: "E_DECORATOR_CALL",
-  });
+  return setupError(new FrameworkError(bareText(decorator, place), { code: "E_DECORATOR_CALL" }));
+}
+
+function bareText(decorator: string, place: string): string {
+  const name = decorator.slice(0, decorator.indexOf("("));
+  return `@${name} stands above ${place} without parentheses: write @${decorator}`;
+}
+
+/** What a bare decorator made of a class, by the function that took the place of the class. */
+const replaced = new WeakMap<object, { readonly decorator: string; readonly target: Class }>();
+
+/**
+ * Records the function that a factory returns, if its argument is a class. A call with a class is correct for such a factory, so the
+ * mistake shows only where the function stands in the place of the class.
+ */
+export function noteFactory<F extends object>(made: F, decorator: string, target: unknown): F {
+  if (isClass(target)) replaced.set(made, { decorator, target });
+  return made;
+}
+
+/** The message for a function that stands in the place of a class; `undefined` for any other value. */
+export function bareUse(value: unknown): string | undefined {
+  const made = typeof value === "function" ? replaced.get(value) : undefined;
+  return made && bareText(made.decorator, nameOf(made.target));
+}
+
+/** @throws FrameworkError `E_DECORATOR_CALL` if a bare decorator below this one has replaced the class */
+export function refuseReplaced(target: unknown): void {
+  const message = bareUse(target);
+  if (message !== undefined) throw setupError(new FrameworkError(message, { code: "E_DECORATOR_CALL" }));
 }

@@ -28,13 +28,13 @@ function metadataDropped(name: string, where: string): Diagnostic {
   };
 }
 
-interface Explanation {
+interface ReasonText {
   readonly code: string;
   readonly what: (found: string) => string;
   readonly fix: string;
 }
 
-const EXPLANATIONS: Readonly<Record<NoTokenReason, Explanation>> = {
+const EXPLANATIONS: Readonly<Record<NoTokenReason, ReasonText>> = {
   "type-only": {
     code: "E_TYPE_ERASED",
     what: () => "its type is Function at run time, as for a class imported with `import type` or a function type",

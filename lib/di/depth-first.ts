@@ -2,7 +2,7 @@
  * Depth-first traversal of a directed graph, without recursion, so that a chain of any length fits on the stack. It gives the order in
  * which things can be built, and the cycles. Deterministic: roots and edges are followed in the given order.
  */
-export interface Traversal<Node> {
+export interface GraphOrder<Node> {
   /** Every node once, in the order of discovery. */
   readonly preorder: readonly Node[];
   /** Every node once, after every node that it leads to. An edge that closes a cycle does not count. */
@@ -11,22 +11,22 @@ export interface Traversal<Node> {
   readonly cycles: readonly (readonly Node[])[];
 }
 
-interface Step<Node> {
+interface OpenNode<Node> {
   readonly node: Node;
   readonly edges: Iterator<Node>;
 }
 
 /** Traverses from `roots` along `edges`. At least one cycle is reported for every set of nodes that lie on cycles. */
-export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => Iterable<Node>): Traversal<Node> {
+export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => Iterable<Node>): GraphOrder<Node> {
   const isFinished = new Map<Node, boolean>();
   const postorder: Node[] = [];
   const cycles: Node[][] = [];
-  const path: Step<Node>[] = [];
+  const path: OpenNode<Node>[] = [];
   const enter = (node: Node): void => {
     isFinished.set(node, false);
     path.push({ node, edges: edges(node)[Symbol.iterator]() });
   };
-  const advance = ({ node, edges: rest }: Step<Node>): void => {
+  const advance = ({ node, edges: rest }: OpenNode<Node>): void => {
     const next = rest.next();
     if (next.done === true) {
       isFinished.set(node, true);
@@ -42,7 +42,7 @@ export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => I
   return { preorder: [...isFinished.keys()], postorder, cycles };
 }
 
-function cycleAt<Node>(path: readonly Step<Node>[], node: Node): Node[] {
+function cycleAt<Node>(path: readonly OpenNode<Node>[], node: Node): Node[] {
   const nodes = path.map((step) => step.node);
   return [...nodes.slice(nodes.indexOf(node)), node];
 }

@@ -2,6 +2,7 @@
  * The diagnostics of modules, bindings and running providers: a code, what, where, and the fix. Those of constructor parameters are in
  * `constructor-diagnostics.ts`, those of missing providers in `missing-provider.ts`.
  */
+import { bareUse } from "./bare-decorator.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Provider } from "./provider.js";
@@ -32,7 +33,7 @@ export function notAProvider(value: unknown, where: string, reason?: string): Di
     value === undefined
       ? [`undefined stands in the place of a class: ${NOT_LOADED}`, REMOVE_IMPORT]
       : [
-          reason ?? `${nameOf(value)} is neither a class nor a binding`,
+          reason ?? bareUse(value) ?? `${nameOf(value)} is neither a class nor a binding`,
           "list a class, or provide(Token).useClass, .useValue or .useFactory",
         ];
   return { code: "E_PROVIDER_INVALID", what, where, fix };
@@ -84,7 +85,7 @@ export function providerFailed(provider: Provider, error: unknown): Diagnostic {
     code: "E_PROVIDER_FAILED",
     what: `${provider.label} could not be built: ${textOf(error)}`,
     where: buildPlace(provider),
-    fix: "see the cause; open files and connections in Subsystem.start(), not in a constructor or a factory",
+    fix: "correct the code, or what it reads; open files and connections in Subsystem.start(), not in a constructor or a factory",
   };
 }
 

@@ -3,6 +3,7 @@
  * reverse order of construction, one instance after the other, so that no instance loses what it uses. Only promises are awaited.
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import { causeText } from "../errors/thrown-value.js";
 import { isPromise } from "../http/middleware.js";
 import { nameOf } from "./token.js";
 
@@ -22,7 +23,7 @@ export async function disposeAll(instances: readonly unknown[]): Promise<void> {
       if (isPromise(result)) await result;
     } catch (error) {
       failures.push(error);
-      names.push(nameOf(instance?.constructor));
+      names.push(`${nameOf(instance?.constructor)} (${causeText(error)})`);
     }
   }
   if (failures.length > 0) throw incomplete(names, failures);
@@ -39,7 +40,7 @@ function disposeOf(instance: unknown): unknown {
 
 function incomplete(names: readonly string[], failures: readonly unknown[]): FrameworkError {
   return new FrameworkError(
-    `could not dispose of ${names.join(", ")}; everything else was disposed of; see the cause`,
+    `could not dispose of ${names.join(", ")}; everything else was disposed of: correct these dispose methods`,
     {
       code: "E_DISPOSE",
       cause: new AggregateError(failures),

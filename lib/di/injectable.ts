@@ -18,8 +18,9 @@
 // oxlint-disable-next-line import/no-unassigned-import
 import "reflect-metadata";
 import { FrameworkError } from "../errors/framework-error.js";
-import { bareDecorator } from "./bare-decorator.js";
+import { bareDecorator, refuseReplaced } from "./bare-decorator.js";
 import type { AbstractClass, InjectionToken } from "./token.js";
+import { setupError } from "../errors/setup-error.js";
 
 /**
  * A typed value that a decorator attaches to a class. A child class does not inherit it.
@@ -48,7 +49,10 @@ const injections = new Annotation<Map<number, InjectionToken>>();
 /** Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target)`. */
 export function Injectable(...none: readonly never[]): (target: AbstractClass) => void {
   if (none.length > 0) throw bareDecorator("Injectable()", none[0]);
-  return (target) => decorated.set(target, true);
+  return (target) => {
+    refuseReplaced(target);
+    decorated.set(target, true);
+  };
 }
 
 /**
@@ -88,7 +92,9 @@ export function constructorTypes(target: object): readonly unknown[] | undefined
 }
 
 function misplaced(key: unknown): FrameworkError {
-  return new FrameworkError(`@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`, {
-    code: "E_INJECT_PLACE",
-  });
+  return setupError(
+    new FrameworkError(`@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`, {
+      code: "E_INJECT_PLACE",
+    }),
+  );
 }

@@ -8,19 +8,19 @@ import type { VisibleProviders } from "./provider.js";
 import { nameOf, type InjectionToken } from "./token.js";
 
 /** A diagnostic without its place. */
-type Explanation = Pick<Diagnostic, "code" | "what" | "fix">;
+type PlacelessDiagnostic = Pick<Diagnostic, "code" | "what" | "fix">;
 
 export function explainMissing(
   application: ApplicationScope,
   scope: VisibleProviders,
   token: InjectionToken,
-): Explanation {
+): PlacelessDiagnostic {
   const holders = application.holders(token);
   if (holders.length === 0) return unprovided(application, scope, token);
   return scope instanceof ModuleScope ? invisible(scope, holders, token) : ambiguous(holders, token);
 }
 
-function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: InjectionToken): Explanation {
+function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: InjectionToken): PlacelessDiagnostic {
   const exporter = holders.find(({ exports }) => exports.has(token));
   const neighbour = holders.find((holder) => scope.imports.includes(holder));
   const holder = exporter ?? neighbour ?? holders[0] ?? scope;
@@ -39,7 +39,7 @@ function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: I
   return { code: "E_PROVIDER_INVISIBLE", what: `${name} is not visible in ${scope.name}: ${holder.name} ${gap}`, fix };
 }
 
-function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Explanation {
+function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): PlacelessDiagnostic {
   const names = holders.map((holder) => holder.name).join(" and ");
   return {
     code: "E_PROVIDER_AMBIGUOUS",
@@ -48,7 +48,11 @@ function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Expl
   };
 }
 
-function unprovided(application: ApplicationScope, scope: VisibleProviders, token: InjectionToken): Explanation {
+function unprovided(
+  application: ApplicationScope,
+  scope: VisibleProviders,
+  token: InjectionToken,
+): PlacelessDiagnostic {
   const name = nameOf(token);
   const home = scope instanceof ModuleScope ? scope.name : (application.root?.name ?? "a module");
   const fix = `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
@@ -64,8 +68,8 @@ function unprovided(application: ApplicationScope, scope: VisibleProviders, toke
 function notInjected(
   { modules }: ApplicationScope,
   token: InjectionToken,
-  explanation: Explanation,
-): Explanation | undefined {
+  explanation: PlacelessDiagnostic,
+): PlacelessDiagnostic | undefined {
   const home = modules.find((scope) => scope.notInjected.has(token));
   if (home === undefined) return undefined;
   const what = `${explanation.what}: it is a controller, a middleware or the module class of ${home.name}, and none of these is injected`;
@@ -76,8 +80,8 @@ function notInjected(
 function sameName(
   { modules }: ApplicationScope,
   token: InjectionToken,
-  explanation: Explanation,
-): Explanation | undefined {
+  explanation: PlacelessDiagnostic,
+): PlacelessDiagnostic | undefined {
   const home = modules.find(({ own }) => [...own.keys()].some((other) => nameOf(other) === nameOf(token)));
   if (home === undefined) return undefined;
   const what = `${explanation.what}: ${home.name} provides another class or token of the same name`;
@@ -92,8 +96,8 @@ function sameName(
 function subclass(
   { modules }: ApplicationScope,
   token: InjectionToken,
-  explanation: Explanation,
-): Explanation | undefined {
+  explanation: PlacelessDiagnostic,
+): PlacelessDiagnostic | undefined {
   if (typeof token !== "function") return undefined;
   for (const { own, name } of modules) {
     const heir = [...own.keys()].find((other) => typeof other === "function" && other.prototype instanceof token);

@@ -62,7 +62,8 @@ export {
 export { routes } from "../routing/endpoint-table.js";
 export { Middleware, middleware } from "../routing/middleware.js";
 export { resource } from "../routing/resource.js";
-export { Route, RouteGroup, type RouteDescriptor } from "../routing/route.js";
+export { Route, type RouteDescriptor } from "../routing/route.js";
+export { RouteGroup, type HandlersOf } from "../routing/route-group.js";
 export { Routes } from "../routing/routes.js";
 
 export { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";

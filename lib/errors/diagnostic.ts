@@ -5,6 +5,7 @@
  * Not for errors of a request: those are a `FrameworkError` with a status.
  */
 import { FrameworkError } from "./framework-error.js";
+import { printIfUncaught } from "./setup-error.js";
 
 /** One fault. */
 export interface Diagnostic {
@@ -18,6 +19,12 @@ export interface Diagnostic {
   readonly fix: string;
 }
 
+/** A setting that is allowed and probably a mistake. Logged when the application starts. */
+export interface Warning {
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
 export class StartupError extends FrameworkError {
   readonly diagnostics: readonly Diagnostic[];
 
@@ -25,6 +32,7 @@ export class StartupError extends FrameworkError {
     super(messageOf(diagnostics), { code: "E_STARTUP", status: 500, ...options });
     this.diagnostics = diagnostics;
     hideStack(this);
+    printIfUncaught(this);
   }
 }
 

@@ -6,6 +6,7 @@
  * checkOptionNames(options, { root: true, prefix: true }, ".staticFiles({ … })");
  */
 import { FrameworkError } from "./framework-error.js";
+import { setupError } from "./setup-error.js";
 
 /** Each name of an option. The compiler refuses a list that lacks one. */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
@@ -16,7 +17,9 @@ export function checkOptionNames<T extends object>(given: T | undefined, names: 
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name));
   if (unknown === undefined) return;
   const known = Object.keys(names).join(", ");
-  throw new FrameworkError(`${where}: ${JSON.stringify(unknown)} is not an option; the options are ${known}`, {
-    code: "E_OPTION",
-  });
+  throw setupError(
+    new FrameworkError(`${where}: ${JSON.stringify(unknown)} is not an option; the options are ${known}`, {
+      code: "E_OPTION",
+    }),
+  );
 }

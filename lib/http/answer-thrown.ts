@@ -7,6 +7,7 @@ import { UNREADABLE_FIELD } from "../errors/thrown-value.js";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Context } from "./context.js";
+import { tellListeners } from "./koa-application.js";
 import { refuseWithError } from "./refuse.js";
 import { asFrameworkError } from "./thrown-error.js";
 
@@ -22,6 +23,7 @@ export function answerThrown(ctx: Context, thrown: unknown): void {
   // An answer that is decided or begun cannot be replaced. After the client has left, a begun answer is no failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
+  if (error.status >= 500) tellListeners(ctx, thrown);
   if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500, thrown);
 }
 

@@ -17,6 +17,7 @@ import {
   type Run,
 } from "./middleware.js";
 import { reportLate } from "./refuse.js";
+import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::middleware");
@@ -125,7 +126,8 @@ class Step {
     const { ctx, rest } = this;
     this.isAbandoned = true;
     if (value !== undefined && !(this.middleware instanceof Layer)) answerWith(ctx, value);
-    if (rest === undefined || this.isHandled(rest)) return undefined;
+    if (rest === undefined) return this.wasCalled ? undefined : warnOfSilence?.(ctx, this.middleware);
+    if (this.isHandled(rest)) return undefined;
     if (ctx.isAnswered || ctx.isWrittenByHand) return this.reportFailure();
     this.isAbandoned = false;
     log.warn("next() was not awaited", { middleware: middlewareName(this.middleware) });
@@ -196,4 +198,19 @@ function rejectSecondCall(): Promise<never> {
   const rejection = Promise.reject(new Error("next() was called twice by one middleware"));
   rejection.catch(() => {});
   return rejection;
+}
+
+/** The middlewares that were warned about, for each application. */
+const silent = new WeakMap<object, WeakSet<Middleware | KoaMiddleware>>();
+
+/** A middleware without an answer and without a call of `next()` makes a 404. Only a debug build looks for it, once a middleware. */
+const warnOfSilence = profile === "debug" ? reportSilence : undefined;
+
+function reportSilence(ctx: Context, middleware: Middleware | KoaMiddleware): void {
+  if (ctx.isAnswered || ctx.isWrittenByHand) return;
+  const known = silent.get(ctx.app) ?? new WeakSet();
+  if (known.has(middleware)) return;
+  silent.set(ctx.app, known.add(middleware));
+  const name = middlewareName(middleware);
+  log.warn("a middleware neither answered nor called next(): the answer is a 404", { middleware: name });
 }

@@ -32,8 +32,15 @@ interface ConnectedSocket extends Socket {
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly open = new Set<Connection>();
-  /** The drain sets it. From then on, the last answer that a connection owes carries `Connection: close`. */
+  /** Called when the drain begins: the ends of answers that go on until then. */
+  readonly whenDrained = new Set<() => void>();
+  /** The drain has begun. From then on, the last answer that a connection owes carries `Connection: close`. */
   closing = false;
+
+  beginDrain(): void {
+    this.closing = true;
+    for (const end of this.whenDrained) end();
+  }
 
   add(connection: Connection): void {
     this.open.add(connection);

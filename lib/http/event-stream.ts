@@ -1,8 +1,8 @@
 /**
  * Server-sent events (WHATWG HTML section 9.2): the values of an async iterable as an event stream. For `Reply.events`.
  *
- * The stream ends in order when `ctx.signal` aborts, so that a drain does not wait for it: the browser connects again, to another
- * instance. A comment every 15 seconds keeps proxies from closing a silent connection.
+ * The stream ends in order when the drain begins, so that the drain does not wait for it: the browser connects again, to another
+ * instance. It also ends when `ctx.signal` aborts. A comment every 15 seconds keeps proxies from closing a silent connection.
  */
 import type { Readable } from "node:stream";
 import type { Context } from "./context.js";
@@ -65,13 +65,16 @@ class EventStream extends IterableStream {
     super(source);
     this.signal = ctx.abortSignal;
     this.signal.addEventListener("abort", this.stop);
-    if (this.signal.aborted) this.stop();
+    const { closing, whenDrained } = ctx.connection.registry;
+    whenDrained.add(this.stop);
+    if (this.signal.aborted || closing) this.stop();
     this.beat();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.timer?.cancel();
     this.signal.removeEventListener("abort", this.stop);
+    this.ctx.connection.registry.whenDrained.delete(this.stop);
     super._destroy(error, done);
   }
 

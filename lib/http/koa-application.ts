@@ -7,7 +7,7 @@ import Koa from "koa";
 import { describeThrown } from "../errors/thrown-value.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
-import type { Context } from "./context.js";
+import type { Exchange } from "./exchange.js";
 import { asFrameworkError } from "./thrown-error.js";
 
 const log = tracing.target("framework::http::error");
@@ -30,12 +30,12 @@ export class KoaApplication extends Koa {
   }
 
   /** Whether middleware has emitted the error of this request, and it was logged. @internal */
-  hasLogged(ctx: Context, thrown: unknown): boolean {
+  hasLogged(ctx: Exchange, thrown: unknown): boolean {
     return this.knownErrors.get(ctx)?.get(thrown) === "logged";
   }
 
-  /** Tells the listeners of an unhandled error, unless they know it. A listener that throws does not change the answer. @internal */
-  tell(ctx: Context, thrown: unknown): void {
+  /** Tells the listeners of an error, unless they know it. A listener that throws does not change the answer. @internal */
+  tell(ctx: object, thrown: unknown): void {
     if (this.listenerCount("error") === 0 || this.knownErrors.get(ctx)?.has(thrown) === true) return;
     this.note(ctx, thrown, "told");
     try {
@@ -45,12 +45,12 @@ export class KoaApplication extends Koa {
     }
   }
 
-  private note(ctx: Context, error: unknown, known: Known): void {
+  private note(ctx: object, error: unknown, known: Known): void {
     const errors = this.knownErrors.get(ctx) ?? new Map<unknown, Known>();
     this.knownErrors.set(ctx, errors.set(error, known));
   }
 
-  private logEvent(error: unknown, ctx: Context | undefined): void {
+  private logEvent(error: unknown, ctx: Exchange | undefined): void {
     const refusal = ctx === undefined ? undefined : asFrameworkError(ctx, error);
     // As in Koa, the faults of a client are no errors of the application.
     if (refusal !== undefined && refusal.status < 500) {
@@ -62,9 +62,14 @@ export class KoaApplication extends Koa {
   }
 
   /** Middleware may emit an error with any second argument. */
-  private isOwn(ctx: unknown): ctx is Context {
+  private isOwn(ctx: unknown): ctx is Exchange {
     return typeof ctx === "object" && ctx !== null && Object.prototype.isPrototypeOf.call(this.context, ctx);
   }
+}
+
+/** Tells the listeners of `builder.koa.on("error")` of an error, once a request. @internal */
+export function tellListeners(ctx: object, thrown: unknown): void {
+  if ("app" in ctx && ctx.app instanceof KoaApplication) ctx.app.tell(ctx, thrown);
 }
 
 /** Listeners read the message and the stack of an `Error`, as in Koa. */

@@ -6,6 +6,7 @@ import type { ServerResponse } from "node:http";
 import type { Exchange } from "./exchange.js";
 import { NodeHead, checkStatusMessage } from "./head.js";
 import { keepFlow } from "../tracing/flow.js";
+import { tellListeners } from "./koa-application.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::send");
@@ -44,7 +45,10 @@ function listenForFailure(exchange: Exchange): void {
       exchange.lateError ??= { error };
       return;
     }
-    if (!isLogged) log.error("response failed", { error, status: raw.statusCode });
+    if (!isLogged) {
+      log.error("response failed", { error, status: raw.statusCode });
+      tellListeners(exchange, error);
+    }
     isLogged = true;
     raw.destroy();
   });

@@ -11,7 +11,7 @@ import type { HeadSnapshot } from "./answer.js";
 import { discardBody } from "./body-stream.js";
 import type { Context } from "./context.js";
 import { Extension } from "./extension.js";
-import { KoaApplication } from "./koa-application.js";
+import { KoaApplication, tellListeners } from "./koa-application.js";
 import { asFrameworkError, errorForMapper, isHandedOn } from "./thrown-error.js";
 
 /** The problem that answers a request, and the error that it was made of; a stage that refuses has no error. */
@@ -103,10 +103,9 @@ export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
 
 function report(ctx: Context, what: string, thrown: unknown, log: Target): void {
   const { app } = ctx;
-  const koa = app instanceof KoaApplication ? app : undefined;
-  if (koa?.hasLogged(ctx, thrown) !== true) {
+  if (!(app instanceof KoaApplication && app.hasLogged(ctx, thrown))) {
     log.error(what, describeThrown(thrown));
     if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
   }
-  koa?.tell(ctx, thrown);
+  tellListeners(ctx, thrown);
 }

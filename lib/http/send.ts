@@ -20,6 +20,7 @@ import {
 import type { Context } from "./context.js";
 import { halfClose } from "./half-close.js";
 import { lengthOf } from "./answer.js";
+import { tellListeners } from "./koa-application.js";
 import { keepAfter, lingerAfter, restIsSmall } from "./unread-body.js";
 import { OwnRequest } from "./connection.js";
 import { discardBody, failureOf, isStream } from "./body-stream.js";
@@ -112,6 +113,7 @@ function endBehindHead(ctx: Context, body: string | Uint8Array, bounds: LengthBo
     return;
   }
   log.error("response failed", { error, status: raw.statusCode });
+  tellListeners(ctx, error);
   raw.destroy();
 }
 
@@ -124,7 +126,10 @@ function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
   keepFlow(ctx.raw);
   let isReported = false;
   const report = (error: unknown): void => {
-    if (!isReported && !ctx.isClientGone) log.error("response failed", { error, status: ctx.raw.statusCode });
+    if (!isReported && !ctx.isClientGone) {
+      log.error("response failed", { error, status: ctx.raw.statusCode });
+      tellListeners(ctx, error);
+    }
     isReported = true;
   };
   // The pipeline reports it too, but newer Nodes close the connection first, and the client seems to have left.

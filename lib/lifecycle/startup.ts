@@ -175,7 +175,7 @@ function failedStart({ name, subsystem }: RegisteredSubsystem, cause: unknown): 
     code: "E_SUBSYSTEM_START",
     what: `${name} failed to start: ${causeText(cause)}`,
     where: `${subsystem.constructor.name}.start()`,
-    fix: "see the cause; everything that the subsystem connects to must be reachable when the application starts",
+    fix: "check the address and the credentials; everything that the subsystem connects to must be reachable at the start",
   };
 }
 

@@ -12,6 +12,7 @@
  *   override probe(signal: AbortSignal) { return this.pool.query("select 1", { signal }); }
  * }
  */
+import type { TracingLayer } from "../tracing/registry.js";
 
 /** In start order; the stop order is the reverse. */
 export const SUBSYSTEM_KINDS = ["database", "jobs", "cache", "storage", "mail"] as const;
@@ -46,4 +47,7 @@ export abstract class Subsystem {
  */
 export abstract class ShutdownLast {
   abstract shutdown(): Promise<void>;
+
+  /** The layer through which it gets its spans. In a debug build `run()` warns if the log subscriber does not have the layer. */
+  tracingLayer?(): TracingLayer;
 }

@@ -2,7 +2,7 @@
 import type { Context } from "../http/context.js";
 import type { Flow } from "../tracing/flow.js";
 import { closeSpan, openSpan, type Span } from "../tracing/span.js";
-import type { Fields, RemoteParent } from "../tracing/tracing.js";
+import type { Fields, RemoteParent } from "../tracing/subscriber.js";
 
 /** A request. The access log and the trace context each open such a span, so with both stages on there are two for each request. */
 export const REQUEST = "framework.request";

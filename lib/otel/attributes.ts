@@ -6,7 +6,7 @@
 import type { AttributeValue, Span } from "@opentelemetry/api";
 import { FieldWriter } from "../observe/logging/json-fields.js";
 import { isSensitive } from "../observe/logging/redaction.js";
-import type { Fields } from "../tracing/tracing.js";
+import type { Fields } from "../tracing/subscriber.js";
 
 /** The longest text, in UTF-16 code units. */
 export const MAX_TEXT_LENGTH = 4096;

@@ -8,6 +8,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { MAX_ATTRIBUTES, MAX_TEXT_LENGTH } from "./attributes.js";
 import { otlp, sdk } from "./peers.js";
 import type { TelemetrySettings } from "./settings.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** Enough for all batches of a full span queue. */
 const CONCURRENT_EXPORTS = 128;
@@ -25,9 +26,11 @@ export function newExporter({ endpoint, timeoutMs }: TelemetrySettings): SpanExp
       ...(timeoutMs !== undefined && { timeoutMillis: timeoutMs }),
     });
   } catch (cause) {
-    throw new FrameworkError(
-      "the exporter refuses its settings: check the environment variables OTEL_EXPORTER_OTLP_…, or call .endpoint(url)",
-      { code: "E_TELEMETRY_ENDPOINT", cause },
+    throw setupError(
+      new FrameworkError(
+        "the exporter refuses its settings: check the environment variables OTEL_EXPORTER_OTLP_…, or call .endpoint(url)",
+        { code: "E_TELEMETRY_ENDPOINT", cause },
+      ),
     );
   }
 }
@@ -44,22 +47,22 @@ export function newProvider(serviceName: string, idGenerator: IdGenerator, proce
   });
 }
 
-type Resource = NonNullable<TracerConfig["resource"]>;
+type TelemetryResource = NonNullable<TracerConfig["resource"]>;
 
 /** A resource with `service.name` only. The SDK's own resource would add attributes of its own. */
-class ServiceResource implements Resource {
-  readonly attributes: Resource["attributes"];
+class ServiceResource implements TelemetryResource {
+  readonly attributes: TelemetryResource["attributes"];
 
   constructor(serviceName: string) {
     this.attributes = Object.freeze({ "service.name": serviceName });
   }
 
   /** Ignores the other resource. */
-  merge(): Resource {
+  merge(): TelemetryResource {
     return this;
   }
 
-  getRawAttributes(): ReturnType<Resource["getRawAttributes"]> {
+  getRawAttributes(): ReturnType<TelemetryResource["getRawAttributes"]> {
     return Object.entries(this.attributes);
   }
 }

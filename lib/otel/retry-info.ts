@@ -14,7 +14,7 @@ const RETRY_DELAY = 1;
 const SECONDS = 1;
 const NANOS = 2;
 
-type Field = readonly [number: number, value: number | Uint8Array];
+type ProtobufField = readonly [number: number, value: number | Uint8Array];
 
 /** The delay in milliseconds, above 0; `undefined` where the trailers name none. */
 export function retryDelayOf(metadata: unknown): number | undefined {
@@ -50,8 +50,8 @@ function messagesOf(message: Uint8Array, wanted: number): Uint8Array[] {
 }
 
 /** The varints and the length-delimited fields of a protobuf message; none of them if the message is malformed. */
-function fieldsOf(message: Uint8Array): Field[] {
-  const fields: Field[] = [];
+function fieldsOf(message: Uint8Array): ProtobufField[] {
+  const fields: ProtobufField[] = [];
   for (let at = 0; at < message.length;) {
     const [tag, afterTag] = varint(message, at);
     const [value, afterValue] = varint(message, afterTag);

@@ -2,6 +2,7 @@
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { setupError } from "../errors/setup-error.js";
 
 export interface TelemetrySettings {
   readonly serviceName: string;
@@ -14,15 +15,15 @@ export interface TelemetrySettings {
 const SHOWN_CHARACTERS = 100;
 
 /** @throws FrameworkError `E_TELEMETRY_NAME`, `E_TELEMETRY_ENDPOINT`, `E_TELEMETRY_TIMEOUT` */
-export function checkSettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
+export function checkTelemetrySettings({ serviceName, endpoint, timeoutMs }: TelemetrySettings): TelemetrySettings {
   if (typeof serviceName !== "string" || serviceName.trim() === "") {
     const given = typeof serviceName === "string" ? JSON.stringify(serviceName) : valueText(serviceName);
     const message = `the service name is ${given}: give Telemetry.builder() the name of this service in the collector`;
-    throw new FrameworkError(message, { code: "E_TELEMETRY_NAME" });
+    throw setupError(new FrameworkError(message, { code: "E_TELEMETRY_NAME" }));
   }
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
     const message = `the timeout is ${valueText(timeoutMs)}: give milliseconds, above 0 and at most ${LONGEST_TIMER_MS}`;
-    throw new FrameworkError(message, { code: "E_TELEMETRY_TIMEOUT" });
+    throw setupError(new FrameworkError(message, { code: "E_TELEMETRY_TIMEOUT" }));
   }
   return { serviceName, endpoint: endpoint === undefined ? undefined : originOf(endpoint), timeoutMs };
 }
@@ -50,7 +51,7 @@ function originOf(given: unknown): string {
 
 function refusal(endpoint: string, why: string): FrameworkError {
   const message = `the endpoint ${shown(endpoint)} ${why}: write it like http://127.0.0.1:4317`;
-  return new FrameworkError(message, { code: "E_TELEMETRY_ENDPOINT" });
+  return setupError(new FrameworkError(message, { code: "E_TELEMETRY_ENDPOINT" }));
 }
 
 /** The text before an `@` and the text behind a `?` may be secret. */

@@ -6,7 +6,8 @@ import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider, TraceStat
 import { REQUEST } from "../observe/request-span.js";
 import { newSpanId, newTraceId } from "../observe/trace-context.js";
 import type { Clock } from "../runtime/clock.js";
-import type { Fields, RemoteParent, SpanData, SpanOutcome, TracingLayer } from "../tracing/tracing.js";
+import type { TracingLayer } from "../tracing/registry.js";
+import type { Fields, RemoteParent, SpanData, SpanOutcome } from "../tracing/subscriber.js";
 import { errorText, setAttributes, truncated } from "./attributes.js";
 import { api } from "./peers.js";
 
@@ -25,6 +26,7 @@ interface ExportedSpan {
 }
 
 export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
+  readonly needsShutdown = true;
   readonly #provider: TracerProvider;
   readonly #ids: IdSource;
   readonly #time: WallTime;

@@ -14,11 +14,11 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast } from "../lifecycle/subsystem.js";
 import { OVERDUE, SystemClock, within, type Clock } from "../runtime/clock.js";
-import type { TracingLayer } from "../tracing/tracing.js";
+import type { TracingLayer } from "../tracing/registry.js";
 import { Delivery, DroppedSpans, type SpanCounter } from "./delivery.js";
 import { newExporter, newProvider } from "./exporter.js";
 import { RetryingExporter } from "./retry.js";
-import { checkSettings, type TelemetrySettings } from "./settings.js";
+import { checkTelemetrySettings, type TelemetrySettings } from "./settings.js";
 import { IdSource, SpanExportLayer, WallTime } from "./span-export-layer.js";
 import { SpanQueue } from "./span-queue.js";
 import { traceFetch, type Fetch } from "./traced-fetch.js";
@@ -41,7 +41,7 @@ export class Telemetry extends ShutdownLast {
     counter?: SpanCounter,
   ) {
     super();
-    this.settings = checkSettings(settings);
+    this.settings = checkTelemetrySettings(settings);
     const dropped = new DroppedSpans(counter);
     const ids = new IdSource();
     this.exporter = new RetryingExporter(newExporter(this.settings), clock);
@@ -57,7 +57,7 @@ export class Telemetry extends ShutdownLast {
   }
 
   /** The layer for the log subscriber: `installLogging(filter, telemetry.tracingLayer())`. Each call returns the same layer. */
-  tracingLayer(): TracingLayer {
+  override tracingLayer(): TracingLayer {
     return this.layer;
   }
 

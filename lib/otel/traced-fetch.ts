@@ -5,7 +5,9 @@
  * It does not record query, credentials, headers and bodies. A call passes unchanged if its span is not exported (no telemetry layer, or
  * after its shutdown), or if `fetch` refuses its address.
  */
-import { tracing, type RemoteParent, type Span, type SpanData } from "../tracing/tracing.js";
+import type { Span } from "../tracing/span.js";
+import type { RemoteParent, SpanData } from "../tracing/subscriber.js";
+import { tracing } from "../tracing/tracing.js";
 import { CLIENT_TARGET, type SpanExportLayer } from "./span-export-layer.js";
 
 export type Fetch = typeof globalThis.fetch;

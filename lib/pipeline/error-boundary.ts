@@ -11,6 +11,7 @@ import type { Run } from "../http/middleware.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
 import { answerUnhandledError } from "../http/refuse.js";
+import { tellListeners } from "../http/koa-application.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";
 
@@ -98,6 +99,7 @@ function fail(ctx: Context, thrown: unknown): void {
   } catch (error) {
     // The answer to an error failed too, for example by a header that Node refuses.
     lastResortLog.error("response failed", { error });
+    tellListeners(ctx, error);
     ctx.raw.destroy();
     discardBody(ctx.payload);
     ctx.finish();

@@ -21,6 +21,7 @@ import { Cache, expectTtl, readCacheValue, writeCacheValue, type CacheScript } f
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
+import { setupError } from "../errors/setup-error.js";
 
 // Before 5.4 the client cannot close the connection of a silent server. 5.4.0 writes a line to the console for every reply.
 const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
@@ -147,9 +148,11 @@ export class RedisCache extends Cache {
 /** @throws FrameworkError `E_CACHE_NAMESPACE` */
 function readNamespace(namespace = "framework"): string {
   if (/^[\w.-]+$/.test(namespace)) return namespace;
-  throw new FrameworkError(
-    `${JSON.stringify(namespace)} cannot be the namespace of a cache: use letters, digits, "-", "_" and "."`,
-    { code: "E_CACHE_NAMESPACE" },
+  throw setupError(
+    new FrameworkError(
+      `${JSON.stringify(namespace)} cannot be the namespace of a cache: use letters, digits, "-", "_" and "."`,
+      { code: "E_CACHE_NAMESPACE" },
+    ),
   );
 }
 
@@ -158,16 +161,20 @@ function readUrl({ url, client }: RedisCacheOptions): string | undefined {
   if (url === undefined) return client === undefined ? DEFAULT_URL : undefined;
   const protocol = URL.canParse(url) ? new URL(url).protocol : "";
   if (protocol === "redis:" || protocol === "rediss:") return url;
-  throw new FrameworkError("the URL of a Redis cache begins with redis:// or rediss://", { code: "E_CACHE_URL" });
+  throw setupError(
+    new FrameworkError("the URL of a Redis cache begins with redis:// or rediss://", { code: "E_CACHE_URL" }),
+  );
 }
 
 /** @throws FrameworkError `E_CACHE_TIMEOUT` */
 function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): ClientOptions {
   const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
   if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > LONGEST_TIMER_MS) {
-    throw new FrameworkError(
-      `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${valueText(commandTimeout)}`,
-      { code: "E_CACHE_TIMEOUT" },
+    throw setupError(
+      new FrameworkError(
+        `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${valueText(commandTimeout)}`,
+        { code: "E_CACHE_TIMEOUT" },
+      ),
     );
   }
   return {

@@ -19,7 +19,8 @@ import {
   type MiddlewareClass,
   type MiddlewareInput,
 } from "./middleware.js";
-import { Route, RouteGroup } from "./route.js";
+import { Route } from "./route.js";
+import { RouteGroup } from "./route-group.js";
 
 export class ControllerPlan {
   readonly diagnostics: readonly Diagnostic[];
@@ -51,12 +52,13 @@ export class ControllerPlan {
     const source = controllerSource(this.controller);
     const prefix = source !== undefined && "prefix" in source ? source.prefix : "";
     const routes = this.methods.map((method) => this.route(method, instanceOf));
-    return new RouteGroup(prefix, routes).middleware(...classMiddleware(this.controller));
+    const warnings = source !== undefined && "table" in source ? source.table.warnings : [];
+    return new RouteGroup(prefix, routes).middleware(...classMiddleware(this.controller)).warnOf(warnings);
   }
 
   private route({ endpoint, key }: HandlerMethod, instanceOf: InstanceOf): Route {
     const { controller } = this;
-    const route = Route.of(endpoint, handlerOf(controller, key, instanceOf), `${controller.name}.${String(key)}`);
+    const route = Route.ofMethod(endpoint, handlerOf(controller, key, instanceOf), `${controller.name}.${String(key)}`);
     return route.middleware(...methodMiddleware(controller, key));
   }
 }

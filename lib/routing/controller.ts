@@ -14,6 +14,7 @@ import { Injectable } from "../di/injectable.js";
 import { isClass } from "../di/token.js";
 import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "./endpoint.js";
 import { ownerOf, tableOf, type Table } from "./endpoint-table.js";
+import { joinPaths } from "./path.js";
 import { classChain, type AnyClass, type FitsTable } from "./handler.js";
 
 /** The argument of `@Controller`: a prefix, a table, or something that is neither. */
@@ -34,6 +35,7 @@ export function Controller(source: string | object = ""): (target: AnyClass) => 
     Injectable()(target);
     if (typeof source === "string") mountAll(target, source);
     sources.set(target, sourceOf(source));
+    declared.add(new WeakRef(target));
   };
 }
 
@@ -65,6 +67,23 @@ export function belongs(endpoint: Endpoint, source: ControllerSource): boolean {
 
 const sources = new WeakMap<AnyClass, ControllerSource>();
 
+/** The classes with `@Controller`. Weak references, so that a class that a function made can be collected. */
+const declared = new Set<WeakRef<AnyClass>>();
+
+/** The classes that a module of a built application lists. */
+const listed = new WeakSet<AnyClass>();
+
+/** Records that a module of an application lists the controller. @internal */
+export function markListed(controller: AnyClass): void {
+  listed.add(controller);
+}
+
+/** The classes of the process that have `@Controller`, and that no module of a built application lists. @internal */
+export function unlistedControllers(): readonly AnyClass[] {
+  const alive = [...declared].map((each) => each.deref()).filter((each) => each !== undefined);
+  return alive.filter((each) => !listed.has(each));
+}
+
 function sourceOf(source: string | object): ControllerSource {
   if (typeof source === "string") return { prefix: source };
   const table = tableOf(source);
@@ -74,7 +93,7 @@ function sourceOf(source: string | object): ControllerSource {
 /** Makes the URLs of the endpoints those of their routes. */
 function mountAll(target: AnyClass, prefix: string): void {
   for (const { endpoint } of decoratedMethods(target)) {
-    if (ownerOf(endpoint) === undefined) mount(endpoint, prefix);
+    if (ownerOf(endpoint) === undefined) mount(endpoint, joinPaths(prefix, endpoint.path));
   }
 }
 

@@ -7,10 +7,9 @@
  * links.show.url("red", 7); // "/teams/red/links/7", named "links.show"
  */
 import { nameOf } from "../di/token.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
-import { endpoint, isEndpoint, type Endpoint } from "./endpoint.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import { endpoint, invalidRoutes, isEndpoint, type Endpoint } from "./endpoint.js";
 import { joinPaths, pathText, type Join } from "./path.js";
-import { invalidRoutes } from "./route.js";
 
 /** The entries of a table, each below the prefix. */
 export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, Endpoint>>> = {
@@ -24,6 +23,7 @@ export interface Table {
   /** True for a resource: a method with the name of an entry handles the entry. */
   readonly isHandledByName: boolean;
   readonly diagnostics: readonly Diagnostic[];
+  readonly warnings: readonly Warning[];
 }
 
 /** Names are `<name>.<key>`; an entry with a name of its own keeps it. */
@@ -34,7 +34,7 @@ export function routes<const Prefix extends string, const T extends Readonly<Rec
 ): EndpointTable<Prefix, T> {
   const start = pathText(prefix, `the table "${name}"`);
   const made = Object.entries(entries).map(([key, entry]) => [key, below(name, start, key, entry)] as const);
-  const table = registerTable({ name, entries: new Map(made), isHandledByName: false, diagnostics: [] });
+  const table = registerTable({ name, entries: new Map(made), isHandledByName: false, diagnostics: [], warnings: [] });
   // Every key of T has its endpoint, joined as the type says.
   return table as EndpointTable<Prefix, T>;
 }

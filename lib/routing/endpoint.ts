@@ -15,6 +15,7 @@ import { bareDecorator } from "../di/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
@@ -163,22 +164,29 @@ function inherited(targets: readonly object[]): readonly HandlerMethod[] {
   return [...byKey.values()].flat();
 }
 
-/** Records that a controller puts the endpoint below its prefix, for the URL of the endpoint. @internal */
-export function mount(mounted: Endpoint, prefix: string): void {
-  const path = joinPaths(prefix, mounted.path);
+/** Records the path of a route of the endpoint with all prefixes, for the URL of the endpoint. @internal */
+export function mount(mounted: Endpoint, path: string): void {
   const known = fullPaths.get(mounted) ?? [];
   if (!known.includes(path)) fullPaths.set(mounted, [...known, path]);
 }
 
-/** The paths of endpoints with the prefixes of their controllers: more than one where controllers with several prefixes have it. */
+/** The paths of endpoints with the prefixes of their controllers and groups: more than one where several prefixes have it. */
 const fullPaths = new WeakMap<object, readonly string[]>();
 
-/** The template with the prefix of the controller. Throws `E_ENDPOINT_SHARED` where controllers with different prefixes have it. @internal */
+/** The template with all prefixes. Throws `E_ENDPOINT_SHARED` where routes below different prefixes have the endpoint. @internal */
 export function templateOf(made: Endpoint): string {
   const [path = joinPaths("", made.path), other] = fullPaths.get(made) ?? [];
   if (other === undefined) return path;
   throw new FrameworkError(
-    `the URL of ${titleOf(made)} may be ${path} or ${other}: controllers with different prefixes have it; give each an endpoint of its own`,
+    `the URL of ${titleOf(made)} may be ${path} or ${other}: routes below different prefixes have it; give each an endpoint of its own`,
     { code: "E_ENDPOINT_SHARED" },
+  );
+}
+
+export function invalidRoutes(what: string): FrameworkError {
+  return setupError(
+    new FrameworkError(`${what}; undefined often means that two files import each other`, {
+      code: "E_ROUTES_INVALID",
+    }),
   );
 }

@@ -51,7 +51,8 @@ type Handles<H extends AnyHandler, P extends string> =
 /** The methods that do not fit the action of their name, with the path of the action. */
 type Misfits<I, T> = { [K in keyof I & keyof T as Misfit<I[K], T[K]> extends true ? K : never]: PathOf<T[K]> };
 
-type PathOf<E> = E extends { readonly path: infer P extends string } ? P : never;
+/** The template of an endpoint. */
+export type PathOf<E> = E extends { readonly path: infer P extends string } ? P : never;
 
 type Misfit<H, E> = H extends AnyHandler ? (Handles<H, PathOf<E>> extends true ? false : true) : false;
 

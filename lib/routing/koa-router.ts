@@ -12,7 +12,7 @@ import { answerWith } from "../http/returned-value.js";
 import { isMiddlewareClass, type InstanceOf, type MiddlewareInput } from "./middleware.js";
 import type { Route } from "./route.js";
 
-type Step = (ctx: Context, next: Next) => unknown;
+type OwnMiddleware = (ctx: Context, next: Next) => unknown;
 
 export class KoaRouter {
   readonly router = newRouter();
@@ -43,7 +43,7 @@ export class KoaRouter {
     this.router.register(path.forKoaRouter(), methods, steps, name === undefined ? {} : { name });
   }
 
-  private step(input: MiddlewareInput): Step {
+  private step(input: MiddlewareInput): OwnMiddleware {
     if (isMiddlewareClass(input)) return (ctx, next) => this.instanceOf(input).handle(ctx, next);
     return typeof input === "function" ? input : (ctx, next) => input.handle(ctx, next);
   }
@@ -67,7 +67,7 @@ function rank({ method }: Route): number {
 }
 
 /** A returned value is an answer, as it is in the pipeline; Koa itself ignores it. */
-function koaMiddleware(step: Step): RouterMiddleware {
+function koaMiddleware(step: OwnMiddleware): RouterMiddleware {
   return async (koaContext, next) => {
     // Koa passes its own context or ours; both have every member of Koa's that a step uses.
     const ctx = koaContext as unknown as Context;

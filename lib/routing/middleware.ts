@@ -14,13 +14,14 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
-import { bareDecorator } from "../di/bare-decorator.js";
+import { bareDecorator, bareUse, noteFactory } from "../di/bare-decorator.js";
 import { isClass, nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
 import { classChain, type AnyClass } from "./handler.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the answer, as from a handler. */
 export type Middleware = MiddlewareContract;
@@ -41,7 +42,9 @@ export function Middleware(
   const [target, key] = middleware as readonly unknown[];
   // The arguments of a decorator on a method are an object, a name and a descriptor. A name is never middleware.
   if (isMemberName(key)) throw bareDecorator("Middleware(SignedIn)", target, key);
-  return (decorated, member) => recordMiddleware(decorated, member, middleware);
+  const decorator = (decorated: object, member?: string | symbol): void =>
+    recordMiddleware(decorated, member, middleware);
+  return noteFactory(decorator, "Middleware(SignedIn)", target);
 }
 
 function isMemberName(value: unknown): boolean {
@@ -61,7 +64,7 @@ export function middleware(handle: KoaMiddleware, name = handle.name): PlainMidd
   const pascal = pascalCase(name);
   if (pascal === "") {
     const detail = `a middleware needs a name to be found by: write middleware(fn, "SignedIn"), or name the function`;
-    throw new FrameworkError(detail, { code: "E_MIDDLEWARE_NAME" });
+    throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_NAME" }));
   }
   const Named = class implements MiddlewareContract {
     handle(ctx: Context, next: Next): unknown {
@@ -102,6 +105,7 @@ export function methodMiddleware(controller: AnyClass, key: string | symbol): re
 
 /** Whether a value is one of the three: a class or an object has `handle`, a function needs none. */
 export function isMiddleware(input: unknown): input is MiddlewareInput {
+  if (bareUse(input) !== undefined) return false;
   if (isClass(input)) return typeof handleOf(input.prototype) === "function";
   return typeof input === "function" || typeof handleOf(input) === "function";
 }
@@ -113,7 +117,8 @@ export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareCl
 
 /** The diagnostic for a value that is listed as middleware and is none. */
 export function noMiddleware(input: unknown, where: string): Diagnostic {
-  return { code: "E_MIDDLEWARE_INVALID", what: `${nameOf(input)} is no middleware`, where, fix: MIDDLEWARE_FIX };
+  const what = bareUse(input) ?? `${nameOf(input)} is no middleware`;
+  return { code: "E_MIDDLEWARE_INVALID", what, where, fix: MIDDLEWARE_FIX };
 }
 
 export const MIDDLEWARE_FIX =
@@ -141,7 +146,7 @@ export function constructing(): InstanceOf {
 function construct(made: AnyClass): object {
   if (made.length > 0) {
     const detail = `${made.name} has constructor parameters, which only an application's container can fill`;
-    throw new FrameworkError(detail, { code: "E_MIDDLEWARE_INJECTION" });
+    throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_INJECTION" }));
   }
   return Reflect.construct(made, []);
 }

@@ -10,6 +10,7 @@
  */
 import { nameOf } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
 import { canonicalSegment, decodedSource } from "./percent-encoding.js";
 
 /** In order of specificity: the first is the most specific. */
@@ -196,7 +197,8 @@ function invalidParameter(detail: string): FrameworkError {
 /** The text of a path; throws `E_ROUTE_PATH` for another value, which is often the `undefined` of files that import each other. */
 export function pathText<P extends string>(given: P, where: string): P {
   if (typeof given === "string") return given;
-  throw new FrameworkError(`${where} was given ${nameOf(given)} for a path: give a text`, { code: "E_ROUTE_PATH" });
+  const message = `${where} was given ${nameOf(given)} for a path: give a text`;
+  throw setupError(new FrameworkError(message, { code: "E_ROUTE_PATH" }));
 }
 
 /**

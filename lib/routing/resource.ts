@@ -7,7 +7,7 @@
  * photos.show.url(7); // "/photos/7"
  */
 import { checkOptionNames } from "../errors/option-names.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { endpoint, type Endpoint } from "./endpoint.js";
 import { registerTable } from "./endpoint-table.js";
 import type { ResourceMark } from "./handler.js";
@@ -52,7 +52,9 @@ export function resource<
     const { method, path: end } = ACTIONS[action];
     return [action, endpoint(method, joinPaths(start, end), `${name}.${action}`)] as const;
   });
-  const table: object = registerTable({ name, entries: new Map(made), isHandledByName: true, diagnostics });
+  const entries = new Map(made);
+  const warnings = [...namelessResource(name, start), ...emptyResource(name, entries.size)];
+  const table: object = registerTable({ name, entries, isHandledByName: true, diagnostics, warnings });
   // The type computes the same actions; the mark exists for the compiler only.
   return table as Resource<P, Exclude<Only, Except>>;
 }
@@ -69,4 +71,16 @@ function unknownActions(name: string, given: readonly string[]): readonly Diagno
     where: `resource("${name}")`,
     fix: `use one of ${ACTION_NAMES.join(", ")}`,
   }));
+}
+
+function namelessResource(name: string, path: string): readonly Warning[] {
+  if (name !== "") return [];
+  const message = 'a resource has an empty name: its routes are named ".index", ".show" and so on; give it a name';
+  return [{ message, fields: { path } }];
+}
+
+function emptyResource(name: string, actions: number): readonly Warning[] {
+  if (actions > 0) return [];
+  const message = 'a resource keeps no action: it has no routes; list actions in "only", or leave it out';
+  return [{ message, fields: { resource: name } }];
 }

@@ -1,7 +1,8 @@
 /** Everything that can be wrong with the routes of a collection: an invalid path, two routes for the same requests or of one name. */
+import { bareUse } from "../di/bare-decorator.js";
 import { valueText } from "../errors/value-text.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
-import { titleOf } from "./endpoint.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import { titleOf, type Endpoint } from "./endpoint.js";
 import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
 import { Path } from "./path.js";
 import type { Route, RouteDescriptor } from "./route.js";
@@ -16,6 +17,8 @@ export function routeDiagnostics(routes: readonly Route[]): readonly Diagnostic[
     ...duplicates(routes),
     ...emptyNames(routes),
     ...repeatedNames(routes),
+    ...endpointsBelowCaptures(routes),
+    ...endpointsOfSeveralPaths(routes),
   ];
 }
 
@@ -28,6 +31,16 @@ export function healthCollisions(routes: readonly Route[], healthPaths: readonly
     return [{ code: "E_ROUTE_HEALTH", what, where: descriptor.handler, fix }];
   });
 }
+
+/** The paths with a pattern of other routers. It is literal text here, so the route does not match the paths that it seems to match. */
+export function foreignPatterns(routes: readonly Route[]): readonly Warning[] {
+  const suspected = routes.filter(({ descriptor }) => FOREIGN_PATTERN.test(descriptor.path.replaceAll("{*", "{")));
+  if (suspected.length === 0) return [];
+  const message = "a path has :name or *, which is literal text: write {name} for a segment and {*name} for the rest";
+  return [{ message, fields: { routes: suspected.map(({ descriptor }) => titleOf(descriptor)) } }];
+}
+
+const FOREIGN_PATTERN = /\/:[A-Za-z_]|\*/;
 
 function ofPath({ descriptor, pathOrFault: path }: Route): Diagnostic[] {
   const where = descriptor.handler;
@@ -47,7 +60,7 @@ function ofMiddleware({ descriptor, around }: Route): Diagnostic[] {
     .filter((input) => !isMiddleware(input))
     .map((input) => ({
       code: "E_MIDDLEWARE_INVALID",
-      what: `${valueText(input)} is given as middleware of ${titleOf(descriptor)} and is none`,
+      what: bareUse(input) ?? `${valueText(input)} is given as middleware of ${titleOf(descriptor)} and is none`,
       where: descriptor.handler,
       fix: MIDDLEWARE_FIX,
     }));
@@ -77,6 +90,29 @@ function repeatedNames(routes: readonly Route[]): Diagnostic[] {
     where: `${first.handler} and ${second.handler}`,
     fix: "give one of the two another name",
   }));
+}
+
+/** The URL function of an endpoint asks for the captures of the endpoint's own path. */
+function endpointsBelowCaptures(routes: readonly Route[]): Diagnostic[] {
+  return routes.flatMap(({ endpoint, descriptor: { path, handler } }) => {
+    if (endpoint === undefined || path.split("{").length === endpoint.path.split("{").length) return [];
+    const what = `the group of ${titleOf(endpoint)} has a capture in its prefix, ${path}, which the endpoint's URL would not ask for`;
+    const fix = "write the capture into the endpoint, or into the prefix of its table: routes(name, prefix, …)";
+    return [{ code: "E_ENDPOINT_PREFIX", what, where: handler, fix }];
+  });
+}
+
+function endpointsOfSeveralPaths(routes: readonly Route[]): Diagnostic[] {
+  const firsts = new Map<Endpoint, RouteDescriptor>();
+  return routes.flatMap(({ endpoint, descriptor }) => {
+    if (endpoint === undefined) return [];
+    const first = firsts.get(endpoint) ?? descriptor;
+    firsts.set(endpoint, first);
+    if (first.path === descriptor.path) return [];
+    const what = `${titleOf(endpoint)} is handled at ${first.path} and at ${descriptor.path}, so its URL could be either`;
+    const where = `${first.handler} and ${descriptor.handler}`;
+    return [{ code: "E_ENDPOINT_SHARED", what, where, fix: "give each route an endpoint of its own" }];
+  });
 }
 
 /** A diagnostic for each route whose key an earlier route has. */

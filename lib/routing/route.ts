@@ -6,14 +6,16 @@
  *
  * @example
  * Route.get("/links/{id}", ({ params }) => store.find(params.id)).name("links.show").middleware(SignedIn);
+ * Route.of(links.show, ({ params }) => store.find(params.id)); // links.show.url(7) stays typed
  */
 import { nameOf } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import type { Endpoint, Method } from "./endpoint.js";
+import { invalidRoutes, isEndpoint, titleOf, type Endpoint, type Method } from "./endpoint.js";
 import type { Handler, HandlerOf } from "./handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, pathText, type PathFault } from "./path.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */
 type Declaration = Pick<Endpoint, "method" | "path" | "name" | "pages">;
@@ -33,6 +35,8 @@ export class Route {
     readonly handler: Handler,
     private readonly handlerName: string,
     private readonly ownMiddleware: MiddlewareInput[] = [],
+    /** Of `Route.of`. @internal */
+    readonly endpoint?: Endpoint,
   ) {}
 
   static get<const P extends string>(path: P, handler: HandlerOf<P>): Route {
@@ -68,13 +72,25 @@ export class Route {
     return declaredRoute("ANY", path, handler);
   }
 
-  /** The route of an endpoint. @internal */
-  static of(
-    { method, path, name, pages }: Declaration,
-    handler: Handler,
-    handlerName = handler.name === "" ? "anonymous" : handler.name,
-  ): Route {
-    return new Route({ method, path, name, pages }, handler, handlerName);
+  /**
+   * The route of an endpoint: its method, path and name. The `url` of the endpoint includes the prefixes of the groups around the route
+   * as soon as the route is in a `Routes`.
+   */
+  static of<P extends string>(endpoint: Endpoint<P>, handler: HandlerOf<P>): Route {
+    if (!isEndpoint(endpoint)) throw invalidRoutes(`${nameOf(endpoint)} is no endpoint`);
+    if (typeof handler !== "function") throw handlerMissing(endpoint);
+    // The type of the parameter has compared the handler with the path.
+    return new Route(declarationOf(endpoint), handler as Handler, handlerNameOf(handler), [], endpoint);
+  }
+
+  /** The route of a method of a controller, which mounts its endpoints itself. @internal */
+  static ofMethod(endpoint: Declaration, handler: Handler, handlerName: string): Route {
+    return new Route(declarationOf(endpoint), handler, handlerName);
+  }
+
+  /** A route without an endpoint. @internal */
+  static declared(declared: Declaration, handler: Handler): Route {
+    return new Route(declared, handler, handlerNameOf(handler));
   }
 
   /** A dotted name, unique in the application: `links.show`. The last call counts. */
@@ -97,7 +113,8 @@ export class Route {
   /** This route below a prefix, with more middleware around its own: a copy, which later calls do not change. @internal */
   flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     const path = prefix === "" ? this.declared.path : joinPaths(prefix, this.declared.path);
-    return [new Route({ ...this.declared, path }, this.handler, this.handlerName, [...outer, ...this.ownMiddleware])];
+    const around = [...outer, ...this.ownMiddleware];
+    return [new Route({ ...this.declared, path }, this.handler, this.handlerName, around, this.endpoint)];
   }
 
   /** @internal */
@@ -129,68 +146,26 @@ export class Route {
 }
 
 function declaredRoute<P extends string>(method: Method, path: P, handler: HandlerOf<P>): Route {
-  if (typeof handler !== "function") {
-    throw new FrameworkError(`the route ${method} ${path} has no handler: give a function`, {
-      code: "E_HANDLER_INVALID",
-    });
-  }
+  if (typeof handler !== "function") throw handlerMissing({ method, path });
   const declared = { method, path: pathText(path, `a ${method} route`), name: undefined, pages: NO_PAGES };
   // The matcher gives the handler the parameters of this path, and the type of the parameter has compared the two.
-  return Route.of(declared, handler as Handler);
+  return Route.declared(declared, handler as Handler);
+}
+
+function handlerMissing(route: Pick<Endpoint, "method" | "path">): FrameworkError {
+  return setupError(
+    new FrameworkError(`the route ${titleOf(route)} has no handler: give a function`, {
+      code: "E_HANDLER_INVALID",
+    }),
+  );
+}
+
+function declarationOf({ method, path, name, pages }: Declaration): Declaration {
+  return { method, path, name, pages };
+}
+
+function handlerNameOf({ name }: { readonly name: string }): string {
+  return name === "" ? "anonymous" : name;
 }
 
 const NO_PAGES: readonly string[] = Object.freeze([]);
-
-/**
- * Routes below one prefix that share middleware. Groups nest: their prefixes are joined, the outer group's middleware is outermost.
- * The middleware of a group is around each of its routes and around no sibling of the group.
- *
- * @example
- * new RouteGroup("/admin", [Route.get("/", dashboard), Route.get("/users", users)]).middleware(SignedIn);
- */
-export class RouteGroup {
-  private readonly around: MiddlewareInput[] = [];
-  private readonly prefix: string;
-  private readonly members: readonly (Route | RouteGroup)[];
-
-  /** Throws `E_ROUTE_PATH` for a prefix that is no string, `E_ROUTES_INVALID` for a member that is neither route nor group. */
-  constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
-    this.prefix = pathText(prefix, "a group");
-    this.members = membersOf(members);
-  }
-
-  /** Puts middleware around each route of the group; the first is the outermost. It runs after the match, never on 404 or 405. */
-  middleware(...middleware: readonly MiddlewareInput[]): this {
-    this.around.push(...middleware);
-    return this;
-  }
-
-  /** The same for middleware written for Koa. */
-  layer(...layers: readonly KoaMiddleware[]): this {
-    return this.middleware(...layers);
-  }
-
-  /** The routes below a prefix, with more middleware around them. @internal */
-  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
-    const start = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
-    const around = [...outer, ...this.around];
-    return this.members.flatMap((member) => member.flattened(start, around));
-  }
-}
-
-/**
- * A copy of the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is no list, and for a member that is
- * neither route nor group: plain JavaScript can give both, and here the stack names the line.
- */
-export function membersOf(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
-  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is no list of routes`);
-  const at = given.findIndex((member) => !(member instanceof Route || member instanceof RouteGroup));
-  if (at >= 0) throw invalidRoutes(`member ${at + 1}, ${nameOf(given[at])}, is neither a Route nor a RouteGroup`);
-  return [...given];
-}
-
-export function invalidRoutes(what: string): FrameworkError {
-  return new FrameworkError(`${what}; undefined often means that two files import each other`, {
-    code: "E_ROUTES_INVALID",
-  });
-}

@@ -10,15 +10,17 @@
  */
 import type { Router } from "@koa/router";
 import { nameOf } from "../di/token.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { templateOf, titleOf, type Endpoint } from "./endpoint.js";
+import { invalidRoutes, mount, templateOf, titleOf, type Endpoint } from "./endpoint.js";
 import { KoaRouter } from "./koa-router.js";
 import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, type PathParameter } from "./path.js";
 import { routeDiagnostics } from "./route-diagnostics.js";
-import { invalidRoutes, membersOf, type Route, type RouteDescriptor, type RouteGroup } from "./route.js";
+import { membersOf, RouteGroup } from "./route-group.js";
+import { Route, type RouteDescriptor } from "./route.js";
+import { setupError } from "../errors/setup-error.js";
 
 type Member = Route | RouteGroup | Routes;
 
@@ -38,6 +40,9 @@ export class Routes {
   /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
     this.members = membersOf(members);
+    for (const { endpoint, descriptor } of this.flattened()) {
+      if (endpoint !== undefined) mount(endpoint, joinPaths("", descriptor.path));
+    }
   }
 
   static of(...members: readonly (Route | RouteGroup)[]): Routes {
@@ -61,7 +66,9 @@ export class Routes {
     this.refuseWhenSealed();
     if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is no Routes`);
     if (other.contains(this)) {
-      throw new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" });
+      throw setupError(
+        new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" }),
+      );
     }
     this.members.push(other);
     return this;
@@ -126,6 +133,11 @@ export class Routes {
     return routeDiagnostics(this.table().routes);
   }
 
+  /** The warnings of the tables of these routes. @internal */
+  warnings(): readonly Warning[] {
+    return this.members.flatMap((member) => (member instanceof Route ? [] : member.warnings()));
+  }
+
   /** The routes that were merged after the middleware of their collection was given. @internal */
   uncovered(): readonly RouteDescriptor[] {
     return this.members.flatMap((member, at) => {
@@ -163,9 +175,11 @@ export class Routes {
 
   private refuseWhenSealed(): void {
     if (this.sealed === undefined) return;
-    throw new FrameworkError("these routes are those of a built application: change them before build()", {
-      code: "E_ROUTES_SEALED",
-    });
+    throw setupError(
+      new FrameworkError("these routes are those of a built application: change them before build()", {
+        code: "E_ROUTES_SEALED",
+      }),
+    );
   }
 }
 

@@ -11,7 +11,8 @@ import type { Duplex } from "node:stream";
 import { SystemClock } from "../runtime/clock.js";
 import { messageOn } from "../http/connection.js";
 import { discardBytes, halfClose } from "../http/half-close.js";
-import { tracing, type Fields } from "../tracing/tracing.js";
+import type { Fields } from "../tracing/subscriber.js";
+import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::server");
 

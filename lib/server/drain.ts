@@ -1,7 +1,8 @@
 /**
  * The drain: how an application stops to serve without losing a response.
  *
- * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests. The signal of the attachments aborts.
+ * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests. The signal of the attachments aborts,
+ *    and event streams end.
  * 2. The listener stops. Requests in flight may finish until the deadline.
  * 3. At the deadline their signals abort, and upgraded connections are ended.
  * 4. One second later the connections that are left are destroyed.
@@ -53,7 +54,7 @@ const NOTHING_FORCED: DrainResult = { forced: 0, cut: [] };
 export async function drain({ delayMs, deadlineMs, ...target }: DrainOptions): Promise<DrainResult> {
   const { listener, connections, clock } = target;
   const deadline = clock.monotonic() + deadlineMs;
-  connections.closing = true;
+  connections.beginDrain();
   listener.beginDrain();
   log.info("draining", { in_flight: connections.inFlight });
   await pause(clock, Math.min(delayMs, deadlineMs));

@@ -10,6 +10,7 @@ import { isUpgraded, messageOn, owesNothing } from "../http/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** Where to listen: a port of a host, or the path of a socket or pipe. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
@@ -214,17 +215,18 @@ function reasonOf(address: ListenAddress, { code, message }: NodeJS.ErrnoExcepti
 }
 
 function http2Server(): FrameworkError {
-  return new FrameworkError(
-    "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
-    { code: "E_SERVER_HTTP2" },
+  return setupError(
+    new FrameworkError(
+      "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
+      { code: "E_SERVER_HTTP2" },
+    ),
   );
 }
 
 function serverTaken(): FrameworkError {
-  return new FrameworkError(
-    "serve() was given an http.Server that has a request listener already; give it one without",
-    {
+  return setupError(
+    new FrameworkError("serve() was given an http.Server that has a request listener already; give it one without", {
       code: "E_SERVER_TAKEN",
-    },
+    }),
   );
 }

@@ -6,6 +6,7 @@ import http, { type IncomingMessage } from "node:http";
 import { OwnRequest } from "../http/connection.js";
 import { OwnResponse } from "../http/head.js";
 import { ConnectionRefusals } from "./connection-refusal.js";
+import { refuseUnclaimedUpgrades } from "./unclaimed-upgrades.js";
 
 const BAD_REQUEST = "400 Bad Request";
 const HEAD_TOO_LARGE = "431 Request Header Fields Too Large";
@@ -62,6 +63,7 @@ export function attach(server: http.Server, listener: RequestListener, requiresH
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
     refusals.refuse(socket, parserStatus(code), { code });
   });
+  refuseUnclaimedUpgrades(server, refusals);
   return refusals;
 }
 

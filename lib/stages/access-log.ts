@@ -6,7 +6,8 @@
 import type { Context } from "../http/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
-import { tracing, type Fields } from "../tracing/tracing.js";
+import type { Fields } from "../tracing/subscriber.js";
+import { tracing } from "../tracing/tracing.js";
 import { Observation } from "../observe/request-observation.js";
 import { apply } from "../observe/logging/redaction.js";
 import { RequestId } from "../observe/request-id.js";

@@ -20,6 +20,7 @@ import { refuse } from "../http/refuse.js";
 import type { Context } from "../http/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { tracing } from "../tracing/tracing.js";
+import { setupError } from "../errors/setup-error.js";
 
 const log = tracing.target("framework::http::body_limit");
 
@@ -49,9 +50,11 @@ export class BodyLimitLayer extends StageLayer {
     this.cap = cap;
     if (Number.isSafeInteger(bytes) && bytes >= 0 && Number.isSafeInteger(cap) && cap >= bytes) return;
     const given = cap === bytes ? valueText(bytes) : `${valueText(bytes)} bytes and a cap of ${valueText(cap)}`;
-    throw new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
-      code: "E_BODY_LIMIT",
-    });
+    throw setupError(
+      new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
+        code: "E_BODY_LIMIT",
+      }),
+    );
   }
 
   override wrap(inner: Run): Run {

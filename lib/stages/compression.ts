@@ -24,6 +24,7 @@ import { isStream } from "../http/body-stream.js";
 import { BoundedMemo } from "../http/bounded-memo.js";
 import { isCompressible } from "../http/media-type.js";
 import { Varying } from "../http/vary.js";
+import { setupError } from "../errors/setup-error.js";
 
 export interface CompressionOptions {
   /** A shorter body, in bytes, is sent without compression, when its length is known; 1024 unless set. */
@@ -216,7 +217,9 @@ function compressionSettings(options: CompressionOptions): CompressionSettings {
 
 function check(name: string, value: number, from: number, to: number): void {
   if (Number.isInteger(value) && value >= from && value <= to) return;
-  throw new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {
-    code: "E_COMPRESSION_OPTION",
-  });
+  throw setupError(
+    new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {
+      code: "E_COMPRESSION_OPTION",
+    }),
+  );
 }

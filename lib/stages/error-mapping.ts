@@ -12,6 +12,7 @@ import { Problem } from "../errors/problem.js";
 import { nameOf } from "../di/token.js";
 import type { Context } from "../http/context.js";
 import { asPromise, isPromise, StageLayer, type Run } from "../http/middleware.js";
+import { tellListeners } from "../http/koa-application.js";
 import { refusalOf, refuse } from "../http/refuse.js";
 import { Reply } from "../http/reply.js";
 import { applyReply, settleBody } from "../http/returned-value.js";
@@ -75,6 +76,7 @@ export class ErrorMapping extends StageLayer {
       return true;
     } catch (failure) {
       log.error("error mapper failed", { status, error: failure });
+      tellListeners(ctx, failure);
       return false;
     }
   }

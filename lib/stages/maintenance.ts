@@ -18,6 +18,7 @@ import type { Context } from "../http/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
+import { setupError } from "../errors/setup-error.js";
 
 const log = tracing.target("framework::http::maintenance");
 
@@ -77,11 +78,13 @@ export class Maintenance {
    */
   retryAfter(seconds: number): this {
     if (!Number.isSafeInteger(seconds) || seconds < 0) {
-      throw new FrameworkError(
-        `retryAfter(${valueText(seconds)}): Retry-After takes a whole number of seconds, 0 or more`,
-        {
-          code: "E_MAINTENANCE_RETRY_AFTER",
-        },
+      throw setupError(
+        new FrameworkError(
+          `retryAfter(${valueText(seconds)}): Retry-After takes a whole number of seconds, 0 or more`,
+          {
+            code: "E_MAINTENANCE_RETRY_AFTER",
+          },
+        ),
       );
     }
     this.retryAfterSeconds = seconds;
@@ -91,6 +94,11 @@ export class Maintenance {
   /** The value of `Retry-After`. @internal */
   get retryAfterHeader(): string {
     return String(this.retryAfterSeconds);
+  }
+
+  /** The allowed paths that look like templates. They are compared as text, so they hardly ever match. @internal */
+  get templates(): readonly string[] {
+    return this.allowed.filter((path) => /[{}]|\/:[A-Za-z_]/.test(path));
   }
 
   /** Whether a request to this raw path is allowed in maintenance mode. @internal */
@@ -103,7 +111,7 @@ export class Maintenance {
 }
 
 export class MaintenanceLayer extends StageLayer {
-  constructor(private readonly maintenance: Maintenance) {
+  constructor(readonly maintenance: Maintenance) {
     super();
     if (!(maintenance instanceof Maintenance)) throw new TypeError(`${valueText(maintenance)} is not a Maintenance`);
   }
@@ -147,15 +155,19 @@ function withoutOuterSlashes(path: string): string {
 
 function patternError(path: string): FrameworkError {
   const bare = withoutOuterSlashes(path.slice(0, path.indexOf("*")));
-  return new FrameworkError(
-    `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "everything" : "everything below it"} through`,
-    { code: "E_MAINTENANCE_PATH" },
+  return setupError(
+    new FrameworkError(
+      `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "everything" : "everything below it"} through`,
+      { code: "E_MAINTENANCE_PATH" },
+    ),
   );
 }
 
 function pathError(path: unknown): FrameworkError {
-  return new FrameworkError(
-    `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,
-    { code: "E_MAINTENANCE_PATH" },
+  return setupError(
+    new FrameworkError(
+      `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,
+      { code: "E_MAINTENANCE_PATH" },
+    ),
   );
 }

@@ -2,10 +2,10 @@
  * Stage of the page contracts: data, not behaviour. It puts the registry on each request, where the stage that writes pages reads it.
  */
 import { nameOf } from "../di/token.js";
-import { Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { RegistryOfRequest, type PageContractRegistry } from "./pages/contract-registry.js";
 
-export class PageContractsLayer extends Layer {
+export class PageContractsLayer extends StageLayer {
   /** @throws TypeError for a value that is no registry */
   constructor(private readonly registry: PageContractRegistry) {
     super();

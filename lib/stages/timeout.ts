@@ -20,8 +20,10 @@ import type { HeadSnapshot } from "../http/answer.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
 import { refuse } from "../http/refuse.js";
-import { isHandedOn } from "../http/thrown-error.js";
+import { tellListeners } from "../http/koa-application.js";
+import { asFrameworkError, isHandedOn } from "../http/thrown-error.js";
 import { tracing } from "../tracing/tracing.js";
+import { setupError } from "../errors/setup-error.js";
 
 /** One deadline: an element of a linked list. */
 export class Deadline {
@@ -90,9 +92,11 @@ export class TimeoutLayer extends StageLayer {
   constructor(private readonly ms: number) {
     super();
     if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER_MS) return;
-    throw new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
-      code: "E_TIMEOUT_SETTING",
-    });
+    throw setupError(
+      new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
+        code: "E_TIMEOUT_SETTING",
+      }),
+    );
   }
 
   override wrap(inner: Run): Run {
@@ -146,7 +150,7 @@ class TimeKeeper {
         () => void (isMet() && resolve(false)),
         (thrown: unknown) => {
           if (isMet()) reject(thrown);
-          else if (!isHandedOn(ctx, thrown)) log.warn("late failure", describeThrown(thrown));
+          else if (!isHandedOn(ctx, thrown)) failedLate(ctx, thrown);
         },
       );
     });
@@ -164,8 +168,14 @@ class TimeKeeper {
       refuse(ctx, 408);
     } else if (!raw.writableEnded) {
       log.error("response failed", { error: reason });
+      tellListeners(ctx, reason);
       raw.destroy();
     }
     ctx.abort(reason);
   }
+}
+
+function failedLate(ctx: Context, thrown: unknown): void {
+  log.warn("late failure", describeThrown(thrown));
+  if (asFrameworkError(ctx, thrown) === undefined) tellListeners(ctx, thrown);
 }

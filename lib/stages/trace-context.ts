@@ -8,7 +8,7 @@
 import type { Context } from "../http/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
-import type { RemoteParent } from "../tracing/tracing.js";
+import type { RemoteParent } from "../tracing/subscriber.js";
 import { Observation } from "../observe/request-observation.js";
 import { endRequestSpan, openRequestSpan } from "../observe/request-span.js";
 import { TraceContext } from "../observe/trace-context.js";

@@ -18,7 +18,7 @@ import type { Context } from "../http/context.js";
 import { KoaApplication } from "../http/koa-application.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
 import { RequestHandler } from "../server/request-handler.js";
-import { encodeBody, type BodyOptions } from "./transport.js";
+import { encodeBody, type BodyOptions, type HeaderField } from "./transport.js";
 
 interface FakeRequestOptions extends BodyOptions {
   /** The default is GET. */
@@ -72,15 +72,17 @@ export function context<Names extends string = never>(options: ContextOptions<Na
   return ctx as Context<Names>;
 }
 
-type Field = readonly [name: string, value: string | readonly string[]];
-
 /** Node's request object without a connection. */
 function fakeRequest(options: FakeRequestOptions): IncomingMessage {
   const { method = "GET", url = "/", headers = {}, ip = "127.0.0.1", ...body } = options;
   const { content, type } = encodeBody(body);
   const incoming = new IncomingMessage(socketOf(ip));
   Object.assign(incoming, { method, url, httpVersion: "1.1", httpVersionMajor: 1, httpVersionMinor: 1 });
-  const fields: readonly Field[] = [["Host", "localhost"], ...bodyFields(content, type), ...Object.entries(headers)];
+  const fields: readonly HeaderField[] = [
+    ["Host", "localhost"],
+    ...bodyFields(content, type),
+    ...Object.entries(headers),
+  ];
   Object.assign(incoming, headersOf(fields));
   feed(incoming, content);
   return incoming;
@@ -90,15 +92,17 @@ function socketOf(ip: string): Socket {
   return Object.defineProperty(new Socket(), "remoteAddress", { value: ip });
 }
 
-function bodyFields(content: Buffer | Readable | undefined, type: string | undefined): Field[] {
-  const fields: Field[] = type === undefined ? [] : [["Content-Type", type]];
+function bodyFields(content: Buffer | Readable | undefined, type: string | undefined): HeaderField[] {
+  const fields: HeaderField[] = type === undefined ? [] : [["Content-Type", type]];
   if (content instanceof Readable) fields.push(["Transfer-Encoding", "chunked"]);
   else if (content !== undefined) fields.push(["Content-Length", String(content.length)]);
   return fields;
 }
 
 /** Node's three views of a request's headers. A later field replaces an earlier field of the same name. */
-function headersOf(fields: readonly Field[]): Pick<IncomingMessage, "headers" | "headersDistinct" | "rawHeaders"> {
+function headersOf(
+  fields: readonly HeaderField[],
+): Pick<IncomingMessage, "headers" | "headersDistinct" | "rawHeaders"> {
   const distinct = new Map(fields.map(([name, value]) => [name.toLowerCase(), [value].flat()]));
   const joined = [...distinct].map(([name, values]) => [name, joinedValue(name, values)]);
   return {

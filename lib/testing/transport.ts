@@ -25,7 +25,8 @@ export interface RequestOptions extends BodyOptions {
   readonly signal?: AbortSignal;
 }
 
-type Field = readonly [name: string, value: string | readonly string[]];
+/** The lines of one field may be several values. */
+export type HeaderField = readonly [name: string, value: string | readonly string[]];
 
 /** A response whose body has not ended yet. */
 interface OpenResponse {
@@ -76,12 +77,12 @@ export class Transport {
   }
 }
 
-function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<Field> {
+function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<HeaderField> {
   return headers instanceof Headers ? headers : Object.entries(headers);
 }
 
 /** Replaces Node's own fields, because a server refuses a request with two `Host` lines. */
-function setFields(request: http.ClientRequest, fields: readonly Field[]): void {
+function setFields(request: http.ClientRequest, fields: readonly HeaderField[]): void {
   for (const [name] of fields) request.removeHeader(name);
   for (const [name, value] of fields) request.appendHeader(name, value);
 }

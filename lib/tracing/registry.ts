@@ -28,6 +28,8 @@ export interface TracingLayer<State = unknown> {
   /** @param state The state of the innermost span around the event. */
   onEvent?(event: LogEvent, state: State | undefined): void;
   onClose?(span: SpanData, outcome: SpanOutcome, state: State | undefined): void;
+  /** True if the layer loses spans unless the application shuts down the object that owns it. Checked by `run()` in a debug build. */
+  readonly needsShutdown?: boolean;
 }
 
 interface Entry {
@@ -63,6 +65,11 @@ export class Registry implements Subscriber {
   /** A registry with the layers of both registries, each layer with the filters that applied to it before. */
   and(other: Registry): Registry {
     return new Registry([...this.#filtered(), ...other.#filtered()]);
+  }
+
+  /** @internal */
+  get layers(): readonly TracingLayer[] {
+    return this.#entries.map(({ layer }) => layer);
   }
 
   maxLevel(target: string): LevelFilter {

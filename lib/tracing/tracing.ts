@@ -122,20 +122,6 @@ function callOnEvent(subscriber: Subscriber, event: LogEvent): void {
   subscriber.onEvent(event);
 }
 
-export type {
-  Fields,
-  Level,
-  LevelFilter,
-  LogEvent,
-  SpanOutcome,
-  RemoteParent,
-  SpanData,
-  Subscriber,
-  TargetFilter,
-} from "./subscriber.js";
-export type { TracingLayer } from "./registry.js";
-export type { Span, Registry };
-
 export const tracing = Object.freeze({
   /** A source of events, usually one for each module, with a name like a path: `shop::links`. */
   target(name: string): Target {

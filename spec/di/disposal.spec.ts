@@ -57,7 +57,7 @@ describe("disposeAll", () => {
 
     expect(log).to.deep.equal(["fine"]);
     expect(outcome).to.be.instanceOf(FrameworkError).and.include({ code: "E_DISPOSE" });
-    expect((outcome as Error).message).to.include("Rejecting, Broken");
+    expect((outcome as Error).message).to.include("Rejecting (rejected), Broken (broken)");
     expect(((outcome as Error).cause as AggregateError).errors.map(String)).to.deep.equal([
       "Error: rejected",
       "Error: broken",

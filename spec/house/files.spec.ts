@@ -33,6 +33,21 @@ describe("files", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("declare each name of a type once, so that one word has one meaning", () => {
+    const places = new Map<string, string[]>();
+    for (const { path, code } of library) {
+      for (const [, name = ""] of code.matchAll(/^(?:export )?(?:abstract )?(?:class|interface|type) (\w+)/gm)) {
+        places.set(name, [...(places.get(name) ?? []), path]);
+      }
+    }
+
+    // The contract of a middleware and its decorator share one name in the public interface.
+    places.delete("Middleware");
+    const repeated = [...places].filter(([, paths]) => new Set(paths).size > 1);
+
+    expect(repeated.map(([name, paths]) => `${name}: ${paths.join(", ")}`)).to.deep.equal([]);
+  });
+
   it("have no default export", () => {
     const wrong = breaches(library, ({ code }) =>
       /^export default|\bas default\b/m.test(code) ? ["has a default export"] : [],
@@ -46,6 +61,14 @@ describe("files", () => {
       [...code.matchAll(/\btracing\.target\("(.*?)"\)/g)]
         .filter(([, target = ""]) => !/^framework(::[a-z_]+)+$/.test(target))
         .map(([call]) => `has ${call}: write framework::<area>::<part>`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("have no message whose fix is to look at another message", () => {
+    const wrong = breaches(library, ({ code }) =>
+      [...code.matchAll(/\bsee the (?:cause|message|error)\b/gi)].map(([words]) => `says "${words}": name the fix`),
     );
 
     expect(wrong).to.deep.equal([]);

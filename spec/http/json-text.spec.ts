@@ -2,7 +2,8 @@ import { expect } from "chai";
 import type { Context } from "../../lib/http/context.js";
 import { jsonText } from "../../lib/http/json-text.js";
 import { Reply } from "../../lib/http/reply.js";
-import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
+import type { LogEvent } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { Stack } from "../support/stack.js";
 
 class Refused extends Error {

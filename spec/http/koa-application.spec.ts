@@ -187,7 +187,7 @@ describe("an unhandled error", () => {
     ]);
   });
 
-  it("with a status of its own is no unhandled error", async () => {
+  it("with a status below 500 does not reach it", async () => {
     const [app, heard] = await served({ listen: true });
     await using _ = app;
 

@@ -79,8 +79,8 @@ describe("a bad request", () => {
     ["an unknown version", "GET / HTTP/7.3\r\nHost: x\r\n\r\n", 400],
     ["a TLS hello", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003", 400],
     ["empty lines before the request", `\r\n\r\n${get("/")}`, 200],
-    ["an expectation that nobody knows", get("/", "Expect: tea"), 417],
-    ["an upgrade that nobody claims", get("/", "Upgrade: websocket", "Sec-WebSocket-Key: x"), 200],
+    ["an unknown expectation", get("/", "Expect: tea"), 417],
+    ["an upgrade on a server without a listener for it", get("/", "Upgrade: websocket", "Sec-WebSocket-Key: x"), 200],
     // Methods
     ["an unknown method", request("BREW / HTTP/1.1"), 400],
     ["a method in lower case", request("get / HTTP/1.1"), 400],
@@ -243,7 +243,7 @@ describe("a bad request", () => {
   const refused: readonly (readonly [string, string, string])[] = [
     ["without a Host", "GET / HTTP/1.1\r\n\r\n", "400 Bad Request"],
     ["with chunks of gzip", request("PUT /text HTTP/1.1", "Transfer-Encoding: gzip, chunked"), "400 Bad Request"],
-    ["with an expectation that nobody knows", get("/", "Expect: tea"), "417 Expectation Failed"],
+    ["with an unknown expectation", get("/", "Expect: tea"), "417 Expectation Failed"],
     [
       "with too many headers",
       get("/", ...Array.from({ length: 2000 }, () => "a:")),

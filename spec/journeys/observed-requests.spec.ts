@@ -205,7 +205,7 @@ describe("the requests of an application", () => {
 describe("the client of a request", () => {
   const behind: readonly (readonly [string, string, readonly string[], string])[] = [
     ["the peer, where it sends nothing", "127.0.0.1", [], "127.0.0.1"],
-    ["the peer, where nobody is trusted", "", ["203.0.113.7"], "127.0.0.1"],
+    ["the peer, where no proxy is trusted", "", ["203.0.113.7"], "127.0.0.1"],
     ["who a trusted proxy names", "127.0.0.1", ["203.0.113.7"], "203.0.113.7"],
     [
       "the first untrusted from the right",

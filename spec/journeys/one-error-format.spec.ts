@@ -1,4 +1,4 @@
-/** An application answers every error in its own format: the mapper gets the error, whichever stage refuses or whatever is thrown. */
+/** An application answers every error in its own format: the mapper gets the error of each stage that refuses, and each thrown value. */
 import {
   Application,
   BadRequestError,

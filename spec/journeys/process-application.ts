@@ -103,7 +103,7 @@ class WorkController {
   @Get("/crash")
   crash() {
     setTimeout(() => {
-      throw new Error("nobody catches this");
+      throw new Error("this error is not caught");
     });
     return "crashing";
   }

@@ -257,7 +257,7 @@ describe("the process", function () {
     expect(child.errors).to.match(/uncaught failure: Error: .+\n\s+at /);
   });
 
-  it("gives requests in flight five seconds after such a failure, whatever the drain deadline", async () => {
+  it("gives requests in flight five seconds after such a failure, for any drain deadline", async () => {
     const { code, stdout } = await runProgram(
       `
       const { Application, Clock, provide, Route, Routes } = await load("entries/main.js");
@@ -265,7 +265,7 @@ describe("the process", function () {
       const clock = new FakeClock();
       let hasEnded = false;
       const endless = async (ctx) => {
-        setTimeout(() => { throw new Error("nobody catches this"); });
+        setTimeout(() => { throw new Error("this error is not caught"); });
         await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
         console.log("aborted after", clock.monotonic());
       };

@@ -86,7 +86,7 @@ const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | 
   ],
   ["maintenance", (b) => b.maintenance(Maintenance.engaged()), "/fine", refused("maintenance", "refused for maintenance", { status: 503 })], // prettier-ignore
   ["a quota used up", (b) => b.rateLimit(RateLimit.perHour(0)), "/fine", refused("rate_limit", "request refused", { status: 429 })], // prettier-ignore
-  ["a path nobody has", plain, "/nowhere", undefined],
+  ["a path without a route", plain, "/nowhere", undefined],
   ["an answer", plain, "/fine", undefined],
 ];
 

@@ -196,6 +196,24 @@ describe("a wrong configuration", () => {
     for (const [message, decorate] of bare) expect(errorOf(decorate)).to.include({ code: "E_DECORATOR_CALL", message });
   });
 
+  it("with @Middleware without parentheses above a class names the decorator and the class, where the class is used", () => {
+    // As the compiler applies it: the class becomes the value that the decorator returns.
+    const replaced = Reflect.apply(Middleware, undefined, [Handless]) as new () => object;
+    const bare = "@Middleware stands above Handless without parentheses: write @Middleware(SignedIn)";
+
+    @Module({ controllers: [replaced], providers: [replaced] })
+    class Root {}
+    const builder = Application.create(Root)
+      .layer(untyped(replaced))
+      .routes(new Routes([Route.get("/", () => "").middleware(untyped(replaced))]));
+    const error = startupErrorOf(() => builder.build());
+
+    expect(error.diagnostics.map(({ what }) => what)).to.deep.equal([bare, bare, bare, bare]);
+    for (const decorate of [Controller("/x"), Injectable(), Module({})]) {
+      expect(errorOf(() => decorate(replaced))).to.include({ code: "E_DECORATOR_CALL", message: bare });
+    }
+  });
+
   it("is reported together with all other faults", () => {
     const builder = Application.create();
     // A second call of the same method would hide the first.

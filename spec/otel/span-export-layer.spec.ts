@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { tracing, type RemoteParent } from "../../lib/tracing/tracing.js";
+import type { RemoteParent } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { enterRequest } from "../../lib/tracing/flow.js";
 import { closeSpan, openSpan } from "../../lib/tracing/span.js";
 import { MAX_TEXT_LENGTH } from "../../lib/otel/attributes.js";

@@ -1,7 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { expect } from "chai";
-import { tracing, type RemoteParent } from "../../lib/tracing/tracing.js";
+import type { RemoteParent } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { enterRequest } from "../../lib/tracing/flow.js";
 import { closeSpan, openSpan } from "../../lib/tracing/span.js";
 import { Telemetry } from "../../lib/entries/otel.js";

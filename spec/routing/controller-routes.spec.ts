@@ -9,7 +9,8 @@ import { endpoint, Get, Post, type Method } from "../../lib/routing/endpoint.js"
 import { routes } from "../../lib/routing/endpoint-table.js";
 import { constructing, type InstanceOf, Middleware, middleware } from "../../lib/routing/middleware.js";
 import { resource } from "../../lib/routing/resource.js";
-import { Route, RouteGroup } from "../../lib/routing/route.js";
+import { Route } from "../../lib/routing/route.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { sharedEndpoints } from "../../lib/routing/controller-diagnostics.js";
 import { errorOf } from "../support/error-of.js";
@@ -412,7 +413,7 @@ function decoratedRoutes(prefix: string, entries: readonly Entry[], whole: boole
 function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean): Routes {
   const members = entries.map(({ method, path, name, page, guarded }, at) => {
     const pages = page === undefined ? [] : [page];
-    const route = Route.of({ method, path, name, pages }, () => at, `Made.h${at}`);
+    const route = Route.ofMethod({ method, path, name, pages }, () => at, `Made.h${at}`);
     return guarded ? route.middleware(A).layer(koa) : route;
   });
   const group = new RouteGroup(prefix, members);

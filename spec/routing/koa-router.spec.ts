@@ -6,7 +6,8 @@ import type { Context } from "../../lib/http/context.js";
 import type { Next } from "../../lib/http/middleware.js";
 import { Reply } from "../../lib/http/reply.js";
 import { Middleware, middleware } from "../../lib/routing/middleware.js";
-import { Route, RouteGroup } from "../../lib/routing/route.js";
+import { Route } from "../../lib/routing/route.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { listening, type Listening } from "../support/listening.js";
 

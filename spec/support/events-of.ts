@@ -1,5 +1,6 @@
 /** Runs `work` and returns the events that it emitted, each as one line of level, target, message and fields. */
-import { tracing, type LogEvent } from "../../lib/tracing/tracing.js";
+import type { LogEvent } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 
 export async function eventsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   const lines: string[] = [];

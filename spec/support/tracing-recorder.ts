@@ -2,15 +2,9 @@
  * Records every event and every span with its original values: for specs of what a stage emits. For the text of a log line use
  * `CaptureSink`.
  */
-import {
-  tracing,
-  type Fields,
-  type TracingLayer,
-  type Level,
-  type LogEvent,
-  type SpanOutcome,
-  type SpanData,
-} from "../../lib/tracing/tracing.js";
+import type { TracingLayer } from "../../lib/tracing/registry.js";
+import type { Fields, Level, LogEvent, SpanOutcome, SpanData } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 
 export interface RecordedEvent {
   readonly level: Level;

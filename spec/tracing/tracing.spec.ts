@@ -2,13 +2,9 @@ import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import {
-  tracing,
-  type TracingLayer,
-  type LogEvent,
-  type SpanData,
-  type Subscriber,
-} from "../../lib/tracing/tracing.js";
+import type { TracingLayer } from "../../lib/tracing/registry.js";
+import type { LogEvent, SpanData, Subscriber } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { enterRequest, ensureFlow, currentFlow, resumeFlow } from "../../lib/tracing/flow.js";
 import { closeSpan, openSpan } from "../../lib/tracing/span.js";
 import { runProgram } from "../support/program.js";

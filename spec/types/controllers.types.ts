@@ -7,7 +7,8 @@ import { routes } from "../../lib/routing/endpoint-table.js";
 import { Middleware, middleware } from "../../lib/routing/middleware.js";
 import { redirect } from "../../lib/stages/redirects/redirect.js";
 import { resource } from "../../lib/routing/resource.js";
-import { Route, RouteGroup } from "../../lib/routing/route.js";
+import { Route } from "../../lib/routing/route.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
 
 // --- tables --------------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
 /** Compile-only: valid and invalid uses of the logging facade, its sinks and filters. */
 import { provide } from "../../lib/di/provide.js";
-import { tracing, type TracingLayer, type Subscriber } from "../../lib/tracing/tracing.js";
+import type { TracingLayer } from "../../lib/tracing/registry.js";
+import type { Subscriber } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink, LogSink } from "../../lib/observe/logging/sink.js";
 import { Filter } from "../../lib/observe/logging/filter.js";
 import { JsonLog } from "../../lib/observe/logging/json-log.js";

@@ -2,6 +2,9 @@
 import type { Context } from "../../lib/http/context.js";
 import { Any, Get, Post, type Endpoint } from "../../lib/routing/endpoint.js";
 import type { Join, Names, UrlArguments } from "../../lib/routing/path.js";
+import { routes } from "../../lib/routing/endpoint-table.js";
+import { resource } from "../../lib/routing/resource.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Route } from "../../lib/routing/route.js";
 
 // --- types from the literal of a path ------------------------------------------------------------------------------------
@@ -130,3 +133,29 @@ Route.put("/teams/{id}", ({ params }: Context<string>) => params["team"]);
 Route.get("/links/{id}", ({ params }: Context<"slug">) => params.slug);
 // @ts-expect-error the path has no parameter
 Route.post("/links", ({ params }) => params.id);
+
+// --- handlers of endpoints -----------------------------------------------------------------------------------------------
+
+const table = routes("links", "/teams/{team}/links", { index: Get("/"), show: Get("/{id}") });
+const photos = resource("photos", "/photos", { only: ["index", "show"] });
+const list = (): string => "";
+
+Route.of(show, ({ params }) => params.team + params.id);
+Route.of(show, ({ params }: Context<"id">) => params.id);
+Route.of(index, list);
+Route.of(dynamic, ({ params }) => params["b"]);
+// @ts-expect-error the path has no {slug}
+Route.of(show, ({ params }: Context<"slug">) => params.slug);
+// @ts-expect-error the path has no {slug}
+Route.of(show, ({ params }) => params.slug);
+RouteGroup.of(table, { index: ({ params }) => params.team, show: ({ params }) => params.team + params.id });
+RouteGroup.of(table, { index: list, show: Route.of(table.show, list) });
+RouteGroup.of(photos, { index: list, show: ({ params }) => params.id });
+// @ts-expect-error an entry has no handler
+RouteGroup.of(table, { index: list });
+// @ts-expect-error the table has no such entry
+RouteGroup.of(table, { index: list, show: list, create: list });
+// @ts-expect-error the path has no {id}
+RouteGroup.of(table, { index: ({ params }: Context<"id">) => params.id, show: list });
+// @ts-expect-error the action has no {slug}
+RouteGroup.of(photos, { index: list, show: ({ params }) => params.slug });

@@ -28,7 +28,7 @@ builder.proxy(async ({ url }) => ProxyAction.rewrite(`/v2${url}`));
 builder.proxy(() => undefined);
 // @ts-expect-error a URL is wrapped in what is to be done with it
 builder.proxy(({ url }) => url);
-// @ts-expect-error the request is looked at: what is to change is what `continue` is given
+// @ts-expect-error the request is read-only: `continue` is given the changes
 builder.proxy((request) => ((request.headers["x-a"] = "1"), ProxyAction.continue()));
 
 // --- nonce ---------------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ builder.proxy((request) => ((request.headers["x-a"] = "1"), ProxyAction.continue
 Route.get("/", (ctx) => CspNonce.find(ctx)?.attribute());
 // @ts-expect-error it may be missing
 Route.get("/", (ctx) => CspNonce.find(ctx).attribute());
-// @ts-expect-error nobody makes one up
+// @ts-expect-error only the framework makes one
 export const nonce = new CspNonce("guessed");
 
 // --- limits --------------------------------------------------------------------------------------------------------------

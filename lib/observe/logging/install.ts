@@ -18,6 +18,7 @@ import { JsonLog } from "./json-log.js";
 import type { LogSink } from "./sink.js";
 import { ObserveError } from "../errors.js";
 import { StderrSink } from "./stderr-sink.js";
+import { setupError } from "../../errors/setup-error.js";
 
 const MAX_SHOWN_CHARACTERS = 200;
 
@@ -32,9 +33,11 @@ export function installLogging(defaultFilter: string, ...layers: readonly Tracin
   const sink = new StderrSink();
   const { filter, warnings } = resolveFilter(process.env[FILTER_ENV], defaultFilter);
   if (!installSubscriber(new LogSubscriber(sink, filter, layers))) {
-    throw new ObserveError("logging is installed already: call installLogging once, from the entry point", {
-      code: "E_LOGGING_INSTALLED",
-    });
+    throw setupError(
+      new ObserveError("logging is installed already: call installLogging once, from the entry point", {
+        code: "E_LOGGING_INSTALLED",
+      }),
+    );
   }
   for (const warning of warnings) sink.writeLine(warning);
 }

@@ -7,7 +7,7 @@ import { type InheritedFields, KeyCache, type KeyList } from "./json-key-cache.j
 import { EncodedKey, LINE_START, OBJECT_START, ObjectBuilder, type Position } from "./json-object.js";
 import { httpMessageFields } from "./json-special-values.js";
 import { jsonString, needsNoEscape } from "./json-text.js";
-import { type ObjectWriter, RawJson, type Traversal, UNREADABLE, ValueWriter } from "./json-values.js";
+import { type ObjectWriter, RawJson, type FieldTraversal, UNREADABLE, ValueWriter } from "./json-values.js";
 import { REDACTED } from "./redaction.js";
 
 /** An object with more keys is a dictionary: its list of keys does not come again, so it is not remembered. */
@@ -46,17 +46,17 @@ export class FieldWriter implements ObjectWriter {
     return this.#values.write(value);
   }
 
-  object(fields: object, traversal: Traversal): string {
+  object(fields: object, traversal: FieldTraversal): string {
     return this.#members(fields, this.keyCache.nothingInherited, OBJECT_START, traversal) || "{}";
   }
 
-  entries(entries: readonly (readonly [name: string, value: unknown])[], traversal: Traversal): string {
+  entries(entries: readonly (readonly [name: string, value: unknown])[], traversal: FieldTraversal): string {
     const texts = new Map<string, string>();
     for (const [name, value] of entries) this.#put(texts, name, () => value, traversal);
     return sortedObject(texts, OBJECT_START) || "{}";
   }
 
-  #members(fields: object, inherited: InheritedFields, start: Position, traversal?: Traversal): string {
+  #members(fields: object, inherited: InheritedFields, start: Position, traversal?: FieldTraversal): string {
     const own: unknown[] = [];
     const list = readOwnFields(fields, inherited.keys, own);
     if (list === undefined) return this.#uncachedMembers(fields, inherited, start, traversal);
@@ -65,7 +65,7 @@ export class FieldWriter implements ObjectWriter {
     return builder.finish();
   }
 
-  #add(builder: ObjectBuilder, key: EncodedKey, value: unknown, traversal: Traversal | undefined): void {
+  #add(builder: ObjectBuilder, key: EncodedKey, value: unknown, traversal: FieldTraversal | undefined): void {
     if (builder.addRepeated(key, value)) return;
     if (typeof value === "string" && needsNoEscape(value)) return builder.addPlainString(key, value);
     const json = this.#values.write(value, traversal);
@@ -77,7 +77,7 @@ export class FieldWriter implements ObjectWriter {
     fields: object,
     { keys, values }: InheritedFields,
     start: Position,
-    traversal: Traversal | undefined,
+    traversal: FieldTraversal | undefined,
   ): string {
     const texts = new Map<string, string>();
     keys.inherited.forEach((name, index) => this.#put(texts, name, () => values[index], traversal));
@@ -85,12 +85,12 @@ export class FieldWriter implements ObjectWriter {
     return sortedObject(texts, start);
   }
 
-  #put(texts: Map<string, string>, name: string, read: () => unknown, traversal: Traversal | undefined): void {
+  #put(texts: Map<string, string>, name: string, read: () => unknown, traversal: FieldTraversal | undefined): void {
     const json = this.#isSensitive(name) ? REDACTED_JSON : this.#read(read, traversal);
     if (json !== undefined) texts.set(name, json);
   }
 
-  #read(read: () => unknown, traversal: Traversal | undefined): string | undefined {
+  #read(read: () => unknown, traversal: FieldTraversal | undefined): string | undefined {
     try {
       return this.#values.write(read(), traversal);
     } catch {

@@ -15,6 +15,7 @@ import { LineEnd } from "./json-line-end.js";
 import { SpanFields, SpanPath } from "./json-spans.js";
 import { isSensitive, RedactionPatterns } from "./redaction.js";
 import type { LogSink } from "./sink.js";
+import { setupError } from "../../errors/setup-error.js";
 
 const NO_FIELDS: Fields = Object.freeze({});
 
@@ -44,9 +45,11 @@ export class JsonLog implements TracingLayer<SpanFields> {
    */
   alsoRedact(...patterns: readonly string[]): this {
     if (patterns.includes("")) {
-      throw new ObserveError('every field name contains "": give a pattern that is not empty', {
-        code: "E_REDACT_NEEDLE",
-      });
+      throw setupError(
+        new ObserveError('every field name contains "": give a pattern that is not empty', {
+          code: "E_REDACT_NEEDLE",
+        }),
+      );
     }
     this.#extraPatterns = new RedactionPatterns([...(this.#extraPatterns?.patterns ?? []), ...patterns]);
     this.#writer.keyCache.clear();

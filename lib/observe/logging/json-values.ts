@@ -16,7 +16,7 @@ const CIRCULAR = '"[circular]"';
 const TOO_DEEP = '"[too deep]"';
 
 /** The path from a field down to the object that is being written. It bounds cycles, depth and the number of objects. */
-export class Traversal {
+export class FieldTraversal {
   readonly #path: object[] = [];
   #depth = 0;
   #objects = 0;
@@ -63,9 +63,9 @@ export class RawJson {
 /** Writes objects that have keys. `FieldWriter` implements it, because it redacts by key. */
 export interface ObjectWriter {
   /** Writes the own enumerable members. */
-  object(fields: object, traversal: Traversal): string;
+  object(fields: object, traversal: FieldTraversal): string;
   /** Writes the entries as members. A later entry replaces an earlier one of the same name. */
-  entries(entries: readonly (readonly [name: string, value: unknown])[], traversal: Traversal): string;
+  entries(entries: readonly (readonly [name: string, value: unknown])[], traversal: FieldTraversal): string;
 }
 
 export class ValueWriter {
@@ -76,7 +76,7 @@ export class ValueWriter {
   }
 
   /** The JSON; `undefined` for values that JSON omits. */
-  write(value: unknown, traversal?: Traversal): string | undefined {
+  write(value: unknown, traversal?: FieldTraversal): string | undefined {
     switch (typeof value) {
       case "string":
         return jsonString(value);
@@ -86,13 +86,13 @@ export class ValueWriter {
       case "bigint":
         return `${value}`;
       case "object":
-        return value === null ? "null" : this.#object(value, traversal ?? new Traversal());
+        return value === null ? "null" : this.#object(value, traversal ?? new FieldTraversal());
       default:
         return undefined;
     }
   }
 
-  #object(value: object, traversal: Traversal): string | undefined {
+  #object(value: object, traversal: FieldTraversal): string | undefined {
     try {
       const isOrdinary = isPlainObjectOrArray(value);
       const special = isOrdinary ? undefined : this.#special(value, traversal);
@@ -102,14 +102,14 @@ export class ValueWriter {
     }
   }
 
-  #special(value: object, traversal: Traversal): string | undefined {
+  #special(value: object, traversal: FieldTraversal): string | undefined {
     const json = RawJson.of(value);
     if (json !== undefined) return json;
     const primitive = specialValueOf(value, (cause) => this.write(cause, traversal) ?? UNREADABLE);
     return primitive === undefined ? undefined : this.write(primitive);
   }
 
-  #entered(value: object, traversal: Traversal, isOrdinary: boolean): string | undefined {
+  #entered(value: object, traversal: FieldTraversal, isOrdinary: boolean): string | undefined {
     try {
       const message = isOrdinary ? undefined : httpMessageFields(value);
       if (message !== undefined) return this.#objects.object(message, traversal);
@@ -123,13 +123,13 @@ export class ValueWriter {
   }
 
   /** As with `JSON.stringify`, the `toJSON` of a result is not called again. */
-  #converted(value: object, result: unknown, traversal: Traversal): string | undefined {
+  #converted(value: object, result: unknown, traversal: FieldTraversal): string | undefined {
     if (result === value) return this.#container(value, traversal);
     if (typeof result !== "object" || result === null) return this.write(result);
     return this.#special(result, traversal) ?? traversal.enterSameLevel(result) ?? this.#result(result, traversal);
   }
 
-  #result(result: object, traversal: Traversal): string {
+  #result(result: object, traversal: FieldTraversal): string {
     try {
       const message = isPlainObjectOrArray(result) ? undefined : httpMessageFields(result);
       return this.#container(message ?? result, traversal);
@@ -138,25 +138,25 @@ export class ValueWriter {
     }
   }
 
-  #container(value: object, traversal: Traversal): string {
+  #container(value: object, traversal: FieldTraversal): string {
     if (types.isMap(value)) return this.#objects.entries(entriesOf(value), traversal);
     return types.isSet(value) ? this.#array(elementsOf(value), traversal) : this.#members(value, traversal);
   }
 
   // A sparse array is written as an object: a client can send an array of any length at no cost.
-  #members(value: object, traversal: Traversal): string {
+  #members(value: object, traversal: FieldTraversal): string {
     if (!Array.isArray(value)) return this.#objects.object(value, traversal);
     const isSparse = value.length > MAX_UNCHECKED_LENGTH && Object.keys(value).length < value.length;
     return isSparse ? this.#objects.object(value, traversal) : this.#array(value, traversal);
   }
 
-  #array(values: readonly unknown[], traversal: Traversal): string {
+  #array(values: readonly unknown[], traversal: FieldTraversal): string {
     let text = "[";
     for (let i = 0; i < values.length; i++) text = text + (i === 0 ? "" : ",") + this.#element(values, i, traversal);
     return `${text}]`;
   }
 
-  #element(values: readonly unknown[], index: number, traversal: Traversal): string {
+  #element(values: readonly unknown[], index: number, traversal: FieldTraversal): string {
     try {
       // A value that an object would omit keeps its index in an array.
       return this.write(values[index], traversal) ?? "null";

@@ -12,7 +12,7 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/context.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import type { Profile } from "../../runtime/profile.js";
 import { forward } from "./forward.js";
 import { ForwardedPaths } from "./forwarded-paths.js";
@@ -68,7 +68,7 @@ function wrong(what: string): FrameworkError {
   return new FrameworkError(`.devProxy({ … }): ${what}`, { code: "E_DEV_PROXY" });
 }
 
-export class DevProxyLayer extends Layer {
+export class DevProxyLayer extends StageLayer {
   private readonly paths: ForwardedPaths;
 
   /** @param entry the source that starts the front end: its directory holds sources */
@@ -90,7 +90,7 @@ export class DevProxyLayer extends Layer {
 }
 
 /** Asks Vite for what no route and no file has. Its 404 leaves the answer to the application. @internal */
-export class DevFallbackLayer extends Layer {
+export class DevFallbackLayer extends StageLayer {
   constructor(private readonly settings: DevProxySettings) {
     super();
   }

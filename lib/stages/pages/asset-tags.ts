@@ -8,7 +8,7 @@
  */
 import { BoundedMemo } from "../../http/bounded-memo.js";
 import { escapeHtml, scriptJson } from "./html.js";
-import type { Chunk, Manifest } from "./manifest.js";
+import type { BuildChunk, Manifest } from "./manifest.js";
 import type { AssetTags } from "./page-writer.js";
 
 /** The source of a component in the front end; `undefined` where it has none of its own. */
@@ -64,11 +64,11 @@ export class BuildTags implements AssetTags {
     return tags.join("").split(NONCE);
   }
 
-  private script({ file }: Chunk): string {
+  private script({ file }: BuildChunk): string {
     return `<script${NONCE} type="module" src="${this.url(file)}"${this.integrity(file)}></script>`;
   }
 
-  private preload({ file }: Chunk): string {
+  private preload({ file }: BuildChunk): string {
     return `<link${NONCE} rel="modulepreload" href="${this.url(file)}"${this.integrity(file)}>`;
   }
 
@@ -83,7 +83,7 @@ export class BuildTags implements AssetTags {
   }
 }
 
-function isScript({ file }: Chunk): boolean {
+function isScript({ file }: BuildChunk): boolean {
   return /\.m?js$/.test(file);
 }
 

@@ -7,7 +7,7 @@
  */
 import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/context.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { refusalOf } from "../../http/refuse.js";
 import { Varying } from "../../http/vary.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
@@ -28,7 +28,7 @@ const VARY = new Varying("Accept, X-Inertia");
 /** How long an error page waits for its shared props, in milliseconds: what failed may be what they need. */
 const MAX_WAIT_MS = 1000;
 
-export class ErrorPagesLayer extends Layer {
+export class ErrorPagesLayer extends StageLayer {
   constructor(
     private readonly components: ErrorComponents,
     private readonly writer: PageWriter,

@@ -7,7 +7,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { hasControlCharacter } from "../../http/field-value.js";
 
 /** A file of the build. */
-export interface Chunk {
+export interface BuildChunk {
   /** Below the build directory. */
   readonly file: string;
   readonly css: readonly string[];
@@ -21,7 +21,7 @@ export class Manifest {
   private readonly integrityOfFile = new Map<string, string>();
 
   private constructor(
-    private readonly chunks: ReadonlyMap<string, Chunk>,
+    private readonly chunks: ReadonlyMap<string, BuildChunk>,
     /** Of the parsed manifest, whatever the order of its keys: build machines differ in that. */
     readonly version: string,
   ) {
@@ -43,7 +43,7 @@ export class Manifest {
   }
 
   /** The chunk of a source: `pages/main.tsx`. */
-  find(key: string): Chunk | undefined {
+  find(key: string): BuildChunk | undefined {
     return this.chunks.get(key);
   }
 
@@ -52,8 +52,8 @@ export class Manifest {
   }
 
   /** The chunk, and all that it imports at once: the inner ones first, each once. */
-  withImports(key: string): readonly Chunk[] {
-    const found = new Map<string, Chunk>();
+  withImports(key: string): readonly BuildChunk[] {
+    const found = new Map<string, BuildChunk>();
     const begun = new Set<string>();
     // A build may have a chain of thousands of chunks, which is no depth for calls.
     const waiting: { readonly key: string; isDone: boolean }[] = [{ key, isDone: false }];
@@ -70,7 +70,7 @@ export class Manifest {
   }
 }
 
-function chunkOf(path: string, key: string, record: unknown): Chunk {
+function chunkOf(path: string, key: string, record: unknown): BuildChunk {
   if (!isTable(record)) throw malformed(path, `${JSON.stringify(key)} is no object`);
   const { file, css = [], imports = [], integrity } = record;
   const isRight =

@@ -5,7 +5,7 @@
 import { answerThrown } from "../../http/answer-thrown.js";
 import type { Context } from "../../http/context.js";
 import { BadRequestError } from "../../errors/framework-error.js";
-import { Layer, type Run } from "../../http/middleware.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
 import { Varying } from "../../http/vary.js";
 import { External } from "./external.js";
 import { leadBackWithErrors } from "./form-errors.js";
@@ -17,7 +17,7 @@ import { Page } from "./page.js";
 
 const VARY = new Varying("X-Inertia");
 
-export class PagesLayer extends Layer {
+export class PagesLayer extends StageLayer {
   constructor(
     private readonly writer: PageWriter,
     /** The origin of the configured URL. */

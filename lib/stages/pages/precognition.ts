@@ -14,7 +14,7 @@ import { BadRequestError } from "../../errors/framework-error.js";
 import { Problem } from "../../errors/problem.js";
 import type { Context } from "../../http/context.js";
 import type { HeadCompleter } from "../../http/head.js";
-import { Layer, type Middleware, type Next, type Run } from "../../http/middleware.js";
+import { StageLayer, type Middleware, type Next, type Run } from "../../http/middleware.js";
 import { refuse } from "../../http/refuse.js";
 import { Reply } from "../../http/reply.js";
 import type { Schema, SchemaIssue } from "../../http/schema.js";
@@ -98,7 +98,7 @@ function messagesOf(issues: readonly SchemaIssue[], only: readonly RegExp[] | un
 }
 
 /** Innermost on every route of an application with pages: the handler of a route without a schema does not run. @internal */
-export class PrecognitionGuard extends Layer {
+export class PrecognitionGuard extends StageLayer {
   override wrap(inner: Run): Run {
     return (ctx) => {
       if (!isPrecognition(ctx)) return inner(ctx);

@@ -135,16 +135,16 @@ class PropsResolver {
   }
 
   private source(source: unknown, prop: Prop<unknown> | undefined, place: Place): void {
-    if (!isMaker(source) && !isPromise(source)) {
+    if (!isPropFunction(source) && !isPromise(source)) {
       this.value(source, prop, place, false);
       return;
     }
-    const result = isMaker(source) ? this.called(source, prop, place) : source;
+    const result = isPropFunction(source) ? this.called(source, prop, place) : source;
     if (isPromise(result)) this.later(asPromise(result), prop, place);
     else if (result !== RESCUED) this.value(result, prop, place, true);
   }
 
-  private called(source: Maker, prop: Prop<unknown> | undefined, place: Place): unknown {
+  private called(source: PropFunction, prop: Prop<unknown> | undefined, place: Place): unknown {
     try {
       return source(this.ctx);
     } catch (thrown) {
@@ -203,10 +203,10 @@ class PropsResolver {
 
 const RESCUED = Symbol("rescued");
 
-type Maker = (ctx: Context) => unknown;
+type PropFunction = (ctx: Context) => unknown;
 
 /** The types of `page()` let no other function into the props. */
-function isMaker(source: unknown): source is Maker {
+function isPropFunction(source: unknown): source is PropFunction {
   return typeof source === "function";
 }
 

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import type { Context } from "../../http/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { ADDRESS_BITS, clientNetwork } from "./client-network.js";
+import { setupError } from "../../errors/setup-error.js";
 
 /**
  * `"ip"` counts the addresses of an IPv6 /64 as one client; `{ ipv6Prefix }` counts those of a network of another length, 1 to 128 bits.
@@ -59,11 +60,10 @@ function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   // All objects have the same text, so all clients would share one bucket without a sign of it.
-  throw new FrameworkError(
-    `a rate limit's key function returned a ${typeof value}; return a string, and not a promise`,
-    {
+  throw setupError(
+    new FrameworkError(`a rate limit's key function returned a ${typeof value}; return a string, and not a promise`, {
       code: "E_RATE_LIMIT_KEY",
-    },
+    }),
   );
 }
 
@@ -73,8 +73,10 @@ function bounded(text: string): string {
 }
 
 function invalidKey(key: unknown): FrameworkError {
-  return new FrameworkError(
-    `a rate limit cannot tell clients apart by ${JSON.stringify(key)}: use "ip", { ipv6Prefix: 56 }, "global", { header: "x-api-key" } or a function; a prefix has 1 to 128 bits`,
-    { code: "E_RATE_LIMIT_KEY" },
+  return setupError(
+    new FrameworkError(
+      `a rate limit cannot tell clients apart by ${JSON.stringify(key)}: use "ip", { ipv6Prefix: 56 }, "global", { header: "x-api-key" } or a function; a prefix has 1 to 128 bits`,
+      { code: "E_RATE_LIMIT_KEY" },
+    ),
   );
 }

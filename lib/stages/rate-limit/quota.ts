@@ -9,6 +9,7 @@ import { valueText } from "../../errors/value-text.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Exchange } from "../../http/exchange.js";
 import type { ResponseHead, HeadCompleter } from "../../http/head.js";
+import { setupError } from "../../errors/setup-error.js";
 
 export class Quota {
   private constructor(
@@ -53,9 +54,11 @@ const UNITS: ReadonlyMap<number, string> = new Map([
 
 function expectWhole(name: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 0) return;
-  throw new FrameworkError(`a rate limit's ${name} is a whole number, 0 or more, not ${valueText(value)}`, {
-    code: "E_RATE_LIMIT_QUOTA",
-  });
+  throw setupError(
+    new FrameworkError(`a rate limit's ${name} is a whole number, 0 or more, not ${valueText(value)}`, {
+      code: "E_RATE_LIMIT_QUOTA",
+    }),
+  );
 }
 
 /**

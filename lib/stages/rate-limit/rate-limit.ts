@@ -23,6 +23,7 @@ import { CacheBuckets } from "./cache-bucket.js";
 import { Quota, type RateLimitDecision } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./client-key.js";
 import { TokenBuckets } from "./token-bucket.js";
+import { setupError } from "../../errors/setup-error.js";
 
 const log = tracing.target("framework::http::rate_limit");
 
@@ -37,7 +38,7 @@ const WARN_EVERY_MS = 10_000;
 /** The answer to requests while the shared store does not answer: 503, or let all of them through. */
 export type OnBackendError = "refuse" | "allow";
 
-interface Settings {
+interface RateLimitSettings {
   readonly quota: Quota;
   readonly keyOf: KeyOf;
   readonly shared: { readonly cache: Cache; readonly name: string } | undefined;
@@ -49,7 +50,7 @@ export class RateLimit extends StageLayer {
   private sharedBuckets: CacheBuckets | undefined = undefined;
   private warnedAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(private readonly settings: Settings) {
+  private constructor(private readonly settings: RateLimitSettings) {
     super();
   }
 
@@ -104,14 +105,18 @@ export class RateLimit extends StageLayer {
   redis(cache: Cache, name = ""): RateLimit {
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(cache instanceof Cache)) {
-      throw new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
-        code: "E_RATE_LIMIT_CACHE",
-      });
+      throw setupError(
+        new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
+          code: "E_RATE_LIMIT_CACHE",
+        }),
+      );
     }
     if (!/^[\w-]*$/.test(name)) {
-      throw new FrameworkError(`${JSON.stringify(name)} cannot name a rate limit: use letters, digits, "-" and "_"`, {
-        code: "E_RATE_LIMIT_NAME",
-      });
+      throw setupError(
+        new FrameworkError(`${JSON.stringify(name)} cannot name a rate limit: use letters, digits, "-" and "_"`, {
+          code: "E_RATE_LIMIT_NAME",
+        }),
+      );
     }
     return this.with({ shared: { cache, name } });
   }
@@ -125,9 +130,11 @@ export class RateLimit extends StageLayer {
   onBackendError(choice: OnBackendError): RateLimit {
     // JavaScript callers may pass anything, and an unknown word must not mean "allow".
     if (choice !== "refuse" && choice !== "allow") {
-      throw new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
-        code: "E_RATE_LIMIT_BACKEND",
-      });
+      throw setupError(
+        new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
+          code: "E_RATE_LIMIT_BACKEND",
+        }),
+      );
     }
     return this.with({ onBackendError: choice });
   }
@@ -184,7 +191,7 @@ export class RateLimit extends StageLayer {
     return refuse(ctx, UNAVAILABLE);
   }
 
-  private with(change: Partial<Settings>): RateLimit {
+  private with(change: Partial<RateLimitSettings>): RateLimit {
     return new RateLimit({ ...this.settings, ...change });
   }
 }

@@ -7,6 +7,7 @@ import { titleOf, type Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter } from "../../routing/path.js";
 import { Redirect, redirectStatus } from "./redirect.js";
 import { safeReferer } from "../../http/safe-path.js";
+import { tellListeners } from "../../http/koa-application.js";
 import { refuseWithError } from "../../http/refuse.js";
 import type { Context } from "../../http/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
@@ -91,6 +92,7 @@ export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origi
   } catch (error) {
     if (!(error instanceof FrameworkError)) throw error;
     log.error("redirect failed", { code: error.code, status: error.status, error, stack: error.stack });
+    tellListeners(ctx, error);
     refuseWithError(ctx, error, profile === "debug");
   }
 }

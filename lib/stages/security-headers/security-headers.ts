@@ -14,6 +14,7 @@ import type { ResponseHead, HeadCompleter } from "../../http/head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
 import { RandomBatch } from "../../runtime/random-batch.js";
+import { setupError } from "../../errors/setup-error.js";
 
 const PLACEHOLDER = "{nonce}";
 const POLICY = "Content-Security-Policy";
@@ -104,24 +105,27 @@ class HeadersWithNonce implements HeadCompleter {
 /** A policy is ASCII on one line (CSP level 3 section 2.2.1). JavaScript callers may pass anything. */
 function policyText(text: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]*$/.test(text)) return text;
-  throw new FrameworkError(
-    `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
-    { code: "E_HEADER_VALUE" },
+  throw setupError(
+    new FrameworkError(
+      `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
+      { code: "E_HEADER_VALUE" },
+    ),
   );
 }
 
 function emptyPolicy(): FrameworkError {
-  return new FrameworkError(
-    "an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy",
-    {
+  return setupError(
+    new FrameworkError("an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy", {
       code: "E_HEADER_VALUE",
-    },
+    }),
   );
 }
 
 function missingPlaceholder(template: string): FrameworkError {
-  return new FrameworkError(
-    `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
-    { code: "E_CSP_PLACEHOLDER" },
+  return setupError(
+    new FrameworkError(
+      `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
+      { code: "E_CSP_PLACEHOLDER" },
+    ),
   );
 }

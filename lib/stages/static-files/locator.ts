@@ -14,6 +14,7 @@ import { isCompressible, BYTES } from "../../http/media-type.js";
 import { FileStore } from "./file-store.js";
 import { filePathOf } from "./file-path.js";
 import type { StaticSettings } from "./options.js";
+import { setupError } from "../../errors/setup-error.js";
 
 export interface FileLocation {
   readonly store: FileStore;
@@ -119,8 +120,10 @@ function filesOfChunk({ file, css = [], assets = [] }: Chunk): string[] {
 }
 
 function malformed(path: string, cause: unknown): FrameworkError {
-  return new FrameworkError(`staticFiles: the manifest ${path} cannot be read; build the front end again`, {
-    code: "E_STATIC_MANIFEST",
-    cause,
-  });
+  return setupError(
+    new FrameworkError(`staticFiles: the manifest ${path} cannot be read; build the front end again`, {
+      code: "E_STATIC_MANIFEST",
+      cause,
+    }),
+  );
 }

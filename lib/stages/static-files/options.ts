@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { nameOf } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { filePathOf } from "./file-path.js";
+import { setupError } from "../../errors/setup-error.js";
 
 export interface StaticFilesOptions {
   /** The directory that is served; `public` unless set. A relative path starts at the working directory of `build()`. */
@@ -51,13 +52,17 @@ export function staticSettings(options: StaticFilesOptions): StaticSettings {
 function checkDirectory(name: unknown): void {
   if (typeof name === "string" && name !== "") return;
   const fault = name === "" ? "the name of a directory is empty" : `${nameOf(name)} is not the name of a directory`;
-  throw new FrameworkError(`staticFiles: ${fault}; write "." for the working directory`, { code: "E_STATIC_ROOT" });
+  throw setupError(
+    new FrameworkError(`staticFiles: ${fault}; write "." for the working directory`, { code: "E_STATIC_ROOT" }),
+  );
 }
 
 function checkedPrefix(prefix: unknown): string {
   const path = typeof prefix === "string" ? prefix.replace(/\/$/, "") : "";
   if (filePathOf(path) === path) return path;
-  throw new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is not a path; write one like "/build"`, {
-    code: "E_STATIC_PREFIX",
-  });
+  throw setupError(
+    new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is not a path; write one like "/build"`, {
+      code: "E_STATIC_PREFIX",
+    }),
+  );
 }

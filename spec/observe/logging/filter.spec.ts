@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { LevelFilter } from "../../../lib/tracing/tracing.js";
+import type { LevelFilter } from "../../../lib/tracing/subscriber.js";
 import { Filter, FILTER_ENV } from "../../../lib/observe/logging/filter.js";
 import { resolveFilter } from "../../../lib/observe/logging/install.js";
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { tracing, type Fields, type LogEvent } from "../../../lib/tracing/tracing.js";
+import type { Fields, LogEvent } from "../../../lib/tracing/subscriber.js";
+import { tracing } from "../../../lib/tracing/tracing.js";
 import { CaptureSink, LogSink } from "../../../lib/observe/logging/sink.js";
 import { FieldWriter } from "../../../lib/observe/logging/json-fields.js";
 import { JsonLog } from "../../../lib/observe/logging/json-log.js";

@@ -4,7 +4,8 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { tracing, type LogEvent } from "../../../lib/tracing/tracing.js";
+import type { LogEvent } from "../../../lib/tracing/subscriber.js";
+import { tracing } from "../../../lib/tracing/tracing.js";
 import { CaptureSink } from "../../../lib/observe/logging/sink.js";
 import { StderrSink } from "../../../lib/observe/logging/stderr-sink.js";
 import { ended, runProgram, startProgram } from "../../support/program.js";

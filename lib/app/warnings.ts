@@ -1,0 +1,105 @@
+/**
+ * What an application warns of when it starts: settings that are allowed and probably a mistake. Most of them concern the developer, so
+ * only a debug build looks for them; a release build warns of what may differ between two machines, and of requests without protection.
+ */
+import { existsSync } from "node:fs";
+import { nameOf } from "../di/token.js";
+import type { Warning } from "../errors/diagnostic.js";
+import type { ShutdownLast } from "../lifecycle/subsystem.js";
+import type { Pipeline } from "../pipeline/pipeline.js";
+import type { Routes } from "../routing/routes.js";
+import { profile } from "../runtime/profile.js";
+import { MaintenanceLayer } from "../stages/maintenance.js";
+import { StaticFiles } from "../stages/static-files/static-files.js";
+import { currentSubscriber } from "../tracing/flow.js";
+import { Registry, type TracingLayer } from "../tracing/registry.js";
+import type { BuiltStage } from "./chain.js";
+import type { Plan } from "./plan.js";
+import type { RouteCollection } from "./route-collection.js";
+
+export interface WarningSources {
+  readonly pipeline: Pipeline;
+  readonly routeCollection: RouteCollection;
+  readonly stages: readonly BuiltStage[];
+  /** The calls of the builder after `build()`. */
+  readonly lateCalls: readonly string[];
+}
+
+export function warningsOf({ pipeline, routeCollection, stages, lateCalls }: WarningSources): readonly Warning[] {
+  return [
+    ...idlessAccessLog(pipeline),
+    ...uncoveredRoutes(routeCollection.all),
+    ...stages.flatMap(missingDirectory),
+    ...(profile === "debug" ? [...routeCollection.warnings(), ...late(lateCalls), ...stages.flatMap(templates)] : []),
+  ];
+}
+
+/** Looked for only in `run()`: tests load controllers that they do not serve, and have a log subscriber of their own. */
+export function processWarnings(
+  routeCollection: RouteCollection,
+  shutdownLast: readonly ShutdownLast[],
+): readonly Warning[] {
+  if (profile !== "debug") return [];
+  return [...routeCollection.unlistedControllers(), ...telemetryWarnings(shutdownLast)];
+}
+
+/** Of the front end: no build of it, or a development server that a release build does not use. */
+export function pageWarnings({ pages, devProxy }: Pick<Plan, "pages" | "devProxy">): readonly Warning[] {
+  const messages = [...(pages?.warnings() ?? [])];
+  if (devProxy === "ignored") messages.push("the development proxy is ignored in a release build");
+  return messages.map((message) => ({ message }));
+}
+
+function idlessAccessLog(pipeline: Pipeline): readonly Warning[] {
+  if (!pipeline.isOn("accessLog") || pipeline.isOn("requestId")) return [];
+  return [{ message: "the access log is on and the request id is off: its lines have an empty request_id" }];
+}
+
+function uncoveredRoutes(all: Routes): readonly Warning[] {
+  const routes = all.uncovered().map(({ method, path }) => `${method} ${path}`);
+  if (routes.length === 0) return [];
+  return [{ message: "routes merged after .middleware() are not covered by it", fields: { routes } }];
+}
+
+function missingDirectory({ layer }: BuiltStage): readonly Warning[] {
+  // With a slash behind it only a directory exists.
+  if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
+  const message = "the directory of .staticFiles(…) does not exist: nothing of it is served";
+  return [{ message, fields: { root: layer.root } }];
+}
+
+function late(calls: readonly string[]): readonly Warning[] {
+  if (calls.length === 0) return [];
+  return [{ message: "the builder was called after build(): the calls have no effect", fields: { calls } }];
+}
+
+function templates({ layer }: BuiltStage): readonly Warning[] {
+  const paths = layer instanceof MaintenanceLayer ? layer.maintenance.templates : [];
+  if (paths.length === 0) return [];
+  const message = "Maintenance.allow() compares text and knows no {name}: allow the part of the path before it";
+  return [{ message, fields: { paths } }];
+}
+
+/** Spans reach an exporter through its layer, and the last ones only if the application shuts the exporter down. */
+function telemetryWarnings(shutdownLast: readonly ShutdownLast[]): readonly Warning[] {
+  const subscriber = currentSubscriber();
+  // The layers of a subscriber that is no registry are unknown.
+  if (subscriber !== undefined && !(subscriber instanceof Registry)) return [];
+  const installed = new Set(subscriber?.layers);
+  const owned = new Map(shutdownLast.map((each) => [each.tracingLayer?.(), each]));
+  const withoutLayer = [...owned].filter(([layer]) => layer !== undefined && !installed.has(layer));
+  const withoutOwner = [...installed].filter((layer) => layer.needsShutdown === true && !owned.has(layer));
+  return [...withoutLayer.map(([, owner]) => layerMissing(owner)), ...withoutOwner.map(ownerMissing)];
+}
+
+function layerMissing(owner: ShutdownLast): Warning {
+  const name = nameOf(owner.constructor);
+  const message = `${name} is provided and its layer is not installed: it exports no spans`;
+  return { message, fields: { fix: "installLogging(filter, telemetry.tracingLayer())" } };
+}
+
+function ownerMissing(layer: TracingLayer): Warning {
+  const message = "a layer that exports spans is installed and its owner is not provided: the last spans are lost";
+  const fix = "builder.provide(provide(Telemetry).useValue(telemetry))";
+  return { message, fields: { layer: nameOf(layer.constructor), fix } };
+}

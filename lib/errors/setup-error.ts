@@ -1,0 +1,45 @@
+/**
+ * An error of the setup that the program does not catch ends the process with one line on standard error: code, message and the line of
+ * the program. Node would print a code frame of the library, and the stack.
+ *
+ * Not for errors of requests, which become answers, and not for faults of the framework, whose stack is needed.
+ */
+import { isMainThread } from "node:worker_threads";
+import type { FrameworkError } from "./framework-error.js";
+import { inspectThrown } from "./thrown-value.js";
+
+const LIBRARY = new URL("../", import.meta.url).href;
+
+/** The error, which is printed on one line if the program does not catch it: `throw setupError(new FrameworkError(…))`. */
+export function setupError<E extends FrameworkError>(error: E): E {
+  const line = callerOf(error);
+  printIfUncaught(error, `${error.code} ${error.message}${line === undefined ? "" : ` (at ${line})`}`);
+  return error;
+}
+
+/**
+ * Prints `text` and exits with 1 if the error reaches the top of the program. Node reports such an error before the next turn of the
+ * event loop; after it the listener is removed. A program that handles uncaught errors gets it instead, and so does the parent of a worker.
+ */
+export function printIfUncaught(error: Error, text = error.message): void {
+  texts.set(error, text);
+  if (!isMainThread || process.listenerCount("uncaughtException") > 0) return;
+  process.once("uncaughtException", print);
+  setImmediate(() => process.off("uncaughtException", print));
+}
+
+/** Several errors of one turn may be waiting; at most one of them is uncaught. */
+const texts = new WeakMap<Error, string>();
+
+function print(uncaught: unknown): void {
+  const text = uncaught instanceof Error ? texts.get(uncaught) : undefined;
+  process.stderr.write(`${text ?? inspectThrown(uncaught)}\n`);
+  process.exit(1);
+}
+
+/** The place outside the library from which the setting came. */
+function callerOf({ stack = "" }: Error): string | undefined {
+  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
+  const caller = frames.find((line) => !line.includes(LIBRARY));
+  return caller === undefined ? undefined : /\(?((?:file:|\/|[A-Za-z]:).*:\d+:\d+)\)?$/.exec(caller)?.[1];
+}

@@ -1,0 +1,113 @@
+/** A group of routes: below one prefix, or those of a table of endpoints. */
+import { nameOf } from "../di/token.js";
+import { StartupError, type Warning } from "../errors/diagnostic.js";
+import type { KoaMiddleware } from "../http/middleware.js";
+import { invalidRoutes, isEndpoint, type Endpoint } from "./endpoint.js";
+import { tableOf, type Table } from "./endpoint-table.js";
+import type { HandlerOf, PathOf } from "./handler.js";
+import type { MiddlewareInput } from "./middleware.js";
+import { joinPaths, pathText } from "./path.js";
+import { Route } from "./route.js";
+
+/** A handler or a route for each entry of a table. A handler that asks for a capture which its path lacks does not compile. */
+export type HandlersOf<T> = { readonly [K in keyof T & string]: HandlerOf<PathOf<T[K]>> | Route };
+
+/**
+ * Routes below one prefix that share middleware. Groups nest: their prefixes are joined, the outer group's middleware is outermost.
+ * The middleware of a group is around each of its routes and around no sibling of the group.
+ *
+ * @example
+ * new RouteGroup("/admin", [Route.get("/", dashboard), Route.get("/users", users)]).middleware(SignedIn);
+ */
+export class RouteGroup {
+  private readonly around: MiddlewareInput[] = [];
+  private readonly prefix: string;
+  private readonly members: readonly (Route | RouteGroup)[];
+  private ownWarnings: readonly Warning[] = [];
+
+  /** Throws `E_ROUTE_PATH` for a prefix that is no string, `E_ROUTES_INVALID` for a member that is neither route nor group. */
+  constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
+    this.prefix = pathText(prefix, "a group");
+    this.members = membersOf(members);
+  }
+
+  /**
+   * The routes of a table or of a resource, one handler for each entry. A route with middleware of its own takes the place of a
+   * handler: `create: Route.of(links.create, create).middleware(SignedIn)`.
+   *
+   * @throws FrameworkError `E_ROUTES_INVALID` for a value that is no table, for a handler without an entry, and for the route of another
+   * entry; `E_HANDLER_INVALID` for an entry without a handler
+   * @throws StartupError for a resource with an action that does not exist
+   */
+  static of<T extends object>(table: T, handlers: HandlersOf<T>): RouteGroup {
+    const read = tableOf(table);
+    if (read === undefined)
+      throw invalidRoutes(`${nameOf(table)} is no table: give the value of routes() or resource()`);
+    if (read.diagnostics.length > 0) throw new StartupError(read.diagnostics);
+    return new RouteGroup("", routesOf(read, new Map(Object.entries(handlers)))).warnOf(read.warnings);
+  }
+
+  /** @internal */
+  warnOf(warnings: readonly Warning[]): this {
+    this.ownWarnings = warnings;
+    return this;
+  }
+
+  /** The warnings of the tables in the group. @internal */
+  warnings(): readonly Warning[] {
+    const groups = this.members.filter((member) => member instanceof RouteGroup);
+    return [...this.ownWarnings, ...groups.flatMap((group) => group.warnings())];
+  }
+
+  /** Puts middleware around each route of the group; the first is the outermost. It runs after the match, never on 404 or 405. */
+  middleware(...middleware: readonly MiddlewareInput[]): this {
+    this.around.push(...middleware);
+    return this;
+  }
+
+  /** The same for middleware written for Koa. */
+  layer(...layers: readonly KoaMiddleware[]): this {
+    return this.middleware(...layers);
+  }
+
+  /** The routes below a prefix, with more middleware around them. @internal */
+  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
+    const start = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
+    const around = [...outer, ...this.around];
+    return this.members.flatMap((member) => member.flattened(start, around));
+  }
+}
+
+/**
+ * A copy of the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is no list, and for a member that is
+ * neither route nor group: plain JavaScript can give both, and here the stack names the line.
+ */
+export function membersOf(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
+  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is no list of routes`);
+  const at = given.findIndex((member) => !(member instanceof Route || member instanceof RouteGroup));
+  if (at >= 0) throw invalidRoutes(`member ${at + 1}, ${notAMember(given[at])}`);
+  return [...given];
+}
+
+function notAMember(given: unknown): string {
+  if (isEndpoint(given)) return "an endpoint without a handler: write Route.of(endpoint, handler)";
+  const isTable = typeof given === "object" && given !== null && tableOf(given) !== undefined;
+  if (isTable) return "a table without handlers: write RouteGroup.of(table, { index: handler, … })";
+  return `${nameOf(given)}, is neither a Route nor a RouteGroup`;
+}
+
+function routesOf(
+  { name, entries }: Table,
+  handlers: ReadonlyMap<string, HandlerOf<string> | Route>,
+): readonly Route[] {
+  const surplus = [...handlers.keys()].find((key) => !entries.has(key));
+  if (surplus !== undefined) throw invalidRoutes(`"${surplus}" is no entry of the table "${name}"`);
+  return [...entries].map(([key, entry]) => routeOf(entry, handlers.get(key), `"${key}" of the table "${name}"`));
+}
+
+function routeOf(entry: Endpoint, given: HandlerOf<string> | Route | undefined, title: string): Route {
+  // Without types a handler may be missing; Route.of reports it.
+  if (!(given instanceof Route)) return Route.of(entry, given as HandlerOf<string>);
+  if (given.endpoint === entry) return given;
+  throw invalidRoutes(`${title} is given the route of another endpoint: write Route.of(table.entry, handler)`);
+}

@@ -1,0 +1,57 @@
+/**
+ * Upgrades that no listener claims. Once a server has a listener for `upgrade`, Node hands over the socket of each request that asks for
+ * one, and serves it no more. A listener that leaves paths to others would leave such a socket open for ever, so it is refused with 400.
+ *
+ * Without a listener for `upgrade` such a request is an ordinary one (RFC 9110 section 7.8), so this file adds its own only beside others.
+ */
+import type { Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { SystemClock } from "../runtime/clock.js";
+import type { ConnectionRefusals } from "./connection-refusal.js";
+
+/** A listener that has asked a database who the client is may claim the socket later. engine.io waits as long. */
+const CLAIM_MS = 1000;
+
+/** Code that works with a socket listens to one of these, or writes. */
+const EVENTS = ["data", "readable", "end", "close", "error"] as const;
+
+const clock = new SystemClock();
+
+export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefusals): void {
+  const watch = (_incoming: unknown, socket: Duplex): void => {
+    // The socket has no other listener for errors until it is claimed, and a client that resets it would end the process.
+    socket.on("error", ignore);
+    const isClaimed = claimOf(socket);
+    const decide = (): void => {
+      if (isClaimed()) socket.off("error", ignore);
+      else refusals.refuse(socket, "400 Bad Request", { code: "UPGRADE" });
+    };
+    clock.setTimeout(decide, CLAIM_MS, { background: true });
+  };
+  const others = (): number => server.listeners("upgrade").filter((each) => each !== watch).length;
+  // Before the others, so that it sees the socket as Node hands it over.
+  const begin = (): void => void server.off("upgrade", watch).prependListener("upgrade", watch);
+  server.on("newListener", (event, listener) => {
+    if (event === "upgrade" && listener !== watch && others() === 0) begin();
+  });
+  server.on("removeListener", (event, listener) => {
+    if (event === "upgrade" && listener !== watch && others() === 0) server.off("upgrade", watch);
+  });
+  if (others() > 0) begin();
+}
+
+/** Tells later whether any code has begun to work with the socket. */
+function claimOf(socket: Duplex & { readonly bytesWritten?: number }): () => boolean {
+  const before = { written: socket.bytesWritten, listeners: listenersOf(socket) };
+  return () =>
+    socket.destroyed ||
+    !socket.writable ||
+    socket.bytesWritten !== before.written ||
+    listenersOf(socket) !== before.listeners;
+}
+
+function listenersOf(socket: Duplex): number {
+  return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), 0);
+}
+
+function ignore(): void {}

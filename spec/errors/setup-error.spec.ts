@@ -1,0 +1,81 @@
+/** What a program prints that does not catch an error of its setup. */
+import { expect } from "chai";
+import { runProgram } from "../support/program.js";
+
+const PRELUDE = `
+  const { AppConfig, Application, Maintenance, RateLimit, resource, Route, Routes } = await load("entries/main.js");
+`;
+
+const REPORT = `the application cannot start
+  E_PORT x is not a port
+    at .port(n)
+    fix: give a whole number from 0 (any free port) to 65535
+`;
+
+describe("a program that does not catch an error of its setup", () => {
+  const rows: readonly (readonly [what: string, program: string, stderr: RegExp | string])[] = [
+    ["a wrong port", `Application.create().port("x").build()`, REPORT],
+    [
+      "a wrong port in a function that no code waits for",
+      `(async () => Application.create().port("x").build())()`,
+      REPORT,
+    ],
+    [
+      "a wrong URL of the environment",
+      `Application.create().config(AppConfig.fromEnv({ APP_URL: "shop.example" })).build()`,
+      /^the application cannot start\n {2}E_APP_URL "shop\.example" is not a URL[^\n]*\n[^\n]*APP_URL[^\n]*\n {4}fix: [^\n]*\n$/,
+    ],
+    [
+      "an unknown option",
+      `new AppConfig({ nmae: "shop" })`,
+      /^E_OPTION new AppConfig: "nmae" is not an option; the options are name, url, env, port \(at [^\n]+:\d+:\d+\)\n$/,
+    ],
+    ["a wrong limit", `RateLimit.perMinute(-1)`, /^E_RATE_LIMIT_QUOTA [^\n]* not -1 \(at [^\n]+:\d+:\d+\)\n$/],
+    ["a wrong path", `new Maintenance().allow("/a?b")`, /^E_MAINTENANCE_PATH allow\("\/a\?b"\)[^\n]*\n$/],
+    ["a wrong member", `new Routes([Routes])`, /^E_ROUTES_INVALID member 1, Routes, is neither[^\n]*\n$/],
+  ];
+  for (const [what, program, stderr] of rows) {
+    it(`prints ${what} without a stack, and ends with 1`, async () => {
+      const ended = await runProgram(PRELUDE + program);
+
+      if (typeof stderr === "string") expect(ended.stderr).to.equal(stderr);
+      else expect(ended.stderr).to.match(stderr);
+      expect(ended.code).to.equal(1);
+    });
+  }
+
+  it("prints another error with its stack", async () => {
+    const program = `try { RateLimit.perMinute(-1) } catch {} throw new Error("another");`;
+
+    const { stderr, code } = await runProgram(PRELUDE + program);
+
+    expect(stderr)
+      .to.match(/^Error: another\n {4}at /)
+      .and.not.to.contain("E_RATE_LIMIT_QUOTA");
+    expect(code).to.equal(1);
+  });
+
+  it("is left alone if it handles uncaught errors itself", async () => {
+    const program = `
+      process.on("uncaughtException", ({ code, stack }) => console.log(code, stack.includes("quota")));
+      RateLimit.perMinute(-1);
+    `;
+
+    const { stdout, stderr, code } = await runProgram(PRELUDE + program);
+
+    expect([stdout, stderr, code]).to.deep.equal(["E_RATE_LIMIT_QUOTA true\n", "", 0]);
+  });
+});
+
+describe("a program that catches an error of its setup", () => {
+  it("has no listener of the library afterwards", async () => {
+    const program = `
+      for (let i = 0; i < 20; i++) try { Application.create().port("x").build() } catch {}
+      const listeners = () => process.listenerCount("uncaughtException");
+      const during = listeners();
+      setImmediate(() => console.log(during, listeners()));
+    `;
+
+    expect(await runProgram(PRELUDE + program)).to.include({ stdout: "1 0\n", stderr: "", code: 0 });
+  });
+});
