@@ -61,21 +61,23 @@ type ContractOf<C> = C extends keyof PageContracts ? PageContracts[C] : Readonly
 export type ServerProps<C> = InputsOf<ContractOf<C>>;
 
 /** What `page()` takes for a contract. A shared prop may be given again, and goes before the shared one. */
-export type InputsOf<T> = Inputs<T> & { readonly [K in Exclude<keyof SharedProps, keyof T>]?: Input<SharedProps[K]> };
+export type InputsOf<T> = Inputs<T> & {
+  readonly [K in Exclude<keyof SharedProps, keyof T>]?: PropInput<SharedProps[K]>;
+};
 
 type Inputs<T> = {
-  readonly [K in keyof T as IsOptional<T, K> extends true ? never : K]: Input<T[K]>;
+  readonly [K in keyof T as IsOptional<T, K> extends true ? never : K]: PropInput<T[K]>;
 } & {
   readonly [K in keyof T as IsOptional<T, K> extends true ? K : never]?:
-    LateInput<Exclude<T[K], undefined>> | undefined;
+    LatePropInput<Exclude<T[K], undefined>> | undefined;
 };
 
 type IsOptional<T, K extends keyof T> = string extends K ? true : object extends Pick<T, K> ? true : false;
 
 /** A prop that the first answer has: a value, a function that makes one, or a prop that is not sent later. */
-type Input<T> = Sendable<T> | Promise<Sendable<T>> | Prop<Sendable<T>, "present"> | Maker<T, "present">;
+type PropInput<T> = Sendable<T> | Promise<Sendable<T>> | Prop<Sendable<T>, "present"> | Maker<T, "present">;
 
-type LateInput<T> = Sendable<T> | Promise<Sendable<T>> | Prop<Sendable<T>> | Maker<T, "present" | "late">;
+type LatePropInput<T> = Sendable<T> | Promise<Sendable<T>> | Prop<Sendable<T>> | Maker<T, "present" | "late">;
 
 type Maker<T, P extends "present" | "late"> = (
   ctx: Context,

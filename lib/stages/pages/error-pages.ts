@@ -50,6 +50,8 @@ export class ErrorPagesLayer extends StageLayer {
     const component = this.components[statusCode] ?? this.components[statusCode < 500 ? "4xx" : "5xx"];
     if (component === undefined || !isReplaceable(ctx)) return undefined;
     ctx.completeHeadWith(VARY);
+    // A status that Node's response has by itself gives way to the 200 of a body.
+    ctx.answerStatus(statusCode);
     const visit = readerOf(ctx);
     if (visit === undefined) return undefined;
     return this.write(ctx, Page.of(component, { status: statusCode }), visit);

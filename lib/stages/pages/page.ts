@@ -109,17 +109,14 @@ export class Page extends Deferred {
  *
  * @throws TypeError for a component that is no text, and for a prop whose name has a comma: no request could name it
  */
-export function page<C extends ComponentName>(
-  component: C,
-  ...[props]: object extends ServerProps<C> ? [props?: ServerProps<C>] : [props: ServerProps<C>]
-): Page;
-export function page<T>(
-  component: PageContract<T>,
-  ...[props]: object extends InputsOf<T> ? [props?: InputsOf<T>] : [props: InputsOf<T>]
-): Page;
-export function page(component: string | PageContract, props?: PropTable): Page {
+export function page<const C extends ComponentName | PageContract>(component: C, ...[props]: PropsArguments<C>): Page {
   return Page.of(typeof component === "object" ? component.component : component, props);
 }
+
+/** The second argument, which may be left out where no prop is needed. */
+type PropsArguments<C> = C extends PageContract<infer T> ? Arguments<InputsOf<T>> : Arguments<ServerProps<C>>;
+
+type Arguments<I> = object extends I ? [props?: I] : [props: I];
 
 function checkedComponent(component: unknown): string {
   if (typeof component === "string" && component !== "") return component;

@@ -1,7 +1,10 @@
 /** The applications of the scenarios, written as a user would write them. */
 
 import { type Context, Controller, Get, Injectable, Module, Post, Route, Routes } from "@stagecraft/framework";
-import { areaAnswer, areaPath, HELLO, LinkStore } from "../fixtures.js";
+import { contract, page } from "@stagecraft/framework/pages";
+import { areaAnswer, areaPath, HELLO, LinkStore, PAGE_COMPONENT, pageProps } from "../fixtures.js";
+
+const index = contract(PAGE_COMPONENT, {});
 
 @Controller("/")
 class HelloController {
@@ -28,6 +31,17 @@ class LinksController {
 
 @Module({ controllers: [LinksController], providers: [LinkStore] })
 export class LinksModule {}
+
+@Controller("/links")
+class PagesController {
+  @Get("/")
+  index() {
+    return page(index, pageProps());
+  }
+}
+
+@Module({ controllers: [PagesController] })
+export class PagesModule {}
 
 @Controller("/echo")
 class EchoController {

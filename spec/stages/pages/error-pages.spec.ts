@@ -120,6 +120,7 @@ describe("an error page", () => {
     await until(() => began > 0);
     clock.advance(1000);
 
+    expect([missing.status, (await slow).status]).to.deep.equal([404, 408]);
     expect((await missing.json<PageData>()).props).to.deep.equal({ errors: {}, user: "ann", status: 404 });
     expect((await (await slow).json<PageData>()).props).to.deep.equal({ errors: {}, user: "ann", status: 408 });
   });
