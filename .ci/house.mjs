@@ -39,7 +39,7 @@ printRooms();
 function readFiles(folder) {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true });
   return found
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.c?ts$/.test(entry.name))
     .map((entry) => {
       const file = join(entry.parentPath, entry.name);
       const text = readFileSync(file, "utf8");
@@ -79,7 +79,7 @@ function importsOf({ path, tree }) {
   const sources = tree.body.flatMap(({ source }) => source?.value ?? []);
   return sources
     .filter((from) => from.startsWith("."))
-    .map((from) => posix.join(dirname(path), from).replace(/\.js$/, ".ts"));
+    .map((from) => posix.join(dirname(path), from).replace(/\.(c?)js$/, ".$1ts"));
 }
 
 function importersOf(all) {

@@ -112,7 +112,7 @@ function pipelineParts(
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
     warnings: () => [
-      ...warningsOf({ pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+      ...warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
       ...pageWarnings(plan),
     ],
     processWarnings: () => processWarnings(routeCollection, shutdownLastOf(container)),

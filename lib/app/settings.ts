@@ -56,7 +56,8 @@ function checkConfig(config: unknown): readonly Diagnostic[] {
 
 /** Checked here, because Node would listen on all addresses if it got an empty one. */
 function checkHost(host: unknown): Diagnostic | undefined {
-  if (typeof host === "string" && (isIPv6(host) || /^[^\s/:[\]]+$/.test(host))) return undefined;
+  // The first call of `isIPv6` takes milliseconds: Node compiles a long pattern.
+  if (typeof host === "string" && (/^[^\s/:[\]]+$/.test(host) || isIPv6(host))) return undefined;
   return {
     code: "E_BIND",
     what: `${typeof host === "string" ? JSON.stringify(host) : nameOf(host)} is not an address to listen on`,

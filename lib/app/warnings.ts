@@ -3,6 +3,7 @@
  * only a debug build looks for them; a release build warns of what may differ between two machines, and of requests without protection.
  */
 import { existsSync } from "node:fs";
+import type Koa from "koa";
 import { nameOf } from "../di/token.js";
 import type { Warning } from "../errors/diagnostic.js";
 import type { ShutdownLast } from "../lifecycle/subsystem.js";
@@ -18,6 +19,7 @@ import type { Plan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
 
 export interface WarningSources {
+  readonly koa: Koa;
   readonly pipeline: Pipeline;
   readonly routeCollection: RouteCollection;
   readonly stages: readonly BuiltStage[];
@@ -25,11 +27,12 @@ export interface WarningSources {
   readonly lateCalls: readonly string[];
 }
 
-export function warningsOf({ pipeline, routeCollection, stages, lateCalls }: WarningSources): readonly Warning[] {
+export function warningsOf({ koa, pipeline, routeCollection, stages, lateCalls }: WarningSources): readonly Warning[] {
   return [
     ...idlessAccessLog(pipeline),
     ...uncoveredRoutes(routeCollection.all),
     ...stages.flatMap(missingDirectory),
+    ...replacedErrorHandler(koa),
     ...(profile === "debug" ? [...routeCollection.warnings(), ...late(lateCalls), ...stages.flatMap(templates)] : []),
   ];
 }
@@ -66,6 +69,14 @@ function missingDirectory({ layer }: BuiltStage): readonly Warning[] {
   if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
   const message = "the directory of .staticFiles(…) does not exist: nothing of it is served";
   return [{ message, fields: { root: layer.root } }];
+}
+
+/** As koa-onerror does. An error becomes an answer inside the pipeline instead, where the stages complete its head. */
+function replacedErrorHandler({ context }: Koa): readonly Warning[] {
+  if (!Object.hasOwn(context, "onerror")) return [];
+  const message =
+    "koa.context.onerror was replaced, and has no effect on the answers to errors: use .errorMapping(new ErrorMapping().using(mapper))";
+  return [{ message }];
 }
 
 function late(calls: readonly string[]): readonly Warning[] {

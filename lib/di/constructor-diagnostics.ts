@@ -19,12 +19,18 @@ export function unreadableConstructor(provider: Provider, target: object, shape:
   };
 }
 
+/** What each tool does with the metadata. */
+const KEEP_METADATA =
+  'set "emitDecoratorMetadata": true, which tsc and vitest on Vite 8 read, or "decoratorMetadata": true for swc; ' +
+  "esbuild, tsx and Vite 7 have no such setting, and Node's own type stripping does not parse decorators; " +
+  "or put @Inject on every parameter";
+
 function metadataDropped(name: string, where: string): Diagnostic {
   return {
     code: "E_METADATA_DROPPED",
     what: `${name} has a decorator, but the types of its constructor parameters are not known: the tool that compiled it dropped the decorator metadata`,
     where,
-    fix: 'compile with tsc and "emitDecoratorMetadata": true (esbuild, tsx and vitest drop the metadata), or put @Inject on every parameter',
+    fix: KEEP_METADATA,
   };
 }
 

@@ -3,7 +3,7 @@
  * `@Inject(token)` names the token where the type cannot: for an interface, a string, a function. A class with `@Controller` or
  * `@Module`, and a class without constructor parameters, needs no `@Injectable()`.
  *
- * Only this file imports `reflect-metadata` and reads `design:…`.
+ * Only this file reads `design:…`.
  *
  * @example
  * ```ts
@@ -14,13 +14,16 @@
  * ```
  */
 
-// The import completes the global Reflect; it has no names.
-// oxlint-disable-next-line import/no-unassigned-import
-import "reflect-metadata";
+// The names on the global Reflect, also for users of the package.
+/// <reference types="reflect-metadata" preserve="true" />
+
 import { FrameworkError } from "../errors/framework-error.js";
 import { bareDecorator, refuseReplaced } from "./bare-decorator.js";
 import type { AbstractClass, InjectionToken } from "./token.js";
 import { setupError } from "../errors/setup-error.js";
+// Completes the global Reflect.
+// oxlint-disable-next-line import/no-unassigned-import
+import "./tsyringe.cjs";
 
 /**
  * A typed value that a decorator attaches to a class. A child class does not inherit it.

@@ -1,16 +1,9 @@
 /**
  * Keeps the instances of one application in a tsyringe child container of its own. Two applications of one process share no instance,
- * and registrations in tsyringe's global container are never found. No other file imports tsyringe.
- *
- * The order of the imports matters: `tslib-globals.ts` and `reflect-metadata` (in `injectable.ts`) come before tsyringe.
+ * and registrations in tsyringe's global container are never found. No other file uses tsyringe.
  */
-import { dropTslibGlobals } from "./tslib-globals.js";
-// oxlint-disable-next-line import/no-unassigned-import
-import "./injectable.js";
-import { container as globalContainer, type DependencyContainer } from "tsyringe";
 import type { Provider } from "./provider.js";
-
-dropTslibGlobals();
+import tsyringe from "./tsyringe.cjs";
 
 /** tsyringe takes a bare `null` or `undefined` for a missing registration; in a box they are values. */
 interface Box {
@@ -18,7 +11,7 @@ interface Box {
 }
 
 export class InstanceStore {
-  private readonly container: DependencyContainer = globalContainer.createChildContainer();
+  private readonly container: tsyringe.DependencyContainer = tsyringe.container.createChildContainer();
   private readonly stored: (readonly [Provider, unknown])[] = [];
 
   has({ key }: Provider): boolean {

@@ -79,8 +79,11 @@ export abstract class Answer {
     const { raw } = this;
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
-    this.payload = value instanceof Uint8Array ? asBuffer(value) : value;
-    if (before !== value && typeof value === "object" && isStream(value)) keepFailure(value);
+    if (value instanceof Uint8Array) this.payload = asBuffer(value);
+    else {
+      this.payload = value;
+      if (before !== value && typeof value === "object" && isStream(value)) keepFailure(value);
+    }
     // A head that is sent stays as it is.
     if (this.headIsSent) return;
     // Middleware for Koa sets the length of a stream before the stream itself.

@@ -7,13 +7,14 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Cookies from "cookies";
-import Koa from "koa";
+import type Koa from "koa";
 import { copyBytes, readForm, readJson, readSearch, readText } from "./body-reader.js";
 import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
 import { asFrameworkError } from "./thrown-error.js";
 import { Answer } from "./answer.js";
 import { Exchange } from "./exchange.js";
+import packages from "./packages.cjs";
 import { handOutResponse } from "./raw-response.js";
 import { spareConnection } from "./unread-body.js";
 import { discardBody } from "./body-stream.js";
@@ -314,7 +315,7 @@ export class Context<Names extends string = never> extends Exchange {
 }
 
 // All other members of Koa's context are inherited from Koa itself.
-Object.setPrototypeOf(Answer.prototype, Object.getPrototypeOf(new Koa().context) as object);
+Object.setPrototypeOf(Answer.prototype, Object.getPrototypeOf(new packages.Koa().context) as object);
 
 /** All lines of a header. Node makes this table for all headers at once, so it is read only if the request has the header. */
 function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {

@@ -3,11 +3,11 @@
  * trackers (Sentry, dd-trace, elastic-apm), and takes the errors that middleware emits. An event without a listener is logged; with
  * Node's own `emit` it would be thrown.
  */
-import Koa from "koa";
 import { describeThrown } from "../errors/thrown-value.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Exchange } from "./exchange.js";
+import packages from "./packages.cjs";
 import { asFrameworkError } from "./thrown-error.js";
 
 const log = tracing.target("framework::http::error");
@@ -15,7 +15,7 @@ const log = tracing.target("framework::http::error");
 /** What has become of an error of one request: the log has it, or the listeners have. */
 type Known = "logged" | "told";
 
-export class KoaApplication extends Koa {
+export class KoaApplication extends packages.Koa {
   // By request, because a program may throw one error object again and again.
   private readonly knownErrors = new WeakMap<object, Map<unknown, Known>>();
 

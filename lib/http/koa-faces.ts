@@ -5,15 +5,16 @@
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
-import Koa from "koa";
-import Cookies from "cookies";
+import type Koa from "koa";
+import type Cookies from "cookies";
 import type { Context } from "./context.js";
 import { parseFields } from "./body-reader.js";
 import { queryOf } from "./request-target.js";
 import { lengthOf } from "./answer.js";
 import { checkStatusMessage } from "./head.js";
+import packages from "./packages.cjs";
 
-const koa = new Koa();
+const koa = new packages.Koa();
 // Not exported, and not imported from Koa's files: Jest reads every export of a module, and Koa's getters throw without a request.
 const koaRequest = Object.getPrototypeOf(koa.request) as object;
 const koaResponse = Object.getPrototypeOf(koa.response) as Pick<Koa.Response, "back">;
@@ -271,7 +272,7 @@ Object.setPrototypeOf(KoaResponseFace.prototype, koaResponse);
  * `ctx.cookies`. A cookie is `Secure` if the client used HTTPS, unless the call says otherwise. Unlike Koa's, it never throws because the
  * connection to this process is not encrypted: a proxy may decrypt.
  */
-export class ContextCookies extends Cookies {
+export class ContextCookies extends packages.Cookies {
   private readonly isSecure: boolean;
 
   constructor(private readonly ctx: Context) {

@@ -58,8 +58,8 @@ export function answerWith(ctx: Context, value: unknown): void {
     if (!ctx.isAnswered && !ctx.isWrittenByHand) ctx.answerStatus(204);
   } else if (typeof value === "object") {
     answerWithObject(ctx, value);
-  } else if (typeof value !== "boolean" || !ctx.headIsSent) {
-    // The boolean that `res.write` returns is no answer.
+  } else if (typeof value !== "boolean" || (!ctx.headIsSent && ctx.payload === undefined)) {
+    // The boolean that `res.write` returns is no answer, nor is one that says that `ctx.body` was set, as of koa2-swagger-ui.
     answerJson(ctx, value);
   }
 }

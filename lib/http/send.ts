@@ -162,7 +162,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const closes =
     lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
   if (closes) connection.isClosing = true;
-  if (ctx.isShared || raw.getHeaderNames().length > 0 || !takesText(raw)) {
+  if (ctx.isShared || hasHeaders(raw) || !takesText(raw)) {
     writeOnTop(ctx, length, closes);
     return;
   }
@@ -175,9 +175,23 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   writeHead(raw, pairs, head);
 }
 
+/** Most answers with headers have this one, and Node makes the list of names for each call. */
+function hasHeaders(raw: ServerResponse): boolean {
+  return raw.hasHeader("Content-Type") || raw.getHeaderNames().length > 0;
+}
+
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
   const { raw } = ctx;
   if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
+  // A stage that has set the length of the body, as for a file, has set the framing.
+  if (raw.getHeader("Content-Length") !== length || raw.hasHeader("Transfer-Encoding")) setFraming(raw, length);
+  if (closes) raw.setHeader("Connection", "close");
+  // The writeHead of a shared response completes the head itself.
+  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
+  raw.writeHead(raw.statusCode);
+}
+
+function setFraming(raw: ServerResponse, length: number | undefined): void {
   takeOffWrongFraming(raw);
   if (
     length !== undefined &&
@@ -186,10 +200,6 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
   ) {
     raw.setHeader("Content-Length", length);
   }
-  if (closes) raw.setHeader("Connection", "close");
-  // The writeHead of a shared response completes the head itself.
-  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
-  raw.writeHead(raw.statusCode);
 }
 
 /**

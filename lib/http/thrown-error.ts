@@ -2,9 +2,12 @@
  * Tells errors with a status (`FrameworkError`, Koa's `HttpError`, the reasons of `ctx.signal`) from unhandled errors. The first kind
  * is answered with its status, the second with a 500. Not for start-up errors.
  */
-import Koa, { HttpError } from "koa";
+import type Koa from "koa";
 import { ClientGoneError, FrameworkError } from "../errors/framework-error.js";
 import type { Exchange } from "./exchange.js";
+import packages from "./packages.cjs";
+
+const { HttpError } = packages.Koa;
 
 /** The error with a status; `undefined` for an unhandled error, and for a value that throws when it is looked at. @internal */
 export function asFrameworkError(ctx: Exchange, thrown: unknown): FrameworkError | undefined {
@@ -71,7 +74,7 @@ let assertPrototype: object | undefined;
 function ofAssert(): object {
   if (assertPrototype !== undefined) return assertPrototype;
   try {
-    const koa: Koa = new Koa();
+    const koa: Koa = new packages.Koa();
     koa.context.assert(false, 400);
   } catch (error) {
     assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;

@@ -4,7 +4,7 @@
  * adds there are found, and in this application only.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type ServerHttp2Stream } from "node:http2";
+import type { ServerHttp2Stream } from "node:http2";
 import type Koa from "koa";
 import { ClientGoneError } from "../errors/framework-error.js";
 import type { TrustedProxies } from "../http/client-address.js";
@@ -89,13 +89,17 @@ function hasSent100({ _sent100, stream }: Noted): boolean | undefined {
   return stream === undefined ? _sent100 : (stream.sentInfoHeaders ?? []).length > 0;
 }
 
+/** Error codes of HTTP/2 (RFC 9113 section 7). They are not read from `node:http2`, which few applications need: it loads slowly. */
+const HTTP2_NO_ERROR = 0x0;
+const HTTP2_INTERNAL_ERROR = 0x2;
+
 function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, stream: ServerHttp2Stream): void {
   // HTTP/2 has no reason phrase (RFC 9113 section 8.3.2). Node warns when one is set, even an empty one.
   Object.defineProperty(response, "statusMessage", { value: "", writable: true });
   const destroy = response.destroy.bind(response);
   // Node would end the body as if it were whole (RFC 9113 section 8.1).
   response.destroy = (error) => {
-    if (!stream.closed) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    if (!stream.closed) stream.close(HTTP2_INTERNAL_ERROR);
     return destroy(error);
   };
   if (stream.endAfterHeaders) return;
@@ -103,7 +107,7 @@ function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, strea
   spareConnection(incoming);
   const push = incoming.push.bind(incoming);
   incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
-    if (chunk !== null || stream.rstCode === constants.NGHTTP2_NO_ERROR) return push(chunk, encoding);
+    if (chunk !== null || stream.rstCode === HTTP2_NO_ERROR) return push(chunk, encoding);
     incoming.destroy(new ClientGoneError());
     return false;
   };
@@ -116,7 +120,7 @@ function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, strea
  */
 function letGoOfBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void {
   if (incoming.readableFlowing === null) return;
-  stream.close(constants.NGHTTP2_NO_ERROR);
+  stream.close(HTTP2_NO_ERROR);
   incoming.resume();
 }
 

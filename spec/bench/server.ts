@@ -58,8 +58,11 @@ async function announcedPort(child: ChildProcess): Promise<number> {
   throw new Error("it ended before it was ready");
 }
 
-/** Fields 14 and 15 of /proc/<pid>/stat, in ticks of 10 ms; the name before them may contain spaces. */
-function cpuSeconds(pid: number | undefined): number {
+/**
+ * Processor time of a process so far, all threads; `NaN` where the system does not report it. Fields 14 and 15 of /proc/<pid>/stat, in
+ * ticks of 10 ms; the name before them may contain spaces.
+ */
+export function cpuSeconds(pid: number | undefined): number {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return Number.NaN;
   const fields = readFileSync(file, "utf8").split(") ").at(-1)?.split(" ") ?? [];

@@ -3,36 +3,72 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";
-import { join } from "node:path";
-import { ALL_PEERS, ours } from "./contender.js";
+import { join, resolve } from "node:path";
+import { ALL_PEERS, before as earlier, type Contender, ours } from "./contender.js";
 import type { BenchOptions } from "./options.js";
 import { freePort } from "../support/free-port.js";
 import { ROOT } from "./places.js";
+import { cpuSeconds } from "./server.js";
 import { markdownTable, median } from "./table.js";
 
 interface Starter {
-  readonly name: string;
+  readonly contender: string;
+  readonly program: "hello" | "samples/links";
   readonly args: readonly string[];
   readonly path: string;
 }
 
-const STARTERS: readonly Starter[] = [
-  { name: "stagecraft, samples/links", args: [join(ROOT, "dist/samples/links/main.js")], path: "/up/live" },
-  ...[...ALL_PEERS, ours()].map(({ name, script }) => ({ name: `${name}, hello`, args: [script, "hello"], path: "/" })),
-];
-
-/** Each round runs every program once; the table shows medians and maxima. */
-export async function runStart(options: BenchOptions): Promise<string> {
-  const starters = STARTERS.filter(({ name }) => options.only?.some((wanted) => name.startsWith(`${wanted},`)) ?? true);
-  const taken = new Map<Starter, number[]>(starters.map((starter) => [starter, []]));
-  for (let round = 0; round < options.rounds * 2; round += 1) {
-    for (const [starter, times] of taken) times.push(await coldStart(starter));
-  }
-  const rows = [...taken].map(([{ name }, times]) => [name, median(times).toFixed(0), Math.max(...times).toFixed(0)]);
-  return markdownTable(["program", "median ms", "slowest ms"], rows);
+interface Start {
+  readonly ms: number;
+  /** Processor time of the process, all threads: other load on the machine changes it little. */
+  readonly cpuMs: number;
 }
 
-async function coldStart({ name, args, path }: Starter): Promise<number> {
+function hello({ name, script }: Contender): Starter {
+  return { contender: name, program: "hello", args: [script, "hello"], path: "/" };
+}
+
+function links(contender: string, checkout: string): Starter {
+  const script = join(resolve(checkout), "dist/samples/links/main.js");
+  return { contender, program: "samples/links", args: [script], path: "/up/live" };
+}
+
+const STARTERS: readonly Starter[] = [links("stagecraft", ROOT), ...[...ALL_PEERS, ours()].map(hello)];
+
+function startersOf({ only, before }: BenchOptions): readonly Starter[] {
+  const wanted = STARTERS.filter(({ contender }) => only?.includes(contender) ?? true);
+  return before === undefined ? wanted : [links("before", before), hello(earlier(before)), ...wanted];
+}
+
+/** Each round starts every program once. */
+export async function runStart(options: BenchOptions): Promise<string> {
+  const taken = new Map<Starter, Start[]>(startersOf(options).map((starter) => [starter, []]));
+  for (let round = 0; round < options.rounds * 2; round += 1) {
+    for (const [starter, starts] of taken) starts.push(await coldStart(starter));
+  }
+  return summary(taken);
+}
+
+const COLUMNS = ["program", "median ms", "slowest ms", "CPU ms", "CPU ratio"];
+
+/** The ratio is "times as fast as the first contender with this program", taken within a round. */
+function summary(taken: ReadonlyMap<Starter, readonly Start[]>): string {
+  const rows = [...taken].map(([{ contender, program }, starts]) => {
+    const [, reference = []] = [...taken].find(([first]) => first.program === program) ?? [];
+    const times = starts.map(({ ms }) => ms);
+    return [
+      `${contender}, ${program}`,
+      median(times).toFixed(0),
+      Math.max(...times).toFixed(0),
+      median(starts.map(({ cpuMs }) => cpuMs)).toFixed(0),
+      median(starts.map(({ cpuMs }, round) => (reference[round]?.cpuMs ?? 0) / cpuMs)).toFixed(2),
+    ];
+  });
+  return markdownTable(COLUMNS, rows);
+}
+
+async function coldStart({ contender, program, args, path }: Starter): Promise<Start> {
+  const name = `${contender}, ${program}`;
   const port = await freePort();
   const started = performance.now();
   const child = spawn(process.execPath, args, {
@@ -44,7 +80,7 @@ async function coldStart({ name, args, path }: Starter): Promise<number> {
       if (child.exitCode !== null) throw new Error(`${name} ended with code ${child.exitCode} before it answered`);
       if (performance.now() - started > 20_000) throw new Error(`${name} did not answer 200 on ${path} within 20 s`);
     }
-    return performance.now() - started;
+    return { ms: performance.now() - started, cpuMs: cpuSeconds(child.pid) * 1000 };
   } finally {
     child.kill("SIGKILL");
     if (child.exitCode === null) await once(child, "exit");
@@ -53,11 +89,11 @@ async function coldStart({ name, args, path }: Starter): Promise<number> {
 
 /** One start; a refused connection is repeated after two milliseconds, so that the requests do not slow the start. */
 async function answers(port: number, path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const again = (): unknown => setTimeout(resolve, 2, false);
+  return new Promise((done) => {
+    const again = (): unknown => setTimeout(done, 2, false);
     get({ host: "127.0.0.1", port, path, agent: false }, (response) => {
       response.resume();
-      resolve(response.statusCode === 200);
+      done(response.statusCode === 200);
     }).on("error", again);
   });
 }

@@ -196,8 +196,10 @@ describe("the guide to the lifecycle", () => {
 
 describe("lock files and scripts", () => {
   it("name no registry, so that npm uses the configured one", () => {
-    const locks = ["package-lock.json", "spec/bench/peers/package-lock.json"];
-    const scripts = ["package.json", ".ci/run", ".ci/packed/run", ".ci/peers/run", ".npmrc", "spec/bench/peers/.npmrc"];
+    const folders = ["", "spec/bench/peers/", "spec/neighbours/"];
+    const locks = folders.map((folder) => `${folder}package-lock.json`);
+    const settings = folders.map((folder) => `${folder}.npmrc`);
+    const scripts = ["package.json", ".ci/run", ".ci/packed/run", ".ci/peers/run", ...settings];
 
     const resolved = locks.filter((path) => /"resolved": "http/.test(textOf(path) ?? ""));
     const named = scripts.filter((path) => /registry[.=]|npmjs\./.test(textOf(path) ?? ""));

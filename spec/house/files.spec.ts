@@ -27,7 +27,7 @@ describe("files", () => {
     const wrong = breaches(shown, ({ path }) => {
       const name = path.split("/").at(-1) ?? "";
       const vague = /^(index|utils?|helpers?|common|misc|shared|types)\.|\.service\./.test(name);
-      return /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.ts$/.test(name) && !vague ? [] : ["does not name a concept"];
+      return /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.c?ts$/.test(name) && !vague ? [] : ["does not name a concept"];
     });
 
     expect(wrong).to.deep.equal([]);

@@ -24,6 +24,13 @@ describe("the imports of a file", () => {
       [{ from: "reflect-metadata", file: undefined, erased: false }],
     ],
     ["a dynamic import", 'const koa = await import("koa");', [{ from: "koa", file: undefined, erased: false }]],
+    ["the type of a module", 'let a: typeof import("koa");', [{ from: "koa", file: undefined, erased: true }]],
+    ["an import of CommonJS", 'import Koa = require("koa");', [{ from: "koa", file: undefined, erased: false }]],
+    [
+      "a file in CommonJS",
+      'import packages from "./a.cjs";',
+      [{ from: "./a.cjs", file: "lib/routing/a.cts", erased: false }],
+    ],
     ["exported texts", 'export const A = "a";\nexport type B = "b" | "c";', []],
     ["comments", '/**\n * import { a } from "./a.js";\n */\n// import "b";', []],
   ];

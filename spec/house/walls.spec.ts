@@ -146,6 +146,27 @@ describe("the rooms", () => {
   });
 });
 
+describe("the import of the library", () => {
+  it("gets packages by require, in files in CommonJS, which costs less than an import", () => {
+    const wrong = breaches(library, ({ path, imports }) =>
+      imports
+        .filter(({ from, file, erased }) => !erased && file === undefined && !from.startsWith("node:"))
+        .filter(() => !path.endsWith(".cts") && !(roomOf(path) in LEAVES))
+        .map(({ from }) => `imports ${from}: load it in a .cts file`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("does not load HTTP/2 of Node, which few applications need", () => {
+    const wrong = breaches(library, ({ imports }) =>
+      imports.filter(({ from, erased }) => !erased && from === "node:http2").map(() => "imports node:http2"),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+});
+
 describe("the entry points", () => {
   const faces = library.filter(({ path }) => roomOf(path) === FACES);
 

@@ -1,6 +1,7 @@
 /** Middleware that extends Koa's request and response, or assigns their members, as npm packages do. */
 import http from "node:http";
 import { Application, Route, Routes, type Context } from "@stagecraft/framework";
+import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import type Koa from "koa";
 import { context } from "../../lib/testing/context.js";
@@ -65,6 +66,29 @@ describe("koa.request and koa.response", () => {
     expect(one.body).to.deep.include({ query: ["a", "b,c"] });
     expect(other.body).to.deep.include({ query: ["a;b", "c"] });
     expect(context({ url: "/?a=1" }).query).to.deep.equal({ a: "1" });
+  });
+});
+
+describe("koa.context.onerror", () => {
+  it("has no effect on the answers to errors, which is a warning at the start", async () => {
+    const builder = Application.create().routes(new Routes([Route.get("/", (ctx) => ctx.throw(418))]));
+    // As koa-onerror does it.
+    Object.assign(builder.koa.context, {
+      onerror(this: Koa.Context) {
+        this.res.end("in its own form");
+      },
+    });
+    await using app = await testApp(builder);
+
+    expect((await app.get("/")).status).to.equal(418);
+
+    expect(app.logs.transcript()).to.include("koa.context.onerror was replaced");
+  });
+
+  it("causes no warning where it is Koa's own", async () => {
+    await using app = await testApp(Application.create().routes(new Routes([Route.get("/", handler)])));
+
+    expect(app.logs.transcript()).not.to.include("onerror");
   });
 });
 

@@ -108,6 +108,21 @@ describe("a returned value", () => {
     expect(answer.text).to.equal('{"a":1}');
   });
 
+  it("is no answer if it is a boolean and the context has a body", async () => {
+    const body = "<h1>docs</h1>";
+    const answers = [true, false].map((value) =>
+      answerOf((ctx) => {
+        ctx.type = "text/html";
+        ctx.body = body;
+        return value;
+      }),
+    );
+
+    for (const { status, headers, text } of await Promise.all(answers)) {
+      expect([status, headers["content-type"], text]).to.deep.equal([200, "text/html; charset=utf-8", body]);
+    }
+  });
+
   it("drops the body of an empty status, and its headers", async () => {
     const answer = await answerOf((ctx) => {
       ctx.body = "text";

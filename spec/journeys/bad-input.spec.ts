@@ -19,6 +19,7 @@ import {
 } from "@stagecraft/framework";
 import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { alone } from "../support/alone.js";
 import { listening } from "../support/listening.js";
 import { StaticSite } from "../support/static-site.js";
 import { Child } from "../support/child.js";
@@ -96,6 +97,7 @@ function post(...headers: readonly string[]): string {
 
 describe("bad input", function () {
   this.slow(2000);
+  before(alone());
   let site: StaticSite;
   let clock: FakeClock;
   let app: TestApp;
@@ -274,7 +276,8 @@ describe("bad input", function () {
     await child.says("listening", "errors");
     const before = child.residentMiB();
     const idle: Conversation[] = [];
-    while (idle.length < mostConnections(10_000)) {
+    const count = mostConnections(10_000);
+    while (idle.length < count) {
       idle.push(...(await Promise.all(Array.from({ length: 100 }, () => Conversation.with(child.port)))));
     }
 

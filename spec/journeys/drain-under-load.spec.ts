@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import http from "node:http";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { alone } from "../support/alone.js";
 import { Child } from "../support/child.js";
 import { needs } from "../support/machine.js";
 
@@ -51,6 +52,7 @@ async function watchReadiness(port: number, seen: number[]): Promise<void> {
 describe("a drain under load", function () {
   this.timeout(20_000);
   this.slow(5000);
+  before(alone());
 
   it("loses no request that was accepted, and shows 503 on readiness first", async () => {
     await using child = await Child.start("../journeys/process-application.js", { DELAY_MS: "500" });

@@ -91,7 +91,7 @@ class Load {
 }
 
 describe("two processes of the sample that share a quota", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   this.slow(8000);
   before(function () {
     needRedis(this);

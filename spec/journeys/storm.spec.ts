@@ -9,6 +9,7 @@ import { Application, ProxyAction, RateLimit, Reply, Route, Routes, type Context
 import { HTTP_REQUESTS_TOTAL, Metrics } from "@stagecraft/framework/observe/metrics";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { alone } from "../support/alone.js";
 import { until } from "../support/until.js";
 
 const TIMEOUT_MS = 15;
@@ -84,6 +85,7 @@ function eventsOf(
 describe("a storm of clients", function () {
   this.timeout(30_000);
   this.slow(10_000);
+  before(alone());
 
   it("has each request logged once and counted once, and leaks nothing", async () => {
     let seen = 0;

@@ -32,7 +32,7 @@ export class Conversation implements AsyncDisposable {
     return this;
   }
 
-  /** Resolves to the received text when `pattern` matches it; fails after four seconds. */
+  /** Resolves to the received text when `pattern` matches it; fails after ten seconds. */
   async hear(pattern: RegExp): Promise<string> {
     await this.until(() => pattern.test(this.received), `did not hear ${pattern}`);
     return this.received;
@@ -58,7 +58,7 @@ export class Conversation implements AsyncDisposable {
   }
 
   private async until(holds: () => boolean, failure: string): Promise<void> {
-    const deadline = performance.now() + 4000;
+    const deadline = performance.now() + 10_000;
     while (!holds()) {
       if (performance.now() > deadline) throw new Error(`${failure}; received: ${JSON.stringify(this.received)}`);
       await new Promise((resolve) => {

@@ -53,9 +53,9 @@ function mayInstall(): boolean {
   return process.env["npm_lifecycle_event"] === "test" && isRoot && existsSync("/etc/debian_version");
 }
 
-/** Prints a failure and returns, because the specs are then pending. */
+/** Says what it installs before it does. Prints a failure and returns, because the specs are then pending. */
 function install(packages: readonly string[]): void {
-  console.error(`installing ${packages.join(", ")} for the specs`);
+  console.error(`npm test runs as root on Debian: apt-get installs ${packages.join(", ")}, which specs need`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   try {
     execFileSync("apt-get", ["update", "-q"], { env, stdio: "ignore" });

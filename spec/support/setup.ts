@@ -1,22 +1,50 @@
 /**
  * Mocha loads this file before the specs (`require` in .mocharc.json). It prepares the machine, makes a pending spec a failure under
- * CI, and writes the counts of a run for `.ci/run`.
+ * CI, makes a file that leaves a server or a process behind a failure, and writes the counts of a run for `.ci/run`. Mocha runs the
+ * files in several processes: the functions for the whole run run once, in the process that reports; the hooks run for each file.
  */
 
 import { appendFileSync } from "node:fs";
+import { besideOthers, closeTurns, endTurn, openTurns } from "./alone.js";
 import { prepareMachine } from "./machine.js";
+
+/** How long a server or a process may take to close after the last test of its file. */
+const CLOSING_MS = 5000;
 
 /** Under CI a spec that is skipped, for a missing program or by hand, must not pass unseen. */
 export function mochaGlobalSetup(this: Mocha.Runner): void {
   prepareMachine();
+  openTurns();
+  if (process.env["CI"] !== "true") return;
+  // Mocha's own option does not reach the processes that run the files. The types hide the method from all but subclasses.
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
-  if (process.env["CI"] === "true") this.forbidPending = true;
+  const runner = this as unknown as { fail(test: Mocha.Test, error: Error, isForced: boolean): void };
+  // oxlint-disable-next-line oxc/no-this-in-exported-function
+  this.on("pending", (test) => runner.fail(test, new Error("Pending test forbidden"), true));
 }
 
 /** Writes one line a run, `<passed> <failed> <pending>`, to the file that `MOCHA_COUNTS` names. */
 export function mochaGlobalTeardown(this: Mocha.Runner): void {
+  closeTurns();
   const file = process.env["MOCHA_COUNTS"];
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
   const { passes = 0, failures = 0, pending = 0 } = this.stats ?? {};
   if (file !== undefined) appendFileSync(file, `${passes} ${failures} ${pending}\n`);
+}
+
+export const mochaHooks = { beforeAll: besideOthers(), afterAll: [endTurn, leavesNothing] };
+
+/** In one process, mocha would wait for ever for what a file leaves behind. Mocha kills the processes of a parallel run. */
+async function leavesNothing(this: Mocha.Context): Promise<void> {
+  this.timeout(2 * CLOSING_MS);
+  const deadline = performance.now() + CLOSING_MS;
+  while (leftBehind().length > 0) {
+    if (performance.now() > deadline) throw new Error(`the file leaves behind: ${leftBehind().join(", ")}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The names that Node gives to open listeners and running child processes. */
+function leftBehind(): readonly string[] {
+  return process.getActiveResourcesInfo().filter((name) => /Server|^ProcessWrap$/.test(name));
 }

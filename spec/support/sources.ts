@@ -12,7 +12,7 @@ export interface Import {
   readonly from: string;
   /** The imported file, from the repository; `undefined` for a package. */
   readonly file: string | undefined;
-  /** Absent from the compiled code: `import type` and `export type`, and only these under `verbatimModuleSyntax`. */
+  /** Absent from the compiled code, under `verbatimModuleSyntax`: `import type`, `export type` and `typeof import(…)`. */
   readonly erased: boolean;
 }
 
@@ -47,7 +47,7 @@ export function firstBlock(path: string, language: string): string {
 }
 
 export function sourcesBelow(folder: string): readonly Source[] {
-  return filesBelow(folder, ".ts").map((path) => {
+  return [...filesBelow(folder, ".ts"), ...filesBelow(folder, ".cts")].map((path) => {
     const text = textOf(path) ?? "";
     return { path, text, code: withoutComments(text), imports: importsOf(path, text) };
   });
@@ -60,14 +60,17 @@ export function breaches(sources: readonly Source[], find: (source: Source) => r
 
 const STATEMENT = /^(?:import|export)\s+(type\s+)?(?:[\w$*\s,]*|[\w$\s,]*\{[^}]*\})\s*from\s+"([^"]+)"/gm;
 const BARE = /^import\s+"([^"]+)"/gm;
-const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
+const DYNAMIC = /(\btypeof\s+)?\bimport\(\s*"([^"]+)"/g;
+const REQUIRED = /\brequire\("([^"]+)"\)/g;
 
 /** The imports of a file's text; exported for its own spec. */
 export function importsOf(path: string, text: string): readonly Import[] {
   const code = withoutComments(text);
-  const found = [...code.matchAll(STATEMENT)].map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
-  const plain = [...code.matchAll(BARE), ...code.matchAll(DYNAMIC)].map(([, from = ""]) => ({ from, erased: false }));
-  return [...found, ...plain].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
+  const typed = [STATEMENT, DYNAMIC].flatMap((pattern) => [...code.matchAll(pattern)]);
+  const found = typed.map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
+  const plain = [BARE, REQUIRED].flatMap((pattern) => [...code.matchAll(pattern)]);
+  const kept = plain.map(([, from = ""]) => ({ from, erased: false }));
+  return [...found, ...kept].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
 }
 
 /** Relies on prettier, which puts comments on lines of their own; a string with `//` stays. */
@@ -77,7 +80,7 @@ export function withoutComments(text: string): string {
 
 function fileOf(importer: string, from: string): string | undefined {
   if (!from.startsWith(".")) return undefined;
-  return posix.join(dirname(importer), from).replace(/\.js$/, ".ts");
+  return posix.join(dirname(importer), from).replace(/\.(c?)js$/, ".$1ts");
 }
 
 /** `@koa/router/lib/x` → `@koa/router`, `koa` → `koa`. */

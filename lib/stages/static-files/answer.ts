@@ -9,6 +9,7 @@ import { varyBy } from "../../http/vary.js";
 import type { Context } from "../../http/context.js";
 import { refuse } from "../../http/refuse.js";
 import { NodeHead } from "../../http/head.js";
+import { isPromise } from "../../http/middleware.js";
 import { evaluateConditions, isRangeCurrent, type StaticFile } from "./file.js";
 import type { FileLocation } from "./locator.js";
 
@@ -54,7 +55,8 @@ async function answer(ctx: Context, location: FileLocation, chosen: Representati
   if (method === "HEAD") return answerHead(ctx, 200, location, chosen);
   const range = isRangeCurrent(headers, file) ? readRange(headers.range, file.size) : undefined;
   if (range === "unsatisfiable") return refuseFile(ctx, 416, "Content-Range", `bytes */${file.size}`);
-  const body = await read(range ?? { first: 0, length: file.size });
+  const reading = read(range ?? { first: 0, length: file.size });
+  const body = isPromise(reading) ? await reading : reading;
   if (body === undefined) return false;
   if (ctx.isAbandoned) discard(body);
   else answerBody(ctx, location, chosen, body, range);

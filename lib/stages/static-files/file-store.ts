@@ -23,6 +23,8 @@ interface KnownFile {
   followedAt: number;
 }
 
+type Contents = Buffer | FileStream | undefined;
+
 export class FileStore {
   private readonly known = new Map<string, KnownFile>();
   private readonly cache = new FileCache(CACHE_BYTES);
@@ -40,11 +42,15 @@ export class FileStore {
     return (await this.isInside(path)) ? this.remember(path, stats, suffix, now) : this.forget(path);
   }
 
-  /** The bytes of the section; `undefined` when the file has changed since `find`. */
-  async read(path: string, file: StaticFile, section: Section, clock: Clock): Promise<Buffer | FileStream | undefined> {
+  /** The bytes of the section, at once if they are in the cache; `undefined` when the file has changed since `find`. */
+  read(path: string, file: StaticFile, section: Section, clock: Clock): Buffer | Promise<Contents> {
     const now = clock.monotonic();
     const cached = this.cache.find(file, now);
-    if (cached !== undefined) return part(cached, section);
+    return cached === undefined ? this.readFromDisk(path, file, section, clock) : part(cached, section);
+  }
+
+  private async readFromDisk(path: string, file: StaticFile, section: Section, clock: Clock): Promise<Contents> {
+    const now = clock.monotonic();
     const hasRoom = file.size <= MAX_CACHED_FILE_BYTES && file.isAtRest(clock.now()) && this.cache.reserve(file, now);
     if (hasRoom) return this.readIntoCache(path, file, section);
     const descriptor = await this.open(path, file);

@@ -7,10 +7,10 @@
  */
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { lookup } from "mime-types";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { BoundedMemo } from "../../http/bounded-memo.js";
 import { isCompressible, BYTES } from "../../http/media-type.js";
+import packages from "../../http/packages.cjs";
 import { FileStore } from "./file-store.js";
 import { filePathOf } from "./file-path.js";
 import type { StaticSettings } from "./options.js";
@@ -67,7 +67,7 @@ export class FileLocator {
 }
 
 function typeOf(path: string): string {
-  const type = lookup(path);
+  const type = packages.mediaTypeOf(path);
   if (type === false) return BYTES;
   return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 }

@@ -22,6 +22,16 @@ import { errorOf } from "../../support/error-of.js";
 import { listeningOn } from "../../support/listening-on.js";
 import { startupErrorOf } from "../../support/startup-error-of.js";
 
+function isOn(options: DevProxyOptions): boolean | undefined {
+  const rows = Application.create().devProxy(options).build().pipeline();
+  return rows.find(({ slot }) => slot === "devProxy")?.on;
+}
+
+function upgrade(protocol: string): string {
+  const lines = ["Host: shop.local", "Origin: http://shop.local", "Connection: Upgrade", "Upgrade: websocket"];
+  return ["GET /?token=t HTTP/1.1", ...lines, `Sec-WebSocket-Protocol: ${protocol}`, "", ""].join("\r\n");
+}
+
 describe("the state of the development proxy", () => {
   const rows: readonly (readonly [string, DevProxyOptions, Record<string, string>, "debug" | "release", unknown])[] = [
     ["off without an endpoint", {}, {}, "debug", "off"],
@@ -77,13 +87,6 @@ describe("the state of the development proxy", () => {
   });
 
   it("shows in the pipeline", () => {
-    const isOn = (options: DevProxyOptions) =>
-      Application.create()
-        .devProxy(options)
-        .build()
-        .pipeline()
-        .find(({ slot }) => slot === "devProxy")?.on;
-
     expect([isOn({ endpoint: "/v" }), isOn({ endpoint: " " })]).to.deep.equal([true, false]);
   });
 });
@@ -274,9 +277,6 @@ describe("the development proxy", () => {
     expect((await app.get("/src/x.ts")).status).to.equal(403);
     expect(app.logs.transcript()).to.contain("server.allowedHosts");
   });
-
-  const upgrade = (protocol: string) =>
-    `GET /?token=t HTTP/1.1\r\nHost: shop.local\r\nOrigin: http://shop.local\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`;
 
   for (const protocol of ["vite-hmr", "vite-ping"]) {
     it(`tunnels upgrades of ${protocol}, as they came`, async () => {

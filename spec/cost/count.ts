@@ -1,0 +1,100 @@
+/** Counts what one request costs: a server as a process, a warm-up, and a fixed number of requests. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, request as send } from "node:http";
+import { createInterface } from "node:readline";
+import { ours } from "../bench/contender.js";
+import { instructionsOf } from "../bench/instructions.js";
+import type { BenchRequest } from "../bench/load.js";
+import { SCENARIOS } from "../bench/scenario.js";
+import { startServer } from "../bench/server.js";
+import type { Scenario } from "./figures.js";
+
+const CONNECTIONS = 8;
+const CALLED_REQUESTS = 100;
+
+export interface Counting {
+  /** Before the first round: V8 compiles. */
+  readonly warmUp: number;
+  /** Requests of one round. */
+  readonly requests: number;
+  readonly rounds: number;
+}
+
+/** The lowest of the rounds, because a collection of garbage or a compilation only adds. */
+export async function instructionsPerRequest(
+  scenario: Scenario,
+  { warmUp, requests, rounds }: Counting,
+): Promise<number> {
+  const server = await startServer(ours(), scenario);
+  try {
+    await ask(scenario, server.port, warmUp);
+    let lowest = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < rounds; round += 1) {
+      const counted = await instructionsOf(server.pid, () => ask(scenario, server.port, requests));
+      lowest = Math.min(lowest, counted / requests);
+    }
+    return lowest;
+  } finally {
+    await server.stop();
+  }
+}
+
+export async function callsPerRequest(scenario: Scenario): Promise<number> {
+  const counter = new URL("call-counter.js", import.meta.url).href;
+  const child = spawn(process.execPath, ["--import", counter, ours().script, scenario], {
+    stdio: ["ignore", "pipe", "ignore", "ipc"],
+    env: { ...process.env, NODE_ENV: "production" },
+  });
+  try {
+    const port = await announcedPort(child);
+    await ask(scenario, port, CALLED_REQUESTS);
+    await told(child, "begin");
+    await ask(scenario, port, CALLED_REQUESTS);
+    return Number(await told(child, "end")) / CALLED_REQUESTS;
+  } finally {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+}
+
+/** The answer of the counter to a message. */
+async function told(child: ChildProcess, message: string): Promise<unknown> {
+  const answer = once(child, "message");
+  child.send(message);
+  return (await answer)[0] as unknown;
+}
+
+async function announcedPort({ stdout }: ChildProcess): Promise<number> {
+  if (stdout === null) throw new Error("no standard output");
+  for await (const line of createInterface({ input: stdout })) {
+    const port = /^ready (\d+)$/.exec(line)?.[1];
+    if (port !== undefined) return Number(port);
+  }
+  throw new Error("the server ended before it was ready");
+}
+
+/** Sends requests in turn, over connections that stay open. */
+async function ask(scenario: Scenario, port: number, count: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const requests = SCENARIOS.find(({ name }) => name === scenario)?.requests ?? [];
+  let next = 0;
+  const client = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) {
+      const request = requests[index % requests.length];
+      if (request !== undefined) await answered(port, agent, request);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, client));
+  agent.destroy();
+}
+
+function answered(port: number, agent: Agent, { method, path, headers }: BenchRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const asked = send({ host: "127.0.0.1", port, path, method, headers, agent }, (response) => {
+      response.resume().once("end", resolve).once("error", reject);
+      if (response.statusCode !== 200) reject(new Error(`${method} ${path} was answered with ${response.statusCode}`));
+    });
+    asked.once("error", reject).end();
+  });
+}

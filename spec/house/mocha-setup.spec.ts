@@ -1,0 +1,142 @@
+/**
+ * The setup of mocha. Under CI a pending spec fails the run, so that a machine without a program that the specs need cannot be green. A file
+ * that leaves a server behind fails. A file that asks for it runs while no other file does.
+ */
+
+import { expect } from "chai";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT, sourcesBelow, textOf } from "../support/sources.js";
+
+const MOCHA = join(ROOT, "node_modules/mocha/bin/mocha.js");
+const SUPPORT = join(ROOT, "dist/spec/support");
+
+/** The default of mocha, which changes how it reads a pattern. */
+const EXTENSIONS = ["js", "cjs", "mjs"];
+
+const MODES = [
+  ["in one process", []],
+  ["in parallel", ["--parallel", "--jobs", "3"]],
+] as const;
+
+const SPECS = 'it("passes", () => {});\nit("is skipped", function () { this.skip(); });\n';
+const LEAVES_A_SERVER = 'it("passes", () => { require("node:net").createServer().listen(0, "127.0.0.1"); });\n';
+
+/** Notes its begin and its end, 300 ms apart. */
+const beside = (name: string, hook: string) => `
+const { appendFileSync } = require("node:fs");
+const note = (what) => appendFileSync(process.env.NOTES, what + " ${name}\\n");
+describe("${name}", () => {
+  ${hook}
+  it("runs", async () => { note("begin"); await new Promise((done) => setTimeout(done, 300)); note("end"); });
+});
+`;
+
+describe("the setup of mocha", function () {
+  this.timeout(20_000);
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "setup-"));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** A mocha of its own, with the setup of the project and nothing else of its configuration. */
+  function run(files: Readonly<Record<string, string>>, flags: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+    const paths = Object.entries(files).map(([name, text]) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    });
+    const { CI: _ci, npm_lifecycle_event: _event, ...inherited } = process.env;
+    const env = { ...inherited, MOCHA_COUNTS: join(folder, "counts"), ...environment };
+    const options = ["--no-config", "--require", join(SUPPORT, "setup.js"), ...flags];
+    return spawnSync(process.execPath, [MOCHA, ...options, ...paths], { cwd: ROOT, encoding: "utf8", env });
+  }
+
+  for (const [mode, flags] of MODES) {
+    it(`fails a run with a pending spec under CI=true, ${mode}, and names the spec`, () => {
+      const { status, stdout } = run({ "pending.cjs": SPECS }, flags, { CI: "true" });
+
+      expect(status).to.equal(1);
+      expect(stdout).to.match(/1 passing[^]*1 failing[^]*is skipped:/);
+    });
+
+    it(`only reports a pending spec elsewhere, ${mode}`, () => {
+      const { status, stdout } = run({ "pending.cjs": SPECS }, flags);
+
+      expect(status).to.equal(0);
+      expect(stdout).to.match(/1 passing[^]*1 pending/);
+    });
+
+    it(`counts the specs of all files, ${mode}`, () => {
+      run({ "one.cjs": SPECS, "two.cjs": 'it("fails", () => { throw new Error("no"); });' }, flags);
+
+      expect(readFileSync(join(folder, "counts"), "utf8")).to.equal("1 1 1\n");
+    });
+  }
+
+  it("fails a file that leaves a server behind", () => {
+    const { status, stdout } = run({ "server.cjs": LEAVES_A_SERVER }, ["--parallel", "--jobs", "2"]);
+
+    expect(status).to.equal(1);
+    expect(stdout).to.contain("the file leaves behind: TCPServerWrap");
+  });
+
+  it("fails a run with a file that ends its process", () => {
+    const files = { "ends.cjs": 'it("ends", () => process.exit(0));', "one.cjs": SPECS };
+
+    expect(run(files, ["--parallel", "--jobs", "2"]).status).to.equal(1);
+  });
+
+  it("lets a file that asks for it run alone, and the others at the same time", () => {
+    const notes = join(folder, "notes");
+    const setup = `before(async function () { await (await import("${SUPPORT}/alone.js")).alone().call(this); });`;
+    const files = {
+      "quiet.cjs": beside("quiet", setup),
+      ...Object.fromEntries(["a", "b", "c", "d"].map((name) => [`${name}.cjs`, beside(name, "")])),
+    };
+
+    const { status } = run(files, ["--parallel", "--jobs", "3"], { NOTES: notes });
+
+    const lines = readFileSync(notes, "utf8").split("\n");
+    expect(status).to.equal(0);
+    expect(lines.indexOf("end quiet") - lines.indexOf("begin quiet")).to.equal(1);
+    // Two begins in a row: two files at the same time.
+    expect(lines.join("\n")).to.match(/begin \w\nbegin \w/);
+  });
+
+  it("has every spec of the repository among its files", async () => {
+    const specs = sourcesBelow("spec").filter(({ path }) => path.endsWith(".spec.ts"));
+
+    expect(await filesOf(patterns())).to.deep.equal(specs.map(({ path }) => compiled(path)));
+  });
+
+  it("begins with the files that run alone, so that none of them waits for a long one", async () => {
+    const quiet = sourcesBelow("spec").filter(
+      ({ code, path }) => path.endsWith(".spec.ts") && /\(alone\(\)\)/.test(code),
+    );
+
+    expect(await filesOf(patterns().slice(0, 1))).to.deep.equal(quiet.map(({ path }) => compiled(path)));
+  });
+});
+
+/** The patterns of the configuration, in their order. */
+function patterns(): readonly string[] {
+  // The form of the file is mocha's.
+  return (JSON.parse(textOf(".mocharc.json") ?? "{}") as { readonly spec: readonly string[] }).spec;
+}
+
+/** As mocha finds them. */
+async function filesOf(globs: readonly string[]): Promise<readonly string[]> {
+  const { lookupFiles } = (await import(join(ROOT, "node_modules/mocha/lib/cli/lookup-files.js"))) as {
+    readonly lookupFiles: (glob: string, extensions: readonly string[]) => readonly string[];
+  };
+  return globs.flatMap((glob) => lookupFiles(join(ROOT, glob), EXTENSIONS)).toSorted();
+}
+
+function compiled(path: string): string {
+  return join(ROOT, "dist", path.replace(/\.ts$/, ".js"));
+}

@@ -1,0 +1,92 @@
+/**
+ * Files that mocha runs at the same time, and files that wait for the machine. A test with many connections or a bound on time calls
+ * `alone()` in a `before` hook: the other processes finish their file and wait until this file is over.
+ *
+ * @example
+ * describe("a storm of clients", () => {
+ *   before(alone());
+ */
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The folder with one file for each process that runs specs, and `ALONE` while one of them has the machine for itself. */
+const VARIABLE = "SPECS_THAT_RUN";
+const ALONE = "alone";
+const PAUSE_MS = 10;
+/** Longer than the longest file takes on a busy machine. */
+const LIMIT_MS = 300_000;
+
+/** Whether this process has created the file `ALONE`. */
+let isAlone = false;
+
+/** Call it once a run, before the processes start. */
+export function openTurns(): void {
+  process.env[VARIABLE] = mkdtempSync(join(tmpdir(), "specs-"));
+}
+
+export function closeTurns(): void {
+  const folder = process.env[VARIABLE];
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** For the hook before each file: waits while another file is alone. */
+export function besideOthers(): (this: Mocha.Context) => Promise<void> {
+  return async function () {
+    this.timeout(LIMIT_MS);
+    do {
+      rmSync(pathOf(String(process.pid)), { force: true });
+      while (existsSync(pathOf(ALONE))) await pause();
+      writeFileSync(pathOf(String(process.pid)), "");
+      // The other side writes its file before it looks for this one, so that one of the two sees the other.
+    } while (existsSync(pathOf(ALONE)));
+  };
+}
+
+/** For a `before` hook: waits until no other file runs. */
+export function alone(): (this: Mocha.Context) => Promise<void> {
+  return async function () {
+    this.timeout(LIMIT_MS);
+    rmSync(pathOf(String(process.pid)), { force: true });
+    while (!take()) await pause();
+    while (readdirSync(pathOf()).some((name) => name !== ALONE && isAlive(name))) await pause();
+  };
+}
+
+/** For the hook after each file. */
+export function endTurn(): void {
+  rmSync(pathOf(String(process.pid)), { force: true });
+  if (isAlone) rmSync(pathOf(ALONE), { force: true });
+  isAlone = false;
+}
+
+/** Creates the file, unless another process has created it. */
+function take(): boolean {
+  try {
+    writeFileSync(pathOf(ALONE), "", { flag: "wx" });
+    isAlone = true;
+    return true;
+  } catch {
+    // It exists.
+    return false;
+  }
+}
+
+/** A process that was killed leaves its file. */
+function isAlive(pid: string): boolean {
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
+}
+
+function pathOf(name = ""): string {
+  return join(process.env[VARIABLE] ?? "", name);
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, PAUSE_MS);
+  });
+}
