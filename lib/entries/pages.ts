@@ -8,6 +8,7 @@ export {
   type PageErrors,
   type PageProps,
   type PropsOf,
+  type SharedPageProps,
   type SharedProps,
 } from "../stages/pages/contract.js";
 export type { ContractArtifact, PageContractRegistry, ShapeArtifact } from "../stages/pages/contract-registry.js";

@@ -49,6 +49,9 @@ interface WithErrors {
   readonly errors: Readonly<Record<string, string | readonly string[] | PageErrors>>;
 }
 
+/** The shared props as the browser gets them: for the types of the Inertia client. */
+export type SharedPageProps = Json<SharedProps>;
+
 /** The props of a component whose contract is a value, as the browser gets them: `PropsOf<typeof linksIndex>`. */
 export type PropsOf<C> = C extends PageContract<infer T> ? ClientProps<T> & WithErrors : never;
 

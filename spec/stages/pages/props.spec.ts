@@ -7,6 +7,7 @@ import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { provide } from "../../../lib/di/provide.js";
 import { Clock } from "../../../lib/runtime/clock.js";
 import { testApp } from "../../../lib/testing/test-app.js";
+import { until } from "../../support/until.js";
 import { inertia, pageIn, pagesApplication, partial, type PageData } from "../../support/page-visit.js";
 
 const PAGE = "links/index";
@@ -408,11 +409,26 @@ describe("props", () => {
     await using app = await testApp(limited);
 
     const answer = app.get("/", { headers: inertia() });
-    while (signals.length === 0) await new Promise(setImmediate);
+    await until(() => signals.length > 0);
     clock.advance(1000);
 
     expect((await answer).status).to.equal(408);
     expect(signals[0]?.aborted).to.equal(true);
+  });
+
+  it("learn through the signal that the client has left", async () => {
+    const signals: AbortSignal[] = [];
+    const never = ({ signal }: Context) => new Promise(() => void signals.push(signal));
+    await using app = await testApp(pagesApplication(() => Page.of(PAGE, { never })));
+    const leaving = new AbortController();
+
+    const answer = app.get("/", { headers: inertia(), signal: leaving.signal }).catch(() => "left");
+    await until(() => signals.length > 0);
+    leaving.abort();
+
+    expect(await answer).to.equal("left");
+    await until(() => signals[0]?.aborted === true);
+    expect(signals[0]?.reason).to.have.property("code", "E_CLIENT_GONE");
   });
 
   const failures: readonly (readonly [string, unknown, number])[] = [

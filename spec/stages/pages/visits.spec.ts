@@ -1,6 +1,14 @@
+import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { Context } from "../../../lib/http/context.js";
 import { NotFoundError } from "../../../lib/errors/framework-error.js";
+import { Application } from "../../../lib/app/application.js";
+import { Problem } from "../../../lib/errors/problem.js";
+import type { Middleware, Next } from "../../../lib/http/middleware.js";
+import { refuse } from "../../../lib/http/refuse.js";
+import { Route } from "../../../lib/routing/route.js";
+import { Routes } from "../../../lib/routing/routes.js";
+import { Stack } from "../../support/stack.js";
 import { Reply } from "../../../lib/http/reply.js";
 import { external } from "../../../lib/stages/pages/external.js";
 import { Page } from "../../../lib/stages/pages/page.js";
@@ -177,6 +185,54 @@ describe("a later visit", () => {
 
     expect(await usual.json()).to.have.property("encryptHistory", true);
     expect(await plain.json()).not.to.have.property("encryptHistory");
+  });
+});
+
+describe("a page", () => {
+  it("keeps its headers where the answer is compressed", async () => {
+    const long = "words ".repeat(1000);
+    await using app = await testApp(
+      pagesApplication(
+        () => page("x", { long }),
+        {},
+        (builder) => builder.compression(),
+      ),
+    );
+
+    const response = await app.get("/", { headers: inertia({ "Accept-Encoding": "gzip" }) });
+
+    expect(response.headers.get("content-encoding")).to.equal("gzip");
+    expect(response.headers.get("x-inertia")).to.equal("true");
+    const { props } = JSON.parse(gunzipSync(await response.arrayBuffer()).toString()) as PageData;
+    expect(props).to.have.property("long", long);
+  });
+
+  it("leaves none of its headers on an error that an outer stage puts in its place", async () => {
+    const failing: Middleware = {
+      async handle(ctx: Context, next: Next) {
+        await next();
+        refuse(ctx, Problem.of(503, "the store is down"));
+      },
+    };
+    const layer = new Pages().layer({ origin: "https://shop.example" });
+    await using stack = await Stack.of([failing, layer], () => page());
+
+    const { status, headers } = await stack.ask("/", { headers: inertia() });
+
+    expect([status, headers["x-inertia"], headers["cache-control"]]).to.deep.equal([503, undefined, undefined]);
+  });
+
+  it("is a 500 where the stage is off, which names the page and the call", async () => {
+    const routes = new Routes([Route.get("/", () => page("links/index"))]);
+    await using app = await testApp(Application.create().routes(routes));
+
+    const response = await app.get("/");
+
+    expect(response.status).to.equal(500);
+    expect(await response.text())
+      .to.contain('page \\"links/index\\"')
+      .and.contain(".pages(");
+    expect(app.logs.transcript()).to.contain("E_UNRESOLVED").and.contain("links/index");
   });
 });
 
