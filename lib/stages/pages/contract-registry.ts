@@ -34,8 +34,7 @@ export class PageContractRegistry {
   /** Adds contracts. A second one of a component is a fault that `build()` reports, and so is one that differs only in case. */
   register(...contracts: readonly PageContract[]): this {
     for (const each of contracts) {
-      // Some file systems take both for one file.
-      const key = each.component.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+      const key = keyOf(each.component);
       const known = this.contracts.get(key);
       if (known === undefined) this.contracts.set(key, each);
       else this.found.push(repeated(known.component, each.component));
@@ -58,7 +57,7 @@ export class PageContractRegistry {
 
   /** Why the props of a page do not fit its contract; `undefined` where they do, or there is none. @internal */
   misfit(component: string, props: Readonly<Record<string, unknown>>, isWhole: boolean): string | undefined {
-    const known = this.contracts.get(component.toLowerCase());
+    const known = this.contracts.get(keyOf(component));
     return known?.component === component ? misfit(known.props, props, isWhole) : undefined;
   }
 
@@ -70,6 +69,11 @@ export class PageContractRegistry {
 
 /** Set by the stage of the contracts. @internal */
 export const RegistryOfRequest = new Extension<PageContractRegistry>("page contracts");
+
+/** The same for names that differ only in the case of A to Z: some file systems take both for one file. */
+function keyOf(component: string): string {
+  return component.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
 
 function artifactsOf(table: ShapeTable): Readonly<Record<string, ShapeArtifact>> {
   const sorted = Object.entries(table).toSorted(([a], [b]) => (a < b ? -1 : 1));

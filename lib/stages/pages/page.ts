@@ -107,7 +107,8 @@ export class Page extends Deferred {
 /**
  * A page of a component, with the props of its contract.
  *
- * @throws TypeError for a component that is no text, and for a prop whose name has a comma: no request could name it
+ * @throws TypeError for a component that is no text, for a prop whose name has a comma, since no request could name it, and for a prop
+ * named `errors`
  */
 export function page<const C extends ComponentName | PageContract>(component: C, ...[props]: PropsArguments<C>): Page {
   return Page.of(typeof component === "object" ? component.component : component, props);
@@ -127,6 +128,7 @@ function checkedComponent(component: unknown): string {
 function checkedProps(component: string, props: PropTable = {}): PropTable {
   let hasPaths = false;
   for (const name of Object.keys(props)) {
+    if (name === "errors") throw new TypeError(`page("${component}"): give errors with .errors({ field: message })`);
     if (name.includes(",")) throw new TypeError(`page("${component}"): the prop "${name}" has a comma in its name`);
     hasPaths ||= name.includes(".");
   }

@@ -21,6 +21,7 @@ const Added = new Extension<PropTable>("shared props");
 
 /** Adds props to the page that answers this request. A prop of the page with the same name goes before it. */
 export function share(ctx: Context, props: SharedInputs): void {
+  if (Object.hasOwn(props, "errors")) throw new TypeError("share(…): every page has a prop named errors");
   Added.set(ctx, { ...Added.find(ctx), ...props });
 }
 

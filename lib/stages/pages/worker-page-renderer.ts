@@ -14,7 +14,7 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { SystemClock, type Timer } from "../../runtime/clock.js";
+import { SystemClock, type Clock, type Timer } from "../../runtime/clock.js";
 import { PageRenderer, renderedPage, type RenderedPage } from "./page-renderer.js";
 import type { RenderOrder, RenderOutcome } from "./render-thread.js";
 
@@ -51,7 +51,6 @@ interface Job {
 
 export class WorkerPageRenderer extends PageRenderer {
   private readonly options: Required<WorkerPageRendererOptions>;
-  private readonly clock = new SystemClock();
   private readonly waiting: Job[] = [];
   private thread: Worker | undefined;
   private isLoaded = false;
@@ -64,7 +63,10 @@ export class WorkerPageRenderer extends PageRenderer {
   private ending: Promise<unknown> | undefined;
 
   /** @throws FrameworkError `E_RENDERER` for an option that is no whole number above 0, and for a bundle that is no path */
-  constructor(options: WorkerPageRendererOptions) {
+  constructor(
+    options: WorkerPageRendererOptions,
+    private readonly clock: Clock = new SystemClock(),
+  ) {
     super();
     checkOptionNames(options, NAMES, "new WorkerPageRenderer({ … })");
     const { bundle, timeoutMs = 1000, memoryMib = 256, maxWaiting = 32 } = options;

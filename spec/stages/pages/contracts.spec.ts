@@ -66,6 +66,13 @@ describe("page contracts", () => {
     ]);
   });
 
+  it("are found for a component with capital letters of any alphabet", () => {
+    const contracts = new PageContracts().register(contract("\u00c4/Show", { title: shape.string }));
+
+    expect(contracts.misfit("\u00c4/Show", {}, true)).to.equal("title is missing");
+    expect(contracts.misfit("\u00c4/show", {}, true)).to.equal(undefined);
+  });
+
   it("do not take other letters of another case for the same", () => {
     const contracts = new PageContracts().register(contract("\u00e4", {}), contract("\u00c4", {}));
 

@@ -12,6 +12,7 @@ import { Stack } from "../../support/stack.js";
 import { Reply } from "../../../lib/http/reply.js";
 import { external } from "../../../lib/stages/pages/external.js";
 import { Page } from "../../../lib/stages/pages/page.js";
+import { share } from "../../../lib/stages/pages/shared-props.js";
 import { Pages } from "../../../lib/stages/pages/pages.js";
 import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
 import { redirect } from "../../../lib/stages/redirects/redirect.js";
@@ -28,6 +29,11 @@ const to =
     ctx.redirect(url);
     ctx.status = status;
   };
+
+function sharing(ctx: Context, next: Next): Promise<void> {
+  share(ctx, { team: "red", a: "shared" });
+  return next();
+}
 
 describe("the layers of pages", () => {
   const pages = new Pages({ errors: { 404: "missing" } });
@@ -220,6 +226,35 @@ describe("a page", () => {
     const { status, headers } = await stack.ask("/", { headers: inertia() });
 
     expect([status, headers["x-inertia"], headers["cache-control"]]).to.deep.equal([503, undefined, undefined]);
+  });
+
+  const refused: readonly (readonly [string, () => unknown])[] = [
+    ["a component without a name", () => page("")],
+    ["a comma in the name of a prop", () => page("x", { "a,b": 1 })],
+    ["a prop named errors", () => page("x", { errors: {} })],
+    ["a name below a prop that is no object", () => page("x", { a: 1, "a.b": 2 })],
+    ["a status that ends no request", () => page().status(100)],
+    ["a shared prop named errors", () => share({} as Context, { errors: {} })],
+    ["a page on another site without http", () => external("javascript:alert(1)")],
+  ];
+  for (const [what, make] of refused) {
+    it(`is refused in the handler: ${what}`, () => expect(make).to.throw(Error));
+  }
+
+  it("has the props that a middleware shares, before its own of the same name", async () => {
+    const options = { share: { team: "none", name: () => "Links" } };
+    await using app = await testApp(
+      pagesApplication(
+        () => page("x", { a: "own" }),
+        options,
+        (each) => each.layer(sharing),
+      ),
+    );
+
+    const { props, sharedProps } = await (await app.get("/", { headers: inertia() })).json<PageData>();
+
+    expect(props).to.deep.equal({ errors: {}, team: "red", name: "Links", a: "own" });
+    expect(sharedProps).to.deep.equal(["team", "name", "a"]);
   });
 
   it("is a 500 where the stage is off, which names the page and the call", async () => {
