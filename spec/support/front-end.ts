@@ -36,14 +36,21 @@ export class FrontEndBuild implements AsyncDisposable {
     // Imported here, because the import takes longer than most specs.
     const [{ build }, { default: react }] = await Promise.all([import("vite"), import("@vitejs/plugin-react")]);
     const shared: InlineConfig = { configFile: false, root: SOURCES, plugins: [react()], logLevel: "error" };
-    const outDir = join(directory, "public/build");
-    await build({
-      ...shared,
-      build: { outDir, manifest: true, rolldownOptions: { input: join(SOURCES, ENTRY) } },
-      base: "/build/",
-    });
-    const server = { outDir: join(directory, "server"), ssr: join(SOURCES, "server.jsx") };
-    await build({ ...shared, build: server, ssr: { noExternal: true } });
+    const { NODE_ENV } = process.env;
+    try {
+      const outDir = join(directory, "public/build");
+      await build({
+        ...shared,
+        build: { outDir, manifest: true, rolldownOptions: { input: join(SOURCES, ENTRY) } },
+        base: "/build/",
+      });
+      const server = { outDir: join(directory, "server"), ssr: join(SOURCES, "server.jsx") };
+      await build({ ...shared, build: server, ssr: { noExternal: true } });
+    } finally {
+      // A build of Vite sets it for the process, where React's plugin would find it in a later development server.
+      if (NODE_ENV === undefined) delete process.env["NODE_ENV"];
+      else process.env["NODE_ENV"] = NODE_ENV;
+    }
     return new FrontEndBuild(directory);
   }
 
