@@ -11,6 +11,7 @@ import type { AddressInfo, Server as NetServer } from "node:net";
 import type { Class, InjectionToken } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { StageRow } from "../pipeline/pipeline.js";
+import type { Slot } from "../pipeline/table.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationParts } from "./build.js";
 import { ApplicationBuilder } from "./builder.js";
@@ -101,6 +102,11 @@ export class Application {
   /** All stages in their order, each with whether it is on. */
   pipeline(): readonly StageRow[] {
     return this.parts.pipeline.describe();
+  }
+
+  /** The layers of a slot, for the test kit. @internal */
+  layersAt(slot: Slot): readonly unknown[] {
+    return this.parts.pipeline.layersAt(slot);
   }
 
   /** The instance that a class of the root module would inject. */

@@ -2,9 +2,9 @@
  * The steps of `build()`: check the plan, build the container, check its instances, build the stages, fill the pipeline. Opens no
  * connection and starts no timer.
  */
+import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
-import type { Layer } from "../http/middleware.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
@@ -25,7 +25,6 @@ import type { ServerAttachment } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
-import type { RateLimits } from "./rate-limit-handles.js";
 import { pageWarnings, processWarnings, warningsOf } from "./warnings.js";
 
 /** Everything a built application consists of. */
@@ -60,7 +59,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
   checked.routeCollection.resolveWith(container);
-  const subsystems = subsystemsOf(container, checked.limits);
+  const subsystems = subsystemsOf(container, checked);
   const config = container.get(AppConfig);
   throwAny([...subsystems.check(), ...config.check()]);
 
@@ -126,10 +125,20 @@ function pipelineParts(
   };
 }
 
-/** The caches of rate limits start with the other subsystems, also where no module provides them. */
-function subsystemsOf(container: Container, limits: RateLimits): SubsystemRegistry {
+/** The caches of rate limits and of sessions start with the other subsystems, also where no module provides them. */
+function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): SubsystemRegistry {
   const provided = container.instances().filter((each) => each instanceof Subsystem);
-  return new SubsystemRegistry([...new Set([...provided, ...limits.caches()])]);
+  const ofStages = stages.flatMap(({ layer }) => (hasSubsystems(layer) ? layer.subsystems : []));
+  return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
+}
+
+/** A stage that works with a subsystem, such as the store of the sessions. */
+interface HasSubsystems {
+  readonly subsystems: readonly Subsystem[];
+}
+
+function hasSubsystems(layer: Layer): layer is Layer & HasSubsystems {
+  return "subsystems" in layer;
 }
 
 function shutdownLastOf(container: Container): readonly ShutdownLast[] {

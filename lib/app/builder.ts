@@ -13,6 +13,9 @@ import { CatchPanicLayer } from "../stages/catch-panic.js";
 import { ErrorMapping } from "../stages/error-mapping.js";
 import { MaintenanceLayer, Maintenance } from "../stages/maintenance.js";
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
+import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
+import type { SessionConfig } from "../stages/session/session-config.js";
+import type { SessionStore } from "../stages/session/store.js";
 import { TimeoutLayer } from "../stages/timeout.js";
 import { nameOf, type Class } from "../di/token.js";
 import { bindingOf, type Binding } from "../di/provide.js";
@@ -39,7 +42,7 @@ import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
-import { instanceOf, optionsOf, Plan } from "./plan.js";
+import { carriedLayer, instanceOf, optionsOf, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
 
@@ -262,6 +265,25 @@ export class ApplicationBuilder {
   pageContracts(contracts: PageContractRegistry): this {
     this.plan.addStage("pageContracts", ".pageContracts(…)", () => new PageContractsLayer(contracts));
     this.plan.pageContracts = contracts;
+    return this;
+  }
+
+  /**
+   * Gives each visitor a session. Without a store it is kept in the memory of this process. Redirects and pages use it for their flash.
+   */
+  session(config: SessionConfig, store?: SessionStore): this {
+    this.plan.addStage("session", ".session(…)", () => carriedLayer("session", "SessionConfig", config, store));
+    return this;
+  }
+
+  /** Refuses unsafe requests that do not come from a page of this site. */
+  csrf(config: CsrfConfig): this {
+    this.plan.addStage(
+      "csrf",
+      ".csrf(…)",
+      (resolve) => carriedLayer("csrf", "CsrfConfig", config, new URL(resolve(AppConfig).url).origin),
+      AppConfig,
+    );
     return this;
   }
 

@@ -19,12 +19,7 @@ import type { Slot } from "../pipeline/table.js";
 import { dispatch, type UnmatchedHandler } from "../routing/router.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { Redirect } from "../stages/redirects/redirect.js";
-import {
-  answerRedirect,
-  NO_ROUTES,
-  RedirectMapperLayer,
-  type RedirectSite,
-} from "../stages/redirects/redirect-mapper.js";
+import { answerWithoutMapper, RedirectMapperLayer, type RedirectSite } from "../stages/redirects/redirect-mapper.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
 import { BootingLayer } from "../stages/maintenance.js";
@@ -60,6 +55,8 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
   pages: 'give a Pages: new Pages({ entry: "pages/main.tsx" })',
   pageContracts: "give a PageContracts: new PageContracts().register(contract)",
+  session: "give a SessionConfig, and a SessionStore or nothing: .session(new SessionConfig(key), store)",
+  csrf: "give a CsrfConfig: .csrf(new CsrfConfig())",
   staticFiles:
     'give nothing, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
 };
@@ -113,7 +110,7 @@ export function chainsOf(
   pipeline: Pipeline,
   { routeCollection, routeGuard, lastFallback, site, log }: ChainParts,
 ): ChainOf {
-  const resolveReply = unresolvedReplies(pipeline, { routes: NO_ROUTES, origin: site.origin });
+  const resolveReply = unresolvedReplies(pipeline, site.origin);
   const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
   const fallback = (inner: Run): Run => pipeline.composeFallback(lastFallback?.wrap(inner) ?? inner);
   return (phase) => {
@@ -135,10 +132,10 @@ function opensSpans(pipeline: Pipeline): boolean {
 }
 
 /** For a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
-function unresolvedReplies(pipeline: Pipeline, site: RedirectSite): (ctx: Context, deferred: Deferred) => void {
+function unresolvedReplies(pipeline: Pipeline, origin: string): (ctx: Context, deferred: Deferred) => void {
   return (ctx, deferred) => {
     if (deferred instanceof Redirect) {
-      if (!pipeline.isOn("redirectMapper")) answerRedirect(ctx, deferred, site);
+      if (!pipeline.isOn("redirectMapper")) answerWithoutMapper(ctx, deferred, origin);
     } else if (!pipeline.isOn("pages")) {
       const detail = `a ${deferred.kind} was returned, and .pages(…) is not on: call it on the application's builder`;
       throw new FrameworkError(detail, { code: "E_UNRESOLVED" });

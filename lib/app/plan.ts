@@ -128,6 +128,28 @@ export function optionsOf<T extends object>(given: T | undefined): T | undefined
   throw new TypeError(`${nameOf(given)} is not an object of options`);
 }
 
+/**
+ * A value for the builder that carries its stage: an application that does not use the stage loads none of its code. `slot` tells such
+ * values apart.
+ */
+export interface StageCarrier<Args extends readonly unknown[]> {
+  readonly slot: Slot;
+  toLayer(...args: Args): Layer;
+}
+
+/** @throws TypeError if `given` does not carry a stage for the slot */
+export function carriedLayer<Args extends readonly unknown[]>(
+  slot: Slot,
+  kind: string,
+  given: StageCarrier<Args>,
+  ...args: Args
+): Layer {
+  // JavaScript callers may pass anything.
+  if ((given as StageCarrier<Args> | null | undefined)?.slot !== slot)
+    throw new TypeError(`${nameOf(given)} is not a ${kind}`);
+  return given.toLayer(...args);
+}
+
 function isOptions(given: unknown): given is object {
   return typeof given === "object" && given !== null && !Array.isArray(given);
 }

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import type Koa from "koa";
 import { nameOf } from "../di/token.js";
 import type { Warning } from "../errors/diagnostic.js";
+import type { Layer } from "../http/middleware.js";
 import type { ShutdownLast } from "../lifecycle/subsystem.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
@@ -32,6 +33,7 @@ export function warningsOf({ koa, pipeline, routeCollection, stages, lateCalls }
     ...idlessAccessLog(pipeline),
     ...uncoveredRoutes(routeCollection.all),
     ...stages.flatMap(missingDirectory),
+    ...stages.flatMap(({ layer }) => (hasWarnings(layer) ? layer.startWarnings() : [])),
     ...replacedErrorHandler(koa),
     ...(profile === "debug" ? [...routeCollection.warnings(), ...late(lateCalls), ...stages.flatMap(templates)] : []),
   ];
@@ -62,6 +64,15 @@ function uncoveredRoutes(all: Routes): readonly Warning[] {
   const routes = all.uncovered().map(({ method, path }) => `${method} ${path}`);
   if (routes.length === 0) return [];
   return [{ message: "routes merged after .middleware() are not covered by it", fields: { routes } }];
+}
+
+/** A stage that the core does not load, with settings that are allowed but probably a mistake. */
+interface HasWarnings {
+  startWarnings(): readonly Warning[];
+}
+
+function hasWarnings(layer: Layer): layer is Layer & HasWarnings {
+  return "startWarnings" in layer;
 }
 
 function missingDirectory({ layer }: BuiltStage): readonly Warning[] {

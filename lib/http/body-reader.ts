@@ -68,6 +68,12 @@ export function readForm(ctx: Context, schema?: Schema): Promise<unknown> {
   return markHandled(formOf(ctx, schema));
 }
 
+/** Whether a reader has asked for the body of an urlencoded form. */
+export function isFormRead(ctx: Context): boolean {
+  const type = ctx.incoming.headers["content-type"] ?? "";
+  return BodyBytes.find(ctx) !== undefined && isUrlencoded((type.split(";", 1)[0] ?? "").trim().toLowerCase());
+}
+
 async function formOf(ctx: Context, schema: Schema | undefined): Promise<unknown> {
   expectMediaType(ctx, isUrlencoded, "application/x-www-form-urlencoded");
   const text = decode(await readBytes(ctx));

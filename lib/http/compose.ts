@@ -16,7 +16,7 @@ import {
   type Next,
   type Run,
 } from "./middleware.js";
-import { reportLate } from "./refuse.js";
+import { reportLate } from "./unhandled-error.js";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 

@@ -1,16 +1,23 @@
 /**
- * A store of short-lived values that several instances of an application share. Values are JSON and expire. A failure of the store is an
- * error, never a miss. Provide a driver (`@stagecraft/framework/cache/redis`) for this class, and inject the class.
+ * A store of values that expire: JSON values under keys, with tags. Several instances of an application may share it. Provide
+ * `MemoryCache` (`@stagecraft/framework/cache`) or `RedisCache` (`@stagecraft/framework/cache/redis`) for this class, and inject the class.
+ *
+ * A failure of the store is an error, never a miss. Values are frozen, and are what JSON makes of them: a `Date` is read as a text.
  *
  * Not for values that must not be lost, and not for values that one process can keep in a `Map`.
  *
  * @example
+ * const RATES = cacheKey<Rates>("rates");
  * constructor(private readonly cache: Cache) {}
- * rates() { return this.cache.remember("rates", 60_000, () => this.bank.rates()); }
+ * rates() { return this.cache.remember(RATES, 60_000, () => this.bank.rates(), { staleMs: 600_000, tags: ["bank"] }); }
  */
-import { valueText } from "../errors/value-text.js";
-import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
+import { UnavailableError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { type Clock, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
+import type { CacheEntries } from "./cache-entries.js";
+import { checkKey, checkTags, readLifetime } from "./cache-value.js";
+import { Computations } from "./remember.js";
 import { Subsystem } from "./subsystem.js";
 
 /** A script that the store runs as one atomic step. */
@@ -19,53 +26,167 @@ export interface CacheScript {
   run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
 }
 
+/** A key with the type of its value; `cacheKey` makes one. */
+export interface TypedCacheKey<T> {
+  readonly name: string;
+  /** Checks a value that was stored, perhaps by an older program. Throws for one that has another shape. */
+  readonly check?: ((value: unknown) => T | Promise<T>) | undefined;
+}
+
+export interface CacheSetOptions {
+  /** `invalidate` ends the values of a tag. At most 64, of 1 to 1024 characters. */
+  readonly tags?: readonly string[];
+}
+
+export interface RememberOptions extends CacheSetOptions {
+  /** After its time to live a value is returned for so many milliseconds more, while one caller makes a new one; 0 unless set. */
+  readonly staleMs?: number;
+  /** What a store that fails means: `"throw"` unless set; `"compute"` calls `make` in each process and stores nothing. */
+  readonly whenUnavailable?: "throw" | "compute";
+  /** Ends the wait of this caller. The computation goes on for the others. */
+  readonly signal?: AbortSignal;
+}
+
+const SET_OPTIONS: OptionNames<CacheSetOptions> = { tags: true };
+const REMEMBER_OPTIONS: OptionNames<RememberOptions> = {
+  tags: true,
+  staleMs: true,
+  whenUnavailable: true,
+  signal: true,
+};
+const NO_OPTIONS: RememberOptions = Object.freeze({});
+
 export abstract class Cache extends Subsystem {
   readonly kind = "cache";
 
   /** The prefix of every key in the store, before a colon. Instances with the same namespace share their values. */
   abstract readonly namespace: string;
 
-  private readonly pending = new Map<string, Promise<unknown>>();
+  /** The driver. */
+  protected abstract readonly entries: CacheEntries;
 
-  /** The value under `key`, or `undefined` for a miss. @throws CacheUnavailableError */
-  abstract get(key: string): Promise<unknown>;
+  private computations: Computations | undefined = undefined;
+
+  /** @param clock the time of waits in this process */
+  constructor(protected readonly clock: Clock = new SystemClock()) {
+    super();
+  }
+
+  /** Prepares a script in the store's own language (Redis: Lua). @throws FrameworkError `E_CACHE_SCRIPT` if the store has none */
+  abstract script(source: string): CacheScript;
+
+  /**
+   * The value under `key`, or `undefined` for a miss.
+   *
+   * @throws CacheUnavailableError; FrameworkError `E_CACHE_VALUE` for a stored text that is not JSON; what the check of the key throws
+   */
+  get<T = unknown>(key: string | TypedCacheKey<T>): Promise<T | undefined> {
+    return markHandled(this.read(key));
+  }
 
   /**
    * Stores `value` for `ttlMs` milliseconds, a whole number above 0. A value is anything that JSON can express, `null` included, but not
    * `undefined`.
    *
-   * @throws CacheUnavailableError; FrameworkError `E_CACHE_VALUE`, `E_CACHE_TTL`
+   * @throws CacheUnavailableError; FrameworkError `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
    */
-  abstract set(key: string, value: unknown, ttlMs: number): Promise<void>;
-
-  /** Returns whether there was a value to delete. @throws CacheUnavailableError */
-  abstract delete(key: string): Promise<boolean>;
-
-  /** Prepares a script in the store's own language (Redis: Lua). */
-  abstract script(source: string): CacheScript;
-
-  /**
-   * The value under `key`; on a miss the result of `make`, which is stored for `ttlMs`. Calls for the same key in this process share one
-   * run.
-   *
-   * @throws what `get`, `set` and `make` throw; `make` is not called when the store fails
-   */
-  remember<T>(key: string, ttlMs: number, make: () => T | Promise<T>): Promise<T> {
-    let value = this.pending.get(key);
-    if (value === undefined) {
-      value = markHandled(this.getOrMake(key, ttlMs, make).finally(() => this.pending.delete(key)));
-      this.pending.set(key, value);
-    }
-    // The application calls `remember` with one `make` for a key, so the stored value is a result of that `make`.
-    return value as Promise<T>;
+  set<T>(
+    key: string | TypedCacheKey<T>,
+    value: T,
+    ttlMs: number,
+    options: CacheSetOptions = NO_OPTIONS,
+  ): Promise<void> {
+    return markHandled(this.write(nameOf(key), value, ttlMs, options));
   }
 
-  private async getOrMake(key: string, ttlMs: number, make: () => unknown): Promise<unknown> {
-    const stored = await this.get(key);
-    if (stored !== undefined) return stored;
-    const made = await make();
-    await this.set(key, made, ttlMs);
-    return made;
+  /** Returns whether there was a value to delete. @throws CacheUnavailableError */
+  delete(key: string | TypedCacheKey<unknown>): Promise<boolean> {
+    return markHandled(this.remove(nameOf(key)));
+  }
+
+  /**
+   * Ends every value that was stored with one of these tags, and no value that is stored later. A computation that runs meanwhile is not
+   * stored. In other processes a caller may still share a computation that began before.
+   *
+   * @throws CacheUnavailableError; FrameworkError `E_CACHE_KEY`
+   */
+  invalidate(...tags: readonly string[]): Promise<void> {
+    return markHandled(this.invalidateTags(tags));
+  }
+
+  /**
+   * The value under `key`; on a miss the result of `make`, which is stored for `ttlMs`. Only one caller runs `make` at a time, also among
+   * instances that share the store; the others wait for its value, or get its error.
+   *
+   * @throws what `make` throws; CacheUnavailableError, and then `make` is not called, unless `whenUnavailable` is `"compute"`;
+   * UnavailableError `E_CACHE_COMPUTATION` if another instance has just failed to make the value, or takes over 30 seconds; FrameworkError
+   * `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
+   */
+  remember<T>(
+    key: string | TypedCacheKey<T>,
+    ttlMs: number,
+    make: () => T | Promise<T>,
+    options: RememberOptions = NO_OPTIONS,
+  ): Promise<T> {
+    const name = nameOf(key);
+    const fresh = this.entries.peek?.(name);
+    // The application asks for a key with one type, so the stored value is a result of such a `make`.
+    if (fresh !== undefined) return Promise.resolve(fresh as T);
+    return markHandled(this.computed(name, key, ttlMs, make, options)) as Promise<T>;
+  }
+
+  private async computed(
+    name: string,
+    key: string | TypedCacheKey<unknown>,
+    ttlMs: number,
+    make: () => unknown,
+    options: RememberOptions,
+  ): Promise<unknown> {
+    checkKey(name);
+    checkOptionNames(options, REMEMBER_OPTIONS, "remember");
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const value = this.running().valueOf({
+      key: name,
+      lifetime: readLifetime(ttlMs, options),
+      make,
+      check: typeof key === "string" ? undefined : key.check?.bind(key),
+      mayBypass: options.whenUnavailable === "compute",
+    });
+    return signal === undefined ? value : untilAborted(value, signal);
+  }
+
+  private async read<T>(key: string | TypedCacheKey<T>): Promise<T | undefined> {
+    checkKey(nameOf(key));
+    const value = await this.entries.read(nameOf(key));
+    if (value === undefined || typeof key === "string" || key.check === undefined) return value as T | undefined;
+    return key.check(value);
+  }
+
+  private async write(name: string, value: unknown, ttlMs: number, options: CacheSetOptions): Promise<void> {
+    checkKey(name);
+    checkOptionNames(options, SET_OPTIONS, "set");
+    const lifetime = readLifetime(ttlMs, options);
+    await this.entries.write(name, value, lifetime);
+    this.running().forget(name);
+  }
+
+  private async remove(name: string): Promise<boolean> {
+    checkKey(name);
+    const isDeleted = await this.entries.delete(name);
+    this.running().forget(name);
+    return isDeleted;
+  }
+
+  private async invalidateTags(tags: readonly string[]): Promise<void> {
+    checkTags(tags);
+    if (tags.length === 0) return;
+    await this.entries.invalidate(tags);
+    this.running().forgetTags(tags);
+  }
+
+  private running(): Computations {
+    return (this.computations ??= new Computations(this.entries, this.clock));
   }
 }
 
@@ -76,60 +197,15 @@ export class CacheUnavailableError extends UnavailableError {
   }
 }
 
-/** 64 MiB of text, in UTF-16 code units. */
-export const MAX_CACHE_VALUE_LENGTH = 67_108_864;
-
-/**
- * For drivers: a value as JSON text.
- *
- * @throws FrameworkError `E_CACHE_VALUE` for a value that JSON cannot express, and for more than 64 MiB of JSON
- */
-export function writeCacheValue(key: string, value: unknown): string {
-  const text = stringify(key, value);
-  if (text === undefined) {
-    throw invalidValue(key, `JSON has no ${typeof value}; store null instead of an absent value`);
-  }
-  if (text.length > MAX_CACHE_VALUE_LENGTH) {
-    throw invalidValue(key, `its JSON is longer than ${MAX_CACHE_VALUE_LENGTH} characters`);
-  }
-  return text;
+function nameOf(key: string | TypedCacheKey<unknown>): string {
+  return typeof key === "string" ? key : key.name;
 }
 
-/**
- * For drivers: the value of stored JSON text.
- *
- * @throws FrameworkError `E_CACHE_VALUE` where the text is not JSON, because another program has written it
- */
-export function readCacheValue(key: string, text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new FrameworkError(
-      `the cached text under ${JSON.stringify(key)} is not JSON; another program with the same namespace may have written it`,
-      { code: "E_CACHE_VALUE" },
-    );
-  }
-}
-
-/** For drivers. @throws FrameworkError `E_CACHE_TTL` unless it is a whole number of milliseconds above 0 */
-export function expectTtl(ttlMs: number): void {
-  if (Number.isSafeInteger(ttlMs) && ttlMs > 0) return;
-  throw new FrameworkError(`ttlMs must be a whole number of milliseconds above 0, not ${valueText(ttlMs)}`, {
-    code: "E_CACHE_TTL",
-  });
-}
-
-function stringify(key: string, value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch (cause) {
-    throw invalidValue(key, "JSON.stringify failed", cause);
-  }
-}
-
-function invalidValue(key: string, reason: string, cause?: unknown): FrameworkError {
-  return new FrameworkError(`the value for ${JSON.stringify(key)} cannot be cached: ${reason}`, {
-    code: "E_CACHE_VALUE",
-    cause,
+/** Settles as `value` does, or rejects with the reason of the signal. */
+function untilAborted(value: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", aborted, { once: true });
+    value.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
   });
 }

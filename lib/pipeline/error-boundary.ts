@@ -10,7 +10,7 @@ import type { Context } from "../http/context.js";
 import type { Run } from "../http/middleware.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
 import { tracing } from "../tracing/tracing.js";
-import { answerUnhandledError } from "../http/refuse.js";
+import { answerUnhandledError } from "../http/unhandled-error.js";
 import { tellListeners } from "../http/koa-application.js";
 import { send } from "../http/send.js";
 import { discardBody } from "../http/body-stream.js";

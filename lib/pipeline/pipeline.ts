@@ -49,16 +49,21 @@ export class Pipeline {
     return this.slots.has(slot);
   }
 
+  /** The layers of a slot, the outermost first. */
+  layersAt(slot: Slot): readonly AnyMiddleware[] {
+    return this.slots.get(slot) ?? [];
+  }
+
   /** The whole chain around the router, composed once. */
   compose(router: Run, { boundary, gate }: ChainOptions): Run {
     const outer = this.layersOf((slot) => slot !== "layers" && slot !== "staticFiles", gate);
-    const own = this.slots.get("layers") ?? [];
+    const own = this.layersAt("layers");
     return compose(outer, boundary(compose(own, router)));
   }
 
   /** The fallback of the router. It calls `inner` if it has no answer, or if the application has no fallback. */
   composeFallback(inner: Run): Run {
-    return compose(this.slots.get("staticFiles") ?? [], inner);
+    return compose(this.layersAt("staticFiles"), inner);
   }
 
   describe(): readonly StageRow[] {
@@ -67,7 +72,7 @@ export class Pipeline {
 
   private layersOf(isWanted: (slot: Slot) => boolean, gate: AnyMiddleware | undefined): readonly AnyMiddleware[] {
     return STAGES.flatMap(({ slot }) => {
-      const own = isWanted(slot) ? (this.slots.get(slot) ?? []) : [];
+      const own = isWanted(slot) ? this.layersAt(slot) : [];
       const guard = this.guards.get(slot);
       const layers = guard === undefined ? own : [guard, ...own];
       return slot === "maintenance" && gate !== undefined ? [gate, ...layers] : layers;

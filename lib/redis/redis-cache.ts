@@ -17,11 +17,11 @@ import { valueText } from "../errors/value-text.js";
 import type { Redis as Client, RedisOptions } from "ioredis";
 import { FrameworkError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
-import { Cache, expectTtl, readCacheValue, writeCacheValue, type CacheScript } from "../lifecycle/cache.js";
+import { Cache, type CacheScript } from "../lifecycle/cache.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
-import { markHandled } from "../runtime/mark-handled.js";
 import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
 import { setupError } from "../errors/setup-error.js";
+import { RedisEntries } from "./redis-entries.js";
 
 // Before 5.4 the client cannot close the connection of a silent server. 5.4.0 writes a line to the console for every reply.
 const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
@@ -64,6 +64,7 @@ const NAMES: OptionNames<RedisCacheOptions> = {
 export class RedisCache extends Cache {
   override readonly name: string;
   readonly namespace: string;
+  protected readonly entries: RedisEntries;
   private readonly client: Client;
   private readonly monitor: RedisConnectionMonitor;
 
@@ -77,6 +78,7 @@ export class RedisCache extends Cache {
     const settings = clientSettings(options);
     this.client = url === undefined ? new Redis(settings) : new Redis(url, settings);
     this.monitor = new RedisConnectionMonitor(this.client);
+    this.entries = new RedisEntries(`${this.namespace}:`, (source) => this.script(source));
   }
 
   /** Connects. @throws CacheUnavailableError if there is no server, or it refuses the login */
@@ -100,40 +102,8 @@ export class RedisCache extends Cache {
     await this.request((client) => client.ping());
   }
 
-  override get(key: string): Promise<unknown> {
-    return markHandled(this.read(key));
-  }
-
-  override set(key: string, value: unknown, ttlMs: number): Promise<void> {
-    return markHandled(this.write(key, value, ttlMs));
-  }
-
-  override delete(key: string): Promise<boolean> {
-    return markHandled(this.remove(key));
-  }
-
   override script(source: string): CacheScript {
     return new RedisScript(this.client, this.monitor, `${this.namespace}:`, source);
-  }
-
-  private async read(key: string): Promise<unknown> {
-    const text = await this.request((client) => client.get(this.keyOf(key)));
-    return text === null ? undefined : readCacheValue(key, text);
-  }
-
-  private async write(key: string, value: unknown, ttlMs: number): Promise<void> {
-    expectTtl(ttlMs);
-    const text = writeCacheValue(key, value);
-    await this.request((client) => client.set(this.keyOf(key), text, "PX", ttlMs));
-  }
-
-  private async remove(key: string): Promise<boolean> {
-    return (await this.request((client) => client.del(this.keyOf(key)))) > 0;
-  }
-
-  /** Values have a prefix of their own, so that no key of a value equals a key of a script. */
-  private keyOf(key: string): string {
-    return `${this.namespace}:cache:${key}`;
   }
 
   private async request<T>(command: (client: Client) => Promise<T>): Promise<T> {

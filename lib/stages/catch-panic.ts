@@ -5,7 +5,7 @@
  */
 import type { Context } from "../http/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
-import { answerUnhandledError, type UnhandledErrorAnswer } from "../http/refuse.js";
+import { answerUnhandledError, type UnhandledErrorAnswer } from "../http/unhandled-error.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::catch_panic");

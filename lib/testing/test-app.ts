@@ -15,8 +15,10 @@ import type { Flight } from "../http/connection.js";
 import type { CaptureSink } from "../observe/logging/sink.js";
 import { Clock } from "../runtime/clock.js";
 import { CapturedTracing } from "./captured-tracing.js";
+import { CookieJar } from "./cookie-jar.js";
 import { failure } from "./failure.js";
 import { advancingInRealTime } from "./fake-clock.js";
+import { beginSession, namesOf } from "./begun-session.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
 import { TestClient } from "./test-client.js";
 import { Transport } from "./transport.js";
@@ -65,6 +67,32 @@ export class TestApp extends TestClient implements AsyncDisposable {
   /** Resolves an instance from the application's container, as the root module sees it. */
   resolve<T>(token: InjectionToken<T>): T {
     return this.application.resolve(token);
+  }
+
+  /**
+   * A client with its own cookies that sends the CSRF token with every unsafe request, as the script of a page does. A request that sets
+   * the header itself is sent as it is.
+   *
+   * @throws AssertionError if the application has no CSRF protection
+   */
+  withCsrf(): TestClient {
+    const csrf = namesOf(this.application);
+    if (csrf === undefined) throw failure("the application has no CSRF protection: turn it on with .csrf(…)");
+    return new TestClient(this.transport, this.clock, new CookieJar(this.clock), csrf);
+  }
+
+  /**
+   * A client with a session that holds these values, for example that of a visitor who has signed in. It keeps its cookies, and sends the
+   * CSRF token if the application has the protection.
+   *
+   * @throws AssertionError if the application has no sessions
+   * @example
+   * const ada = await app.withSession({ account: "ada" });
+   */
+  async withSession(values: Readonly<Record<string, unknown>>): Promise<TestClient> {
+    const jar = new CookieJar(this.clock);
+    jar.store(await beginSession(this.application, this.clock, values), "/");
+    return new TestClient(this.transport, this.clock, jar, namesOf(this.application));
   }
 
   /** Writes the bytes to a new connection and resolves to the bytes of the answer. `RawOptions` says when the answer counts as complete. */

@@ -8,7 +8,8 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Clock } from "../runtime/clock.js";
-import type { RequestOptions, Transport } from "./transport.js";
+import { CookieJar } from "./cookie-jar.js";
+import { fieldsOf, type RequestOptions, type Transport } from "./transport.js";
 
 export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
@@ -27,6 +28,12 @@ const NAMES: OptionNames<AnyRequestOptions> = {
   body: true,
 };
 
+/** The names by which an application takes CSRF tokens. */
+export interface CsrfNames {
+  readonly cookie: string;
+  readonly header: string;
+}
+
 export class TestClient {
   constructor(
     /** @internal */
@@ -34,6 +41,7 @@ export class TestClient {
     /** @internal */
     protected readonly clock: Clock,
     private readonly jar?: CookieJar,
+    private readonly csrf?: CsrfNames,
   ) {}
 
   get(path: string, options?: RequestOptions): Promise<TestResponse> {
@@ -68,91 +76,38 @@ export class TestClient {
   async request(path: string, given: AnyRequestOptions = {}): Promise<TestResponse> {
     checkOptionNames(given, NAMES, `the request of ${path}`);
     const { method = "GET", ...options } = given;
-    const response = await this.transport.send(method, path, options, this.jar?.header(path));
-    for (const line of response.headers.getSetCookie()) this.jar?.store(line, path);
-    return response;
+    if (this.csrf === undefined || SAFE.has(method)) return this.send(method, path, options);
+    return this.send(method, path, await this.withToken(options, path, this.csrf));
   }
 
   /** A client with its own cookie jar, which is empty at first. */
   withCookies(): TestClient {
     return new TestClient(this.transport, this.clock, new CookieJar(this.clock));
   }
-}
 
-interface Cookie {
-  readonly name: string;
-  readonly value: string;
-  readonly path: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly expiresAt: number;
-}
-
-type Pair = readonly [name: string, value: string | undefined];
-
-/**
- * The cookies of one client, stored as a browser stores the cookies of one site (RFC 6265 section 5). The application's clock decides
- * when a cookie expires. The site counts as secure, as browsers treat `localhost`, so `Secure` cookies are sent.
- */
-class CookieJar {
-  private readonly cookies = new Map<string, Cookie>();
-
-  constructor(private readonly clock: Clock) {}
-
-  /** The `Cookie` header for `path`; `undefined` if no cookie matches (RFC 6265 section 5.4). */
-  header(path: string): string | undefined {
-    const now = this.clock.now();
-    const sent = [...this.cookies.values()].filter((each) => each.expiresAt > now && pathMatches(each.path, path));
-    if (sent.length === 0) return undefined;
-    return sent
-      .toSorted((a, b) => b.path.length - a.path.length)
-      .map(({ name, value }) => `${name}=${value}`)
-      .join("; ");
+  private async send(method: string, path: string, options: RequestOptions): Promise<TestResponse> {
+    const response = await this.transport.send(method, path, options, this.jar?.header(path));
+    for (const line of response.headers.getSetCookie()) this.jar?.store(line, path);
+    return response;
   }
 
-  /** Stores the cookie of one `Set-Cookie` line in the response for `path` (RFC 6265 section 5.3). */
-  store(line: string, path: string): void {
-    const [pair = "", ...attributes] = line.split(";");
-    const [name, value] = pairOf(pair);
-    if (value === undefined || name === "") return;
-    const cookie = { name, value, ...this.scopeOf(attributes.map(pairOf), path) };
-    const key = `${name};${cookie.path}`;
-    if (cookie.expiresAt > this.clock.now()) this.cookies.set(key, cookie);
-    else this.cookies.delete(key);
-  }
-
-  private scopeOf(attributes: readonly Pair[], requestPath: string): Pick<Cookie, "path" | "expiresAt"> {
-    const byName = new Map(attributes.map(([name, value = ""]) => [name.toLowerCase(), value]));
-    const path = byName.get("path") ?? "";
-    return { path: path.startsWith("/") ? path : defaultPath(requestPath), expiresAt: this.expiryOf(byName) };
-  }
-
-  /** `Max-Age` takes precedence over `Expires`; without both the cookie does not expire. */
-  private expiryOf(attributes: ReadonlyMap<string, string>): number {
-    const seconds = Number.parseInt(attributes.get("max-age") ?? "", 10);
-    if (!Number.isNaN(seconds)) return seconds <= 0 ? 0 : this.clock.now() + seconds * 1000;
-    const date = Date.parse(attributes.get("expires") ?? "");
-    return Number.isNaN(date) ? Infinity : date;
+  /** With the token of the cookie, as the script of a page sends it; a browser without the cookie gets one first. */
+  private async withToken(
+    options: RequestOptions,
+    path: string,
+    { cookie, header }: CsrfNames,
+  ): Promise<RequestOptions> {
+    const headers = new Headers();
+    for (const [name, value] of fieldsOf(options.headers))
+      for (const each of [value].flat()) headers.append(name, each);
+    if (headers.has(header)) return options;
+    if (this.jar?.value(cookie, path) === undefined) await (await this.send("GET", NO_PAGE, {})).arrayBuffer();
+    headers.set(header, this.jar?.value(cookie, path) ?? "");
+    return { ...options, headers };
   }
 }
 
-function pairOf(text: string): Pair {
-  const equals = text.indexOf("=");
-  return equals < 0 ? [text.trim(), undefined] : [text.slice(0, equals).trim(), text.slice(equals + 1).trim()];
-}
+const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** RFC 6265 section 5.1.4. */
-function defaultPath(target: string): string {
-  const end = withoutQuery(target).lastIndexOf("/");
-  return end <= 0 ? "/" : target.slice(0, end);
-}
-
-/** RFC 6265 section 5.1.4. */
-function pathMatches(cookiePath: string, target: string): boolean {
-  const path = withoutQuery(target);
-  if (!path.startsWith(cookiePath)) return false;
-  return path.length === cookiePath.length || cookiePath.endsWith("/") || path[cookiePath.length] === "/";
-}
-
-function withoutQuery(target: string): string {
-  return target.split(/[?#]/, 1)[0] ?? "";
-}
+/** No application has a route there. Every safe request gets the cookie, also one that finds nothing. */
+const NO_PAGE = "/_framework/no-page";

@@ -77,7 +77,8 @@ export class Transport {
   }
 }
 
-function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<HeaderField> {
+/** The lines of the headers; a list repeats its name. */
+export function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<HeaderField> {
   return headers instanceof Headers ? headers : Object.entries(headers);
 }
 

@@ -14,6 +14,7 @@ import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
 import { errorPage } from "./error.page.js";
 import { LinksModule } from "./links.module.js";
+import { type Sessions, sessions as newSessions } from "./sessions.js";
 import type { LinksSettings } from "./settings.js";
 
 const POLICY =
@@ -21,8 +22,11 @@ const POLICY =
 
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
-/** @param cache shared by all instances, which then share one quota */
-export function linksApplication(settings: LinksSettings, cache?: Cache) {
+/**
+ * @param cache shared by all instances, which then share one quota
+ * @param sessions their key and their store; without them a new key, and a store in memory
+ */
+export function linksApplication(settings: LinksSettings, cache?: Cache, sessions: Sessions = newSessions()) {
   const { corsOrigins, quota } = settings;
   return Application.create(LinksModule)
     .provide(...bindings(settings, cache))
@@ -41,6 +45,8 @@ export function linksApplication(settings: LinksSettings, cache?: Cache) {
     .timeout(30_000)
     .maintenance(new Maintenance().allow("/admin"))
     .rateLimit(cache === undefined ? quota : quota.redis(cache))
+    .session(sessions.config, sessions.store)
+    .csrf(sessions.csrf)
     .staticFiles({ root: PUBLIC });
 }
 

@@ -27,6 +27,8 @@ const STYLE = `
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
   body { max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
   form { display: grid; grid-template-columns: 1fr 12rem auto; gap: .5rem; align-items: end; }
+  form.line { display: flex; gap: .5rem; align-items: center; margin: .5rem 0; }
+  .line button { padding: .25rem .5rem; font-size: .875rem; }
   label { display: grid; gap: .25rem; font-size: .875rem; }
   input, button { font: inherit; font-size: 1rem; padding: .5rem; min-width: 0; }
   table { width: 100%; border-collapse: collapse; margin-top: 2rem; }

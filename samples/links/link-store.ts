@@ -4,13 +4,15 @@ export interface Link {
   readonly target: string;
   readonly createdAt: string;
   readonly visits: number;
+  /** The name of the account; missing for a link of a program. */
+  readonly owner?: string;
 }
 
 export abstract class LinkStore {
   abstract all(): Promise<readonly Link[]>;
   abstract find(slug: string): Promise<Link | undefined>;
   /** `undefined` where the slug exists already. */
-  abstract add(slug: string, target: string): Promise<Link | undefined>;
+  abstract add(slug: string, target: string, owner?: string): Promise<Link | undefined>;
   abstract countVisit(slug: string): Promise<void>;
   abstract remove(slug: string): Promise<boolean>;
 }

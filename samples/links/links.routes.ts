@@ -8,6 +8,7 @@ export const links = resource("links", "/api/links", { only: ["index", "store", 
 export const home = routes("home", "/", {
   index: Get("/"),
   shorten: Post("/shorten"),
+  remove: Post("/remove/{slug}"),
   about: Get("/about"),
 });
 

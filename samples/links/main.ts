@@ -1,14 +1,16 @@
 import { installLogging } from "@stagecraft/framework/observe";
 import { linksApplication } from "./application.js";
 import { Overview } from "./overview/overview.js";
+import { sessionsFrom } from "./sessions.js";
 import { settingsFrom } from "./settings.js";
 
 const settings = settingsFrom(process.env);
 const telemetry = await telemetryTo(settings.collector);
 const cache = await cacheAt(settings.redisUrl);
+const sessions = await sessionsFrom(settings.sessionKey, cache);
 
 installLogging("info,links=debug", ...telemetry.layers);
-const application = linksApplication(settings, cache)
+const application = linksApplication(settings, cache, sessions)
   .provide(...telemetry.bindings)
   .build();
 application.resolve(Overview).stages = application.pipeline();

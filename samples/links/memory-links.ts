@@ -19,9 +19,10 @@ export class MemoryLinks extends LinkStore {
     return this.links.get(slug);
   }
 
-  override async add(slug: string, target: string): Promise<Link | undefined> {
+  override async add(slug: string, target: string, owner?: string): Promise<Link | undefined> {
     if (this.links.has(slug)) return undefined;
-    const link = { slug, target, createdAt: new Date(this.clock.now()).toISOString(), visits: 0 };
+    const createdAt = new Date(this.clock.now()).toISOString();
+    const link: Link = { slug, target, createdAt, visits: 0, ...(owner !== undefined && { owner }) };
     this.links.set(slug, link);
     const oldest = this.links.keys().next();
     if (this.links.size > MemoryLinks.capacity && oldest.done !== true) this.links.delete(oldest.value);

@@ -14,12 +14,6 @@ export const NewLink = z.object({
   slug: z.preprocess((value) => (value === "" ? undefined : value), Slug.optional()),
 });
 
-/** The first error of each field. */
-export function faultsOf(error: z.ZodError<z.input<typeof NewLink>>) {
-  const { target, slug } = z.flattenError(error).fieldErrors;
-  return { target: target?.[0], slug: slug?.[0] };
-}
-
 /** A random slug for a link without one. */
 export function freshSlug(): string {
   return randomBytes(4).toString("hex");

@@ -9,6 +9,7 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
     /** `APP_NAME`, `APP_URL`, `APP_ENV`, `APP_PORT`. */
     config: AppConfig.fromEnv({ APP_NAME: "links", ...from }),
     adminKey: given.ADMIN_KEY,
+    sessionKey: given.SESSION_KEY,
     trustedProxies: given.TRUSTED_PROXIES,
     corsOrigins: given.CORS_ORIGINS,
     insiders: given.METRICS_ALLOW,
@@ -24,6 +25,8 @@ const COUNT = variable.integer(1, 999_999_999);
 const VARIABLES = {
   /** The key for removing links and for maintenance. Without it there is no access. */
   ADMIN_KEY: variable.text().secret().optional(),
+  /** The key of the sessions, 128 hexadecimal characters. Without it there is a new one at each start. */
+  SESSION_KEY: variable.text().secret().optional(),
   /** Proxies whose `X-Forwarded-For` is trusted. Without it every client of a proxy on this machine counts as local. */
   TRUSTED_PROXIES: variable.addresses().default(AddressBlocks.none),
   /** Origins whose pages may call the API. */

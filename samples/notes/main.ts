@@ -1,7 +1,9 @@
 /** Notes: one file with every stage on. In the root of a clone: `npm run build && node dist/samples/notes/main.js`. */
+import { randomBytes } from "node:crypto";
 import * as web from "@stagecraft/framework";
 import { Context, Controller, Get, Injectable, Module, NotFoundError, Post, Reply } from "@stagecraft/framework";
 import { installLogging, Metrics, tracing } from "@stagecraft/framework/observe";
+import { CsrfConfig, SessionConfig } from "@stagecraft/framework/session";
 import { z } from "zod";
 
 const log = tracing.target("notes");
@@ -66,6 +68,8 @@ await web.Application.create(NotesModule)
   .timeout(10_000) // 13
   .maintenance() // 14
   .rateLimit(web.RateLimit.perSecond(20).burst(40)) // 15
+  .session(SessionConfig.dev(randomBytes(64))) // 16
+  .csrf(CsrfConfig.dev()) // 17: programs send `Authorization: Bearer …`
   .redirectMapper(true) // 20
   .layer(async (ctx, next) => {
     await next();

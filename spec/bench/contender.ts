@@ -50,6 +50,8 @@ export const FASTIFY_OTEL_ONE_SPAN: Contender = {
   variant: "observe-one-span",
 };
 
+export const NEST_EXPRESS = peer("nest-express");
+
 /** Fastify's plugins and hooks by hand in place of NestJS's modules. */
 export const NEST_FASTIFY_BY_HAND = peer("nest-fastify-by-hand");
 
@@ -60,6 +62,6 @@ export const ALL_PEERS: readonly Contender[] = [
   KOA,
   peer("koa-router"),
   peer("nest-fastify"),
-  peer("nest-express"),
+  NEST_EXPRESS,
   EXPRESS,
 ];

@@ -6,6 +6,12 @@
 /** Body of the `hello` scenario. */
 export const HELLO = "Hello, world";
 
+/** The key of the `session` scenario: 64 bytes in hexadecimal. */
+export const SESSION_KEY = "5a".repeat(64);
+
+/** The answer of the `session` scenario without a session. */
+export const NO_NAME = "nobody";
+
 /** The largest body that the `echo` and `full` scenarios accept, in bytes. */
 export const BODY_LIMIT = 2 * 1024 * 1024;
 

@@ -27,6 +27,18 @@ export async function assertAnswers(name: string, port: number, probes: readonly
   }
 }
 
+/** The requests with the cookies of the answer to `signIn`, but for those that have cookies of their own. */
+export async function withCookies(
+  port: number,
+  signIn: BenchRequest | undefined,
+  requests: readonly BenchRequest[],
+): Promise<readonly BenchRequest[]> {
+  if (signIn === undefined) return requests;
+  const { headers } = await ask(port, signIn);
+  const cookie = (headers["set-cookie"] ?? []).map((line) => line.split(";", 1)[0]).join("; ");
+  return requests.map((request) => ({ ...request, headers: { cookie, ...request.headers } }));
+}
+
 function compare(probe: Probe, answer: Answer): readonly string[] {
   const wrongHeaders = Object.entries(probe.headers ?? {})
     .map(([names, wanted]) => ({ names, wanted, value: valueOf(names, answer.headers) }))

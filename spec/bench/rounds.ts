@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { before as earlier, type Contender } from "./contender.js";
 import { measure, type Sample } from "./load.js";
 import type { BenchOptions } from "./options.js";
-import { assertAnswers } from "./probe.js";
+import { assertAnswers, withCookies } from "./probe.js";
 import type { Scenario } from "./scenario.js";
 import { startServer } from "./server.js";
 import { markdownTable, median, whole } from "./table.js";
@@ -43,7 +43,14 @@ function contendersOf({ contenders }: Scenario, { only, before }: BenchOptions):
 async function checkAnswers(contender: Contender, scenario: Scenario): Promise<void> {
   const server = await startServer(contender, scenario.name);
   try {
-    await assertAnswers(contender.name, server.port, scenario.probes);
+    const { probes, signIn } = scenario;
+    const requests = await withCookies(
+      server.port,
+      signIn,
+      probes.map(({ request }) => request),
+    );
+    const asked = probes.map((probe, at) => ({ ...probe, request: requests[at] ?? probe.request }));
+    await assertAnswers(contender.name, server.port, asked);
   } finally {
     await server.stop();
   }
@@ -52,7 +59,8 @@ async function checkAnswers(contender: Contender, scenario: Scenario): Promise<v
 async function oneMeasurement(contender: Contender, scenario: Scenario, options: BenchOptions): Promise<Measurement> {
   const server = await startServer(contender, scenario.name);
   try {
-    const load = { port: server.port, requests: scenario.requests, connections: options.connections };
+    const requests = await withCookies(server.port, scenario.signIn, scenario.requests);
+    const load = { port: server.port, requests, connections: options.connections };
     await measure({ ...load, seconds: options.warmUp });
     const before = server.cpuSeconds();
     const sample = await measure({ ...load, seconds: options.seconds });

@@ -11,6 +11,7 @@ import {
   FASTIFY_OTEL_ONE_SPAN,
   KOA,
   KOA_CONDITIONAL,
+  NEST_EXPRESS,
   NEST_FASTIFY_BY_HAND,
   ours,
 } from "./contender.js";
@@ -23,6 +24,7 @@ import {
   escapedForScript,
   HELLO,
   LinkStore,
+  NO_NAME,
   ORIGIN,
   PAGE_VERSION,
   pageDocument,
@@ -38,6 +40,8 @@ export interface Scenario {
   /** The first one is the base of the ratios. */
   readonly contenders: readonly Contender[];
   readonly requests: readonly BenchRequest[];
+  /** Sent once to each server; its cookies go with all other requests. */
+  readonly signIn?: BenchRequest;
   readonly probes: readonly Probe[];
 }
 
@@ -244,6 +248,18 @@ const document: Scenario = {
   ],
 };
 
+const session: Scenario = {
+  name: "session",
+  what: "GET / with the cookie of a session: its signature is verified, and one value is read from memory",
+  contenders: [BASELINE, FASTIFY, KOA, NEST_EXPRESS, ours()],
+  signIn: get("/begin"),
+  requests: [get("/")],
+  probes: [
+    { request: get("/"), status: 200, body: HELLO, headers: { "content-type": /^text\/plain/ } },
+    { request: get("/", { cookie: "" }), status: 200, body: NO_NAME },
+  ],
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   hello,
   param,
@@ -259,4 +275,5 @@ export const SCENARIOS: readonly Scenario[] = [
   limit,
   page,
   document,
+  session,
 ];

@@ -6,6 +6,7 @@ import { get } from "node:http";
 import { join, resolve } from "node:path";
 import { ALL_PEERS, before as earlier, type Contender, ours } from "./contender.js";
 import type { BenchOptions } from "./options.js";
+import { SESSION_KEY } from "./fixtures.js";
 import { freePort } from "../support/free-port.js";
 import { ROOT } from "./places.js";
 import { cpuSeconds } from "./server.js";
@@ -73,7 +74,7 @@ async function coldStart({ contender, program, args, path }: Starter): Promise<S
   const started = performance.now();
   const child = spawn(process.execPath, args, {
     stdio: "ignore",
-    env: { ...process.env, NODE_ENV: "production", PORT: String(port), APP_NAME: "bench" },
+    env: { ...process.env, NODE_ENV: "production", SESSION_KEY, PORT: String(port), APP_NAME: "bench" },
   });
   try {
     while (!(await answers(port, path))) {

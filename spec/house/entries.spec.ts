@@ -34,6 +34,9 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   },
   "./session": NOTHING,
   "./pages": { loads: ["koa"] },
+  // It works on a cache that the application has made, and loads no driver.
+  "./session/redis": NOTHING,
+  "./cache": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },

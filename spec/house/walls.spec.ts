@@ -41,7 +41,9 @@ const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 /** Rooms with an entry point of their own. No other room imports them. */
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   otel: ["runtime", "errors", "tracing", "lifecycle", "observe"],
-  redis: ["runtime", "errors", "tracing", "lifecycle"],
+  // Of http only the interface of schemas.
+  cache: ["runtime", "errors", "http", "lifecycle"],
+  redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
   testing: Object.keys(ROOMS),
 };
 
@@ -51,7 +53,6 @@ const FACES = "entries";
 /** Slots without a folder in `lib/stages`, and the reason. */
 const SLOTS_WITHOUT_STAGE: Readonly<Partial<Record<Slot, string>>> = {
   uagEndpoint: "not built yet",
-  csrf: "not built yet",
   layers: "holds the layers of the application",
   router: "is lib/routing",
 };

@@ -54,7 +54,7 @@ async function serveBarely(): Promise<number> {
 
 async function ask(port: number, method: string, path: string, body = ""): Promise<number> {
   const socket = connect(port, "127.0.0.1");
-  const head = `Host: shop\r\nContent-Type: text/plain\r\nAccept-Encoding: br\r\nContent-Length: ${body.length}\r\nConnection: close`;
+  const head = `Host: shop\r\nContent-Type: text/plain\r\nAccept-Encoding: br\r\nAuthorization: Bearer x\r\nContent-Length: ${body.length}\r\nConnection: close`;
   socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n\r\n${body}`);
   return Number((await text(socket)).slice(9, 12));
 }

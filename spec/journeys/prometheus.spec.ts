@@ -43,11 +43,14 @@ describe("Prometheus", function () {
   });
 
   it("stores the counters that the sample exposes", async function () {
-    const json = { method: "POST", headers: { "content-type": "application/json" } };
+    const json = {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer of-a-program" },
+    };
     await ask(child, "/about", 3);
     await ask(child, "/nowhere", 4);
     await ask(child, "/about", 2, { method: "HEAD" });
-    await ask(child, "/about", 1, { method: "DELETE" });
+    await ask(child, "/about", 1, { method: "DELETE", headers: { authorization: "Bearer of-a-program" } });
     await ask(child, "/api/links", 1, { ...json, body: JSON.stringify({ target: "https://example.com/" }) });
     await ask(child, "/api/links", 2, { ...json, body: "{" });
     const greedy = { method: "PUT", headers: { "x-forwarded-for": "203.0.113.7" } };

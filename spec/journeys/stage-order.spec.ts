@@ -111,6 +111,9 @@ const PROBLEM = "application/problem+json";
 
 type Proof = (probes: StageProbes) => Promise<void>;
 
+/** Exempt from the CSRF check. */
+const BEARER = { Authorization: "Bearer of-a-program" };
+
 /** Every stage with the next inner one, and the proof that it stands outside it. */
 const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, proof: Proof])[] = [
   [
@@ -301,12 +304,34 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   ],
   [
     "rateLimit",
+    "session",
+    "between them there is no session yet",
+    async (probes) => {
+      const { requestAt } = await probes.request("/page");
+
+      expect(requestAt("rateLimit").session).to.equal(false);
+      expect(requestAt("session").session).to.equal(true);
+    },
+  ],
+  [
+    "session",
+    "csrf",
+    "a request that is refused has its session",
+    async (probes) => {
+      const { gapsReached, requestAt, response } = await probes.request("/page", { method: "POST" });
+
+      expect([response.status, gapsReached.at(-1)]).to.deep.equal([403, "session"]);
+      expect(requestAt("session").session).to.equal(true);
+    },
+  ],
+  [
+    "csrf",
     "pages",
     "between them a redirect with a fragment is the answer that the page client understands",
     async (probes) => {
       const { answerAt } = await probes.request("/part", { headers: { "X-Inertia": "true" } });
 
-      expect(answerAt("rateLimit").status).to.equal(409);
+      expect(answerAt("csrf").status).to.equal(409);
       expect(answerAt("pages").status).to.equal(302);
     },
   ],
@@ -347,7 +372,10 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "router",
     "the layers see requests without a route",
     async (probes) => {
-      const seen = [await probes.request("/nowhere"), await probes.request("/page", { method: "DELETE" })];
+      const seen = [
+        await probes.request("/nowhere"),
+        await probes.request("/page", { method: "DELETE", headers: BEARER }),
+      ];
 
       expect(seen.map(({ response }) => response.status)).to.deep.equal([404, 405]);
       for (const { response } of seen) expect(response.headers.get("x-layers")).to.equal("first, second, third");
@@ -375,6 +403,7 @@ const ANSWERS: readonly (readonly [who: Slot, status: number, path: string, AnyR
   ["bodyLimit", 413, "/echo", TOO_LARGE, "errorMapping"],
   ["maintenance", 503, "/page", {}, "timeout"],
   ["rateLimit", 429, "/page", {}, "maintenance"],
+  ["csrf", 403, "/page", { method: "POST" }, "session"],
 ];
 
 async function provoke(probes: StageProbes, who: Slot): Promise<void> {

@@ -83,18 +83,6 @@ describe("RedisCache", function () {
     expect([await fixture.cache.delete("once"), await fixture.cache.delete("once")]).to.deep.equal([true, false]);
   });
 
-  it("reports a value that is not JSON as an error, not as a miss", async () => {
-    await using fixture = await RedisFixture.start();
-    await fixture.redis.set("shop:cache:spoiled", "{oops");
-    await fixture.redis.hset("shop:cache:hash", "a", 1);
-
-    const spoiled = await failureOf(fixture.cache.get("spoiled"));
-    const hash = await failureOf(fixture.cache.get("hash"));
-
-    expect(spoiled.error).to.be.instanceOf(FrameworkError).with.property("code", "E_CACHE_VALUE");
-    expect(hash.error).to.be.instanceOf(CacheUnavailableError).with.property("status", 503);
-  });
-
   it("runs a script by its digest, and sends the source to a server that does not know it", async () => {
     await using fixture = await RedisFixture.start();
     const script = fixture.cache.script("return { KEYS[1], ARGV[1], ARGV[2] }");

@@ -34,29 +34,38 @@ describe("In a browser, samples/links", function () {
     await Promise.all([app?.stop(), elsewhere?.stop()]);
   });
 
-  it("makes a link from the form, and redirects to its target", async () => {
+  it("signs up, makes a link from the form, and is redirected to its target", async () => {
     await page.goto(app.url);
     expect(await page.textContent("body")).to.include("No links yet");
+    await page.click("text=sign up");
+    await page.fill("input[name=name]", "ada");
+    await page.fill("input[name=password]", "correct horse");
+    await page.click("button");
+    await page.waitForURL(`${app.url}/`);
+    expect(await page.textContent("[role=status]")).to.equal("Welcome, ada.");
 
     await page.fill("input[name=target]", `${elsewhere.url}/there`);
     await page.fill("input[name=slug]", "my-link");
-    await page.click("button");
+    await page.click("text=Shorten");
     await page.waitForURL(`${app.url}/`);
+    expect(await page.textContent("[role=status]")).to.equal("The link my-link is ready.");
     await page.click("a[href='/to/my-link']");
     await page.waitForURL(`${elsewhere.url}/there`);
 
     expect(await page.title()).to.equal("There");
     await page.goto(app.url);
     expect((await page.textContent("tbody tr"))?.endsWith("1")).to.equal(true);
+    expect(await page.locator("[role=status]").count()).to.equal(0);
   });
 
-  const refused: readonly (readonly [string, string, string, string, number, string])[] = [
-    ["a name that is taken", "https://example.com/?q=<x>", "taken", "slug", 409, "that name is taken"],
-    ["another protocol", "ftp://example.com/", "ftp-link", "target", 422, "an absolute http or https URL"],
+  const refused: readonly (readonly [string, string, string, string, string])[] = [
+    ["a name that is taken", "https://example.com/?q=<x>", "taken", "slug", "that name is taken"],
+    ["another protocol", "ftp://example.com/", "ftp-link", "target", "an absolute http or https URL"],
   ];
-  for (const [what, target, slug, field, status, fault] of refused) {
+  for (const [what, target, slug, field, fault] of refused) {
     it(`shows beside its field why ${what} is refused, keeps the input, and fits a phone`, async () => {
-      await app.post("/api/links", { json: { target: "https://example.com/", slug: "taken" } });
+      const headers = { authorization: "Bearer of-a-program" };
+      await app.post("/api/links", { headers, json: { target: "https://example.com/", slug: "taken" } });
       await page.setViewportSize({ width: 360, height: 640 });
       await page.goto(app.url);
       await page.fill("input[name=target]", target);
@@ -64,10 +73,11 @@ describe("In a browser, samples/links", function () {
 
       const [answer] = await Promise.all([
         page.waitForResponse((response) => response.url().endsWith("/shorten")),
-        page.click("button"),
+        page.click("text=Shorten"),
       ]);
+      await page.waitForURL(`${app.url}/`);
 
-      expect(answer.status()).to.equal(status);
+      expect(answer.status()).to.equal(303);
       expect(await page.textContent(`label:has(input[name=${field}]) strong`)).to.equal(fault);
       expect(await page.locator("strong").count()).to.equal(1);
       const kept = [await page.inputValue("input[name=target]"), await page.inputValue("input[name=slug]")];
@@ -82,10 +92,37 @@ describe("In a browser, samples/links", function () {
 
     const [field, button] = [
       await page.locator("input[name=slug]").boundingBox(),
-      await page.locator("button").boundingBox(),
+      await page.locator("text=Shorten").boundingBox(),
     ];
 
     expect((field?.x ?? NaN) + (field?.width ?? NaN)).to.be.below(button?.x ?? NaN);
+  });
+
+  it("removes a link, signs out, and signs in again; a wrong password keeps the name alone", async () => {
+    await page.goto(app.url);
+    await page.click("text=Remove");
+    await page.waitForURL(`${app.url}/`);
+    expect(await page.textContent("[role=status]")).to.equal("The link my-link is removed.");
+    await page.click("text=Sign out");
+    await page.waitForURL(`${app.url}/`);
+    expect(await page.textContent("[role=status]")).to.equal("You have signed out.");
+
+    await page.click("text=Sign in");
+    for (const password of ["wrong horse", "correct horse"]) {
+      await page.fill("input[name=name]", "ada");
+      await page.fill("input[name=password]", password);
+      await Promise.all([
+        page.waitForResponse((response) => response.request().method() === "POST"),
+        page.click("button"),
+      ]);
+      await page.waitForLoadState();
+      if (password === "correct horse") continue;
+      expect(await page.textContent("strong")).to.equal("name or password are wrong");
+      expect(await page.inputValue("input[name=name]")).to.equal("ada");
+      expect(await page.inputValue("input[name=password]")).to.equal("");
+    }
+    await page.waitForURL(`${app.url}/`);
+    expect(await page.textContent("[role=status]")).to.equal("Welcome back, ada.");
   });
 
   it("applies its own style under its own policy, without a console error", async () => {

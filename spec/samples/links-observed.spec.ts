@@ -57,7 +57,7 @@ describe("samples/links, observed", () => {
 
     const response = await app.post("/api/links?token=canary", {
       json: { target: "https://example.com/", slug: "example" },
-      headers: { "x-request-id": "abc", traceparent: TRACEPARENT },
+      headers: { "x-request-id": "abc", traceparent: TRACEPARENT, authorization: "Bearer of-a-program" },
     });
 
     expect(response.status).to.equal(201);
@@ -193,7 +193,11 @@ describe("samples/links, observed", () => {
       // Once for all specs: a release build drains for five seconds.
       before(async () => {
         collector = await Collector.start();
-        child = await Child.start(MAIN, { NODE_ENV: "production", OTLP_ENDPOINT: collector.endpoint });
+        child = await Child.start(MAIN, {
+          NODE_ENV: "production",
+          SESSION_KEY: "5a".repeat(64),
+          OTLP_ENDPOINT: collector.endpoint,
+        });
         await child.says("listening", "errors");
         await fetch(`${child.url}/api/links`, {
           method: "POST",
@@ -214,6 +218,7 @@ describe("samples/links, observed", () => {
 
         expect(code).to.equal(0);
         expect(written.map(({ message }) => message?.replace(/\d+ms$/, "0ms"))).to.deep.equal([
+          "sessions are kept in memory: they are lost at a restart, and each process has its own",
           "listening",
           "link created",
           "POST /api/links 201 0ms",
@@ -223,7 +228,7 @@ describe("samples/links, observed", () => {
           "listener stopped",
           "stopped",
         ]);
-        expect(written[0]?.fields).to.include({ name: "links", at: child.url });
+        expect(written[1]?.fields).to.include({ name: "links", at: child.url });
         expect(child.errors + child.output).not.to.contain("canary");
       });
 

@@ -1,7 +1,8 @@
 /** The sample for its users: people with a page and a form, programs with JSON, operators with a key. */
 import { provide, StartupError } from "@stagecraft/framework";
-import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expectProblem, FakeClock, testApp, type TestApp, type TestClient } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { account } from "../../samples/links/accounts/account.routes.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { LinkStore, type Link } from "../../samples/links/link-store.js";
 import { home, links, visit } from "../../samples/links/links.routes.js";
@@ -17,8 +18,18 @@ const TARGET = "https://example.com/a?b=<c>&d";
 const started = (environment: NodeJS.ProcessEnv = {}) =>
   testApp(linksApplication(settingsFrom({ ADMIN_KEY: KEY, ...environment })));
 
+/** No browser sends it by itself, so the CSRF protection lets such a request pass. */
+const PROGRAM = { Authorization: "Bearer of-a-program" };
+
 async function shortened(app: TestApp, slug = "example"): Promise<Response> {
-  return app.post(links.store.url(), { json: { target: TARGET, slug } });
+  return app.post(links.store.url(), { headers: PROGRAM, json: { target: TARGET, slug } });
+}
+
+/** The page that a form leads to. */
+async function pageAfter(client: TestClient, path: string, form: Record<string, string>): Promise<string> {
+  const sent = await client.post(path, { form });
+  expect(sent.status).to.equal(303);
+  return (await client.get(sent.headers.get("location") ?? "")).text();
 }
 
 /** A store with one link, which refuses every change. */
@@ -64,7 +75,7 @@ describe("samples/links", () => {
     it("chooses a slug where the request has none", async () => {
       await using app = await started();
 
-      const made = await app.post(links.store.url(), { json: { target: TARGET } });
+      const made = await app.post(links.store.url(), { headers: PROGRAM, json: { target: TARGET } });
 
       expect((await made.json<Link>()).slug).to.match(/^[0-9a-f]{8}$/);
     });
@@ -72,7 +83,10 @@ describe("samples/links", () => {
     it("names the refused fields, and the reasons", async () => {
       await using app = await started();
 
-      const refused = await app.post(links.store.url(), { json: { target: "ftp://example.com", slug: "No!" } });
+      const refused = await app.post(links.store.url(), {
+        headers: PROGRAM,
+        json: { target: "ftp://example.com", slug: "No!" },
+      });
 
       const { errors } = await expectProblem(refused, { status: 422, slug: "validation" });
       expect(errors).to.have.all.keys("target", "slug");
@@ -99,7 +113,7 @@ describe("samples/links", () => {
       await shortened(app);
       const path = links.destroy.url("example");
 
-      const stranger = await app.delete(path);
+      const stranger = await app.delete(path, { headers: PROGRAM });
       const guesser = await app.delete(path, { headers: { Authorization: "Bearer guessed" } });
       const owner = await app.delete(path, SIGNED_IN);
       const again = await app.delete(path, SIGNED_IN);
@@ -123,25 +137,108 @@ describe("samples/links", () => {
         .and.not.include("<c>");
     });
 
-    it("redirects to the page after its form", async () => {
+    it("leads back to the page after its form, with the link and a message that is shown once", async () => {
       await using app = await started();
+      const ada = await app.withSession({ account: "ada" });
 
-      const sent = await app.post(home.shorten.url(), { form: { target: TARGET, slug: "" } });
+      const page = await pageAfter(ada, home.shorten.url(), { target: TARGET, slug: "mine" });
 
-      expect([sent.status, sent.headers.get("location")]).to.deep.equal([303, "/"]);
-      expect(await app.resolve(LinkStore).all()).to.have.lengthOf(1);
+      expect(page).to.include('<p role="status" class="success">The link mine is ready.</p>');
+      expect(await (await ada.get("/")).text()).not.to.include("is ready");
+      expect(await app.resolve(LinkStore).find("mine")).to.include({ target: TARGET, owner: "ada" });
     });
 
-    it("shows the form again, with every value escaped, for invalid input", async () => {
+    it("shows the form again, with the input, an error at each field, and every value escaped", async () => {
       await using app = await started();
+      const ada = await app.withSession({ account: "ada" });
 
-      const sent = await app.post(home.shorten.url(), { form: { target: '"><b>', slug: ["a", "b"] } });
+      const page = await pageAfter(ada, home.shorten.url(), { target: '"><b>', slug: "No!" });
 
-      expect([sent.status, sent.headers.get("content-type")]).to.deep.equal([422, "text/html; charset=utf-8"]);
-      expect(await sent.text())
+      expect(page)
         .to.include('value="&quot;&gt;&lt;b&gt;" aria-invalid="true"')
         .and.include("<strong>an absolute http or https URL</strong>")
+        .and.include('value="No!" aria-invalid="true"')
         .and.not.include('"><b>');
+    });
+
+    it("says at its field that a name is taken", async () => {
+      await using app = await started();
+      await shortened(app, "taken");
+      const ada = await app.withSession({ account: "ada" });
+
+      const page = await pageAfter(ada, home.shorten.url(), { target: TARGET, slug: "taken" });
+
+      expect(page).to.include("<strong>that name is taken</strong>").and.include('value="taken"');
+    });
+
+    it("signs up, out and in, by name and password", async () => {
+      await using app = await started();
+      const browser = app.withCsrf();
+      const ada = { name: "ada", password: "correct horse" };
+
+      expect(await pageAfter(browser, account.join.url(), ada))
+        .to.include("Welcome, ada.")
+        .and.include("Signed in as ada");
+      expect(await pageAfter(browser, account.leave.url(), {}))
+        .to.include("You have signed out.")
+        .and.include("Sign in");
+      expect(await pageAfter(browser, account.enter.url(), ada)).to.include("Welcome back, ada.");
+      const other = app.withCsrf();
+      expect(await pageAfter(other, account.join.url(), ada)).to.include("that name is taken");
+    });
+
+    it("refuses wrong credentials with one answer, keeps the name and never the password", async () => {
+      await using app = await started();
+      const browser = app.withCsrf();
+      await pageAfter(browser, account.join.url(), { name: "ada", password: "correct horse" });
+      await browser.post(account.leave.url());
+
+      for (const form of [
+        { name: "ada", password: "wrong horse" },
+        { name: "nobody", password: "wrong horse" },
+      ]) {
+        const page = await pageAfter(browser, account.enter.url(), form);
+        expect(page)
+          .to.include("<strong>name or password are wrong</strong>")
+          .and.include(`value="${form.name}"`)
+          .and.not.include("wrong horse");
+      }
+      const short = await pageAfter(browser, account.join.url(), { name: "X", password: "short1" });
+      expect(short).to.include("at least 8 characters").and.include('value="X"').and.not.include("short1");
+      expect(app.logs.transcript()).not.to.include("horse");
+    });
+
+    it("gives a new session id at the sign-in", async () => {
+      await using app = await started();
+      const browser = app.withCsrf();
+      await pageAfter(browser, account.enter.url(), { name: "x", password: "y" });
+      const [before = ""] = (await browser.post(account.enter.url(), { form: {} })).headers.getSetCookie();
+
+      const joined = await browser.post(account.join.url(), { form: { name: "ada", password: "correct horse" } });
+
+      const id = joined.headers.getSetCookie().find((line) => line.startsWith("framework-id="));
+      expect(id).to.be.a("string").and.not.equal(before);
+    });
+
+    it("lets people remove their own links, and no others", async () => {
+      await using app = await started();
+      await shortened(app, "of-a-program");
+      const [ada, eve] = [await app.withSession({ account: "ada" }), await app.withSession({ account: "eve" })];
+      await ada.post(home.shorten.url(), { form: { target: TARGET, slug: "mine" } });
+
+      expect((await eve.post(home.remove.url("mine"))).status).to.equal(404);
+      expect((await ada.post(home.remove.url("of-a-program"))).status).to.equal(404);
+      expect(await (await eve.get("/")).text()).not.to.include("Remove");
+      expect(await pageAfter(ada, home.remove.url("mine"), {})).to.include("The link mine is removed.");
+    });
+
+    it("asks a visitor to sign in first, and refuses a form without its token", async () => {
+      await using app = await started();
+
+      expect(await pageAfter(app.withCsrf(), home.shorten.url(), { target: TARGET })).to.include(
+        "Please sign in first.",
+      );
+      expect((await app.post(home.shorten.url(), { form: { target: TARGET } })).status).to.equal(403);
     });
 
     it("shows errors as pages to browsers, and as problems to others", async () => {
@@ -196,7 +293,8 @@ describe("samples/links", () => {
       expect([closed.status, ...meanwhile.map(({ status }) => status), open.status]).to.deep.equal([
         204, 503, 200, 204, 200,
       ]);
-      expect((await app.put("/admin/maintenance")).status).to.equal(401);
+      expect((await app.put("/admin/maintenance", { headers: PROGRAM })).status).to.equal(401);
+      expect((await app.put("/admin/maintenance")).status).to.equal(403);
     });
 
     for (const blank of ["", " "]) {
@@ -211,8 +309,9 @@ describe("samples/links", () => {
       it(`accepts no key where ADMIN_KEY is ${JSON.stringify(blank)}`, async () => {
         await using app = await started({ ADMIN_KEY: blank });
 
-        for (const Authorization of ["Bearer", "Bearer ", "Bearer  "]) {
-          expect((await app.put("/admin/maintenance", { headers: { Authorization } })).status).to.equal(401);
+        for (const Authorization of ["Bearer", "Bearer ", "Bearer  ", "Bearer guessed"]) {
+          const { status } = await app.put("/admin/maintenance", { headers: { Authorization } });
+          expect(status, Authorization).to.be.oneOf([401, 403]);
         }
       });
     }
@@ -306,7 +405,7 @@ describe("samples/links", () => {
         "timeout",
         "maintenance",
       ]);
-      expect(stages).to.include.members(["rateLimit", "redirectMapper", "staticFiles", "health"]);
+      expect(stages).to.include.members(["rateLimit", "session", "csrf", "redirectMapper", "staticFiles", "health"]);
     });
   });
 
@@ -324,7 +423,7 @@ describe("samples/links", () => {
       await app.get(links.index.url()),
       await app.get(home.about.url()),
       await app.delete("/admin/maintenance", SIGNED_IN),
-      await app.delete("/admin/maintenance"),
+      await app.delete("/admin/maintenance", { headers: PROGRAM }),
       await app.get(links.show.url("none")),
     ];
     expect(answers.map(({ headers }) => headers.get("cache-control"))).to.deep.equal([

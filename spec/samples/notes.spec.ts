@@ -4,13 +4,16 @@ import { expectProblem } from "@stagecraft/framework/testing";
 import { Child } from "../support/child.js";
 import { textOf } from "../support/sources.js";
 
+/** A bearer token exempts a program from the CSRF check. */
+const JSON_OF_A_PROGRAM = { "Content-Type": "application/json", Authorization: "Bearer of-a-program" };
+
 const MAIN = "../../samples/notes/main.js";
 
 describe("samples/notes", () => {
   let child: Child;
   const ask = (path: string, options?: RequestInit) => fetch(child.url + path, options);
   const add = (note: unknown) =>
-    ask("/notes", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(note) });
+    ask("/notes", { method: "POST", headers: JSON_OF_A_PROGRAM, body: JSON.stringify(note) });
 
   before(async () => {
     child = await Child.start(MAIN);

@@ -9,7 +9,7 @@ import http from "node:http";
 export const CANARY = "canary4711";
 
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-const JSON_BODY = { "content-type": "application/json" };
+const JSON_BODY = { "content-type": "application/json", authorization: "Bearer of-a-program" };
 
 interface Step {
   readonly method: string;
@@ -34,7 +34,13 @@ function stepsOf(slug: string): readonly Step[] {
     { method: "GET", path: `/to/${slug}`, status: 302, headers: { cookie: `id=${CANARY}` } },
     { method: "POST", path: "/api/links", status: 409, headers: JSON_BODY, body: link },
     { method: "POST", path: "/api/links", status: 400, headers: JSON_BODY, body: '{"target":' },
-    { method: "POST", path: "/api/links", status: 415, headers: { "content-type": "text/csv" }, body: "a,b" },
+    {
+      method: "POST",
+      path: "/api/links",
+      status: 415,
+      headers: { ...JSON_BODY, "content-type": "text/csv" },
+      body: "a,b",
+    },
     { method: "DELETE", path: `/api/links/${slug}`, status: 401, headers: { authorization: `Bearer ${CANARY}` } },
     { method: "PATCH", path: "/about", status: 405 },
     { method: "HEAD", path: "/about", status: 200, headers: { "accept-encoding": "br" } },

@@ -45,12 +45,17 @@ const REQUESTS: readonly BenchRequest[] = [
   {
     method: "POST",
     path: "/api/links",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", authorization: "Bearer of-a-program" },
     body: '{"target":"https://a.example"}',
   },
   { method: "GET", path: "/nowhere?token=secret", headers: {} },
   { method: "GET", path: "/favicon.svg", headers: { "accept-encoding": "gzip" } },
-  { method: "POST", path: "/api/links", headers: { "content-type": "application/json" }, body: "{" },
+  {
+    method: "POST",
+    path: "/api/links",
+    headers: { "content-type": "application/json", authorization: "Bearer of-a-program" },
+    body: "{",
+  },
 ];
 
 /** After a failure the log file stays, and the error names its path. */

@@ -26,7 +26,12 @@ export class WatchedSample implements AsyncDisposable {
   /** @param logFile the file of its standard error, as with `2>logFile` */
   static async start(logFile: string): Promise<WatchedSample> {
     const port = await freePort();
-    const environment = { NODE_ENV: "production", PORT: String(port), REQUESTS_PER_SECOND: "1000000" };
+    const environment = {
+      NODE_ENV: "production",
+      SESSION_KEY: "5a".repeat(64),
+      PORT: String(port),
+      REQUESTS_PER_SECOND: "1000000",
+    };
     const log = openSync(logFile, "w");
     const child = spawn(process.execPath, ["--expose-gc", "--import", WITNESS, MAIN], {
       env: { ...process.env, ...environment, RUST_LOG: "" },

@@ -27,6 +27,7 @@ import {
   SecurityHeaders,
   token,
 } from "../../lib/entries/main.js";
+import { CsrfConfig, SessionConfig } from "../../lib/entries/session.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import type { MiddlewareInput } from "../../lib/routing/middleware.js";
 import { PageContracts } from "../../lib/stages/pages/contract.js";
@@ -43,6 +44,7 @@ export const LIMIT_BYTES = 100;
 export const LIMIT_MS = 1000;
 /** The requests of one client in an hour; the header `x-client` identifies the client. */
 export const QUOTA = 30;
+const SESSION_KEY = "5a".repeat(64);
 /** Long enough to be worth compressing. */
 export const LONG = "a sentence that is said again and again. ".repeat(60);
 
@@ -129,6 +131,8 @@ export class EveryStage {
     timeout: (builder) => builder.timeout(LIMIT_MS),
     maintenance: (builder) => builder.maintenance(this.maintenance),
     rateLimit: (builder) => builder.rateLimit(RateLimit.perHour(QUOTA).by({ header: "x-client" })),
+    session: (builder) => builder.session(new SessionConfig(SESSION_KEY)),
+    csrf: (builder) => builder.csrf(new CsrfConfig()),
     pages: (builder) => builder.pages(new Pages()),
     pageContracts: (builder) => builder.pageContracts(new PageContracts()),
     redirectMapper: (builder) => builder.redirectMapper(true),

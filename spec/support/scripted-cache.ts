@@ -1,8 +1,27 @@
 /** A cache without values. Its scripts give the answer of the spec, and it records the calls of its lifecycle. */
 import { Cache, type CacheScript } from "../../lib/lifecycle/cache.js";
+import type { CacheEntries, CacheLook, Claim } from "../../lib/lifecycle/cache-entries.js";
+
+class NoEntries implements CacheEntries {
+  read(): void {}
+  write(): void {}
+  delete(): boolean {
+    return false;
+  }
+  invalidate(): void {}
+  look(): CacheLook {
+    return { state: "claimed" };
+  }
+  complete(_claim: Claim, value: unknown): unknown {
+    return value;
+  }
+  fail(): void {}
+  renew(): void {}
+}
 
 export class ScriptedCache extends Cache {
   readonly namespace = "spec";
+  protected readonly entries = new NoEntries();
   readonly seen: string[] = [];
 
   /** @param answer the result of every script; the default admits a request of a rate limit */
@@ -20,16 +39,6 @@ export class ScriptedCache extends Cache {
 
   override stop(): void {
     this.seen.push("stop");
-  }
-
-  override async get(): Promise<unknown> {
-    return undefined;
-  }
-
-  override async set(): Promise<void> {}
-
-  override async delete(): Promise<boolean> {
-    return false;
   }
 
   override script(): CacheScript {

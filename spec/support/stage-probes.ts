@@ -5,6 +5,7 @@
 import type { ApplicationParts } from "../../lib/app/build.js";
 import { Application } from "../../lib/app/application.js";
 import { ApplicationBuilder } from "../../lib/app/builder.js";
+import { Session } from "../../lib/stages/session/session.js";
 import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
 import type { Context } from "../../lib/http/context.js";
 import type { Next } from "../../lib/http/middleware.js";
@@ -25,6 +26,7 @@ export interface RequestState {
   readonly limited: boolean;
   readonly timed: boolean;
   readonly contracts: boolean;
+  readonly session: boolean;
 }
 
 /** The answer in a gap, and the records of it so far. */
@@ -99,6 +101,7 @@ export class StageProbes implements AsyncDisposable {
       limited: ctx.bodyLimit !== undefined,
       timed: ctx.timeKeeper !== undefined,
       contracts: PageContracts.find(ctx) !== undefined,
+      session: Session.find(ctx) !== undefined,
     });
     try {
       await next();

@@ -111,6 +111,8 @@ export function lasting(page: string): string {
     .replaceAll(/^(\w+_(?:sum|bucket)\{.*\}) \S+$/gm, "$1 <n>")
     .replaceAll(/("(?:parent_span_id|trace_id)":")[\da-f]+"/g, '$1<id>"')
     .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "<uuid>")
+    .replaceAll(/((?:-id|-csrf|XSRF-TOKEN)=)[\w.-]{64,66}/g, "$1<random>")
+    .replaceAll(/(name="_token" value=")[\w-]{86}/g, "$1<random>")
     .replaceAll(/(nonce[-=]["']?)[A-Za-z\d+/]{24}/g, "$1<nonce>")
     .replaceAll(/^(RateLimit-(?:Remaining|Reset): )\d+$/gim, "$1<n>");
 }

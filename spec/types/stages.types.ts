@@ -6,9 +6,13 @@ import type { Cache } from "../../lib/lifecycle/cache.js";
 import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
 import { ProxyAction } from "../../lib/stages/proxy.js";
 import { Route } from "../../lib/routing/route.js";
+import { CsrfConfig, MemorySessionStore, Session, SessionConfig, sessionKey } from "../../lib/entries/session.js";
+import { redirect } from "../../lib/stages/redirects/redirect.js";
+import type { Context } from "../../lib/http/context.js";
 
 const builder = Application.create();
 declare const cache: Cache;
+declare const visit: Context;
 
 // --- CORS ----------------------------------------------------------------------------------------------------------------
 
@@ -56,3 +60,23 @@ RateLimit.perSecond(1).onBackendError("fail");
 export const limit = new RateLimit(10);
 // @ts-expect-error the shared store is a cache, not its address
 RateLimit.perSecond(1).redis("redis://127.0.0.1");
+
+// --- sessions ------------------------------------------------------------------------------------------------------------
+
+const CART = sessionKey<{ readonly items: readonly string[] }>("cart");
+export const cart: Promise<{ readonly items: readonly string[] } | undefined> = Session.of(visit).get(CART);
+export const anything: Promise<unknown> = Session.of(visit).get("cart");
+Session.of(visit).put(CART, { items: ["a"] });
+Session.of(visit).put("cart", 7);
+// @ts-expect-error a typed key takes its own type
+Session.of(visit).put(CART, { items: [7] });
+// @ts-expect-error a value is there later
+export const items = Session.of(visit).get(CART).items;
+// @ts-expect-error a key is made by sessionKey
+Session.of(visit).put({ name: "cart" }, 1);
+builder.session(SessionConfig.pages("key"), new MemorySessionStore()).csrf(CsrfConfig.pages().dev());
+// @ts-expect-error the key alone is no configuration
+builder.session("key");
+redirect().to("/").with("notice", "text").withErrors({ name: "too short" }, "bag").withInput({ name: "A" });
+// @ts-expect-error data of a redirect is text
+redirect().with("count", 7);

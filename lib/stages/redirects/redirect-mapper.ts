@@ -9,9 +9,11 @@ import { Redirect, redirectStatus } from "./redirect.js";
 import { safeReferer } from "../../http/safe-path.js";
 import { tellListeners } from "../../http/koa-application.js";
 import { refuseWithError } from "../../http/refuse.js";
-import type { Context } from "../../http/context.js";
+import { isFormRead, readForm } from "../../http/body-reader.js";
+import type { Context, FormFields } from "../../http/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { profile } from "../../runtime/profile.js";
+import { FlashPort } from "../session/flash-port.js";
 import { tracing } from "../../tracing/tracing.js";
 
 /** The parts of a request that decide where a redirect leads. */
@@ -61,24 +63,55 @@ export class RedirectMapperLayer extends StageLayer {
   override wrap(inner: Run): Run {
     return (ctx) => {
       const result = inner(ctx);
-      if (result !== undefined) return result.then(() => this.map(ctx));
-      this.map(ctx);
-      return undefined;
+      return result === undefined ? this.map(ctx) : result.then(() => this.map(ctx));
     };
   }
 
-  private map(ctx: Context): void {
+  private map(ctx: Context): void | Promise<void> {
     const { deferred } = ctx;
-    if (deferred instanceof Redirect) answerRedirect(ctx, deferred, this.site);
+    if (!(deferred instanceof Redirect)) return undefined;
+    answerRedirect(ctx, deferred, this.site);
+    if (!leavesAnything(deferred) || !isRedirection(ctx.status)) return undefined;
+    const flash = FlashPort.find(ctx);
+    if (flash !== undefined) return leave(ctx, flash, deferred);
+    warnOfDropped(deferred, "there is no session stage");
+    return undefined;
   }
+}
+
+/** Answers a redirect without the mapper, which would have left its data in the session. @internal */
+export function answerWithoutMapper(ctx: Context, redirect: Redirect, origin: string): void {
+  answerRedirect(ctx, redirect, { routes: NO_ROUTES, origin });
+  if (leavesAnything(redirect)) warnOfDropped(redirect, "the redirect mapper is off");
+}
+
+function leavesAnything({ left: { data, errors, input } }: Redirect): boolean {
+  return data.size > 0 || errors.size > 0 || input !== undefined;
+}
+
+function warnOfDropped({ left: { data, errors } }: Redirect, reason: string): void {
+  log.warn(`redirect data dropped: ${reason}`, { keys: [...data.keys()], bags: [...errors.keys()] });
+}
+
+function leave(ctx: Context, flash: FlashPort, { left: { data, errors, input } }: Redirect): void | Promise<void> {
+  for (const [key, value] of data) flash.addData(key, value);
+  for (const [bag, messages] of errors) flash.addErrors(messages, bag);
+  if (input !== undefined) flash.addInput(input);
+  else if (errors.size > 0) return leaveForm(ctx, flash);
+}
+
+/** The form of the request, if the handler has read it. */
+async function leaveForm(ctx: Context, flash: FlashPort): Promise<void> {
+  if (ctx.get("x-inertia") === "true" || !isFormRead(ctx)) return;
+  // Without a schema the reader returns the fields; the bytes are here already.
+  flash.addInput((await readForm(ctx)) as FormFields);
 }
 
 function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** @internal */
-export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: RedirectSite): void {
+function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: RedirectSite): void {
   ctx.deferred = undefined;
   try {
     const origins = [`${ctx.protocol}://${ctx.host}`, origin];
@@ -87,8 +120,6 @@ export function answerRedirect(ctx: Context, redirect: Redirect, { routes, origi
     // Layers of the application have seen the status, and one of them may have chosen another redirect, such as 307.
     if (!isRedirection(ctx.status)) ctx.answerStatus(redirectStatus(ctx.method, redirect.isPermanent));
     ctx.raw.setHeader("Location", location);
-    if (redirect.data.size > 0)
-      log.warn("redirect data dropped: there is no session stage", { keys: [...redirect.data.keys()] });
   } catch (error) {
     if (!(error instanceof FrameworkError)) throw error;
     log.error("redirect failed", { code: error.code, status: error.status, error, stack: error.stack });

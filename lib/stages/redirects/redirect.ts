@@ -6,13 +6,15 @@
  *
  * @example
  * return redirect().route(links.show, link.id).with("notice", "Saved.");
- * return redirect().back("/links");
+ * return redirect().back("/links").withErrors(error);
  */
-import type { Context } from "../../http/context.js";
+import { ValidationError } from "../../errors/framework-error.js";
+import type { Context, FormFields } from "../../http/context.js";
 import { Deferred } from "../../http/returned-value.js";
 import { safePath } from "../../http/safe-path.js";
 import type { Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter, UrlArguments } from "../../routing/path.js";
+import { DEFAULT_BAG, type FieldMessages } from "../session/flash-port.js";
 
 type RedirectTarget =
   | { readonly kind: "path"; readonly path: string }
@@ -20,14 +22,24 @@ type RedirectTarget =
   | { readonly kind: "name"; readonly name: string; readonly params: readonly PathParameter[] }
   | { readonly kind: "endpoint"; readonly endpoint: Endpoint; readonly url: () => string };
 
+/** What a redirect leaves in the flash of the session for the next page. */
+interface Left {
+  readonly data: ReadonlyMap<string, string>;
+  /** By bag. */
+  readonly errors: ReadonlyMap<string, FieldMessages>;
+  /** `undefined`: with errors, the fields of the request's own form. */
+  readonly input: FormFields | undefined;
+}
+
+const NOTHING_LEFT: Left = { data: new Map(), errors: new Map(), input: undefined };
+
 export class Redirect extends Deferred {
   readonly kind = "redirect";
 
   /** @internal */
   constructor(
     readonly target: RedirectTarget,
-    /** Values for the session, which the next request may read once. */
-    readonly data: ReadonlyMap<string, string> = new Map(),
+    readonly left: Left = NOTHING_LEFT,
     readonly isPermanent: boolean = false,
   ) {
     super();
@@ -62,18 +74,46 @@ export class Redirect extends Deferred {
     return this.withTarget({ kind: "back", fallback: safePath(fallback) });
   }
 
-  /** Leaves a text in the session for the next request. A later call with the same key replaces the text. */
+  /** Leaves a text in the session for the next page. A later call with the same key replaces the text. */
   with(key: string, value: string): Redirect {
-    return new Redirect(this.target, new Map([...this.data, [key, value]]), this.isPermanent);
+    return this.leaving({ data: new Map([...this.left.data, [key, value]]) });
+  }
+
+  /**
+   * Leaves the faults of a form for the next page, and with them the fields of the form that this request has read. Fields that are named
+   * like a secret are never kept. The page protocol's client keeps its fields itself, so for its requests none are stored.
+   *
+   * @param errors a `ValidationError`, or the message of each field by its dotted path
+   * @param bag tells the forms of a page apart
+   */
+  withErrors(errors: ValidationError | FieldMessages, bag: string = DEFAULT_BAG): Redirect {
+    const messages = errors instanceof ValidationError ? firstMessages(errors) : errors;
+    return this.leaving({ errors: new Map([...this.left.errors, [bag, messages]]) });
+  }
+
+  /** Leaves these fields for the next page in place of those of the request. */
+  withInput(fields: FormFields): Redirect {
+    return this.leaving({ input: fields });
   }
 
   permanent(): Redirect {
-    return new Redirect(this.target, this.data, true);
+    return new Redirect(this.target, this.left, true);
+  }
+
+  private leaving(more: Partial<Left>): Redirect {
+    return new Redirect(this.target, { ...this.left, ...more }, this.isPermanent);
   }
 
   private withTarget(target: RedirectTarget): Redirect {
-    return new Redirect(target, this.data, this.isPermanent);
+    return new Redirect(target, this.left, this.isPermanent);
   }
+}
+
+function firstMessages({ errors }: ValidationError): FieldMessages {
+  // Paths come from the request. Without a prototype, a path such as `__proto__` has no special meaning.
+  const messages = Object.create(null) as Record<string, string>;
+  for (const [path, [first]] of Object.entries(errors)) messages[path] = first?.message ?? first?.code ?? "invalid";
+  return messages;
 }
 
 /** A redirect to `/`, unless one of its methods sets another target. */

@@ -1,8 +1,11 @@
 import { Module } from "@stagecraft/framework";
+import { AccountController } from "./account.controller.js";
 import { Accounts } from "./accounts.js";
+import { People } from "./people.js";
 
 @Module({
-  providers: [Accounts],
+  controllers: [AccountController],
+  providers: [Accounts, People],
   exports: [Accounts],
 })
 export class AccountsModule {}

@@ -1,5 +1,5 @@
 /** Fastify; no logger but where the scenario asks for lines, then its own. */
-import { areaAnswer, areaPath, BODY_LIMIT, HELLO } from "../../../dist/spec/bench/fixtures.js";
+import { areaAnswer, areaPath, BODY_LIMIT, HELLO, NO_NAME, SESSION_KEY } from "../../../dist/spec/bench/fixtures.js";
 import { application, links } from "./support/fastify.mjs";
 import { serve } from "./support/serve.mjs";
 
@@ -20,6 +20,28 @@ await serve({
   observe: async (on) => {
     const { observed, OBSERVED } = await import("./support/fastify-observed.mjs");
     return application(on, links, OBSERVED, observed);
+  },
+
+  session: async (on) => {
+    const { default: cookie } = await import("@fastify/cookie");
+    const { default: session } = await import("@fastify/session");
+    // Without a new cookie on each answer, as all other contenders.
+    const options = { secret: SESSION_KEY, cookie: { secure: false }, saveUninitialized: false, rolling: false };
+    return application(
+      on,
+      (app) => {
+        app.get("/", (request) => request.session.get("name") ?? NO_NAME);
+        app.get("/begin", (request) => {
+          request.session.set("name", HELLO);
+          return "";
+        });
+      },
+      {},
+      async (app) => {
+        await app.register(cookie);
+        await app.register(session, options);
+      },
+    );
   },
 
   static: async (on) => {

@@ -1,7 +1,7 @@
 /** Koa without a router: paths are told apart by hand. */
 import { createServer } from "node:http";
 import Koa from "koa";
-import { areaAnswer, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/bench/fixtures.js";
+import { areaAnswer, BODY_LIMIT, HELLO, LinkStore, NO_NAME, SESSION_KEY } from "../../../dist/spec/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 function application(on, ...middleware) {
@@ -49,6 +49,28 @@ await serve({
     return application(on, bodyParser({ enableTypes: ["json"], jsonLimit: BODY_LIMIT }), (ctx) => {
       if (ctx.method === "POST" && ctx.path === "/echo") ctx.body = ctx.request.body;
     });
+  },
+
+  session: async (on) => {
+    const { createSession } = await import("koa-session");
+    const values = new Map();
+    // In memory, as all other contenders; by default the values are in the cookie.
+    const store = {
+      get: (id) => values.get(id),
+      set: (id, value) => void values.set(id, value),
+      destroy: (id) => void values.delete(id),
+    };
+    const app = new Koa();
+    app.keys = [SESSION_KEY];
+    app.use(createSession({ store, signed: true }, app));
+    app.use((ctx) => {
+      if (ctx.path === "/") ctx.body = ctx.session.name ?? NO_NAME;
+      else if (ctx.path === "/begin") {
+        ctx.session.name = HELLO;
+        ctx.body = "";
+      }
+    });
+    return listening(createServer(app.callback()), on);
   },
 
   static: async (on) => {

@@ -1,8 +1,8 @@
 /** NestJS on its Express adapter, without the header that names Express and without ETags, which no other contender computes. */
 import { NestFactory } from "@nestjs/core";
 import { ExpressAdapter } from "@nestjs/platform-express";
-import { BODY_LIMIT } from "../../../dist/spec/bench/fixtures.js";
-import { areasModule, echoModule, helloModule, linksModule } from "./support/nest-app.mjs";
+import { BODY_LIMIT, SESSION_KEY } from "../../../dist/spec/bench/fixtures.js";
+import { areasModule, echoModule, helloModule, linksModule, sessionModule } from "./support/nest-app.mjs";
 import { serve } from "./support/serve.mjs";
 
 async function application(on, module, prepare = () => undefined) {
@@ -19,6 +19,11 @@ await serve({
   param: (on) => application(on, linksModule()),
   routes: (on) => application(on, areasModule(on.count)),
   echo: (on) => application(on, echoModule(), (app) => app.useBodyParser("json", { limit: BODY_LIMIT })),
+  session: async (on) => {
+    const { default: session } = await import("express-session");
+    const options = { secret: SESSION_KEY, resave: false, saveUninitialized: false, cookie: { secure: false } };
+    return application(on, sessionModule(), (app) => app.use(session(options)));
+  },
   full: async (on) => {
     const { productionBelowNest } = await import("./support/express-production.mjs");
     const { nestProduction, productionModules } = await import("./support/nest-production.mjs");

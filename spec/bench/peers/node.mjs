@@ -1,4 +1,5 @@
 /** The yardstick: node:http by hand, no more and no less than each scenario asks for. */
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import {
   areaAnswer,
@@ -6,7 +7,9 @@ import {
   escapedForScript,
   HELLO,
   LinkStore,
+  NO_NAME,
   PAGE_VERSION,
+  SESSION_KEY,
   pageDocument,
   pageObject,
 } from "../../../dist/spec/bench/fixtures.js";
@@ -73,6 +76,17 @@ function pages(on, isDocument) {
   return listening(server, on);
 }
 
+const key = createSecretKey(Buffer.from(SESSION_KEY, "hex"));
+const mac = (id) => createHmac("sha256", key).update(`id=${id}`).digest("base64url");
+
+/** The id of a cookie whose signature is valid. */
+function sessionId(cookies = "") {
+  const value = /(?:^|; ?)id=([\w-]{22})\.([\w-]{43})(?:;|$)/.exec(cookies);
+  if (value === null) return undefined;
+  const [, id, given] = value;
+  return timingSafeEqual(Buffer.from(mac(id)), Buffer.from(given)) ? id : undefined;
+}
+
 await serve({
   page: (on) => pages(on, false),
   document: (on) => pages(on, true),
@@ -113,6 +127,22 @@ await serve({
     const server = createServer((request, response) => {
       if (request.method !== "POST" || request.url !== "/echo") notFound(response);
       else readJson(request, response, (value) => answer(response, 200, JSON_TYPE, JSON.stringify(value)));
+    });
+    return listening(server, on);
+  },
+
+  session: (on) => {
+    const values = new Map();
+    const server = createServer((request, response) => {
+      if (request.method === "GET" && request.url === "/") {
+        const id = sessionId(request.headers.cookie);
+        answer(response, 200, TEXT, (id === undefined ? undefined : values.get(id)?.name) ?? NO_NAME);
+      } else if (request.method === "GET" && request.url === "/begin") {
+        const id = randomBytes(16).toString("base64url");
+        values.set(id, { name: HELLO });
+        response.setHeader("Set-Cookie", `id=${id}.${mac(id)}; Path=/; HttpOnly; SameSite=Strict`);
+        answer(response, 200, TEXT, "");
+      } else notFound(response);
     });
     return listening(server, on);
   },

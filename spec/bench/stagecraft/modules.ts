@@ -2,7 +2,8 @@
 
 import { type Context, Controller, Get, Injectable, Module, Post, Route, Routes } from "@stagecraft/framework";
 import { contract, page } from "@stagecraft/framework/pages";
-import { areaAnswer, areaPath, HELLO, LinkStore, PAGE_COMPONENT, pageProps } from "../fixtures.js";
+import { Session, sessionKey } from "@stagecraft/framework/session";
+import { areaAnswer, areaPath, HELLO, LinkStore, NO_NAME, PAGE_COMPONENT, pageProps } from "../fixtures.js";
 
 const index = contract(PAGE_COMPONENT, {});
 
@@ -16,6 +17,24 @@ class HelloController {
 
 @Module({ controllers: [HelloController] })
 export class HelloModule {}
+
+const NAME = sessionKey<string>("name");
+
+@Controller("/")
+class SessionController {
+  @Get("/")
+  async name(ctx: Context) {
+    return (await Session.of(ctx).get(NAME)) ?? NO_NAME;
+  }
+
+  @Get("/begin")
+  begin(ctx: Context) {
+    Session.of(ctx).put(NAME, HELLO);
+  }
+}
+
+@Module({ controllers: [SessionController] })
+export class SessionModule {}
 
 Injectable()(LinkStore);
 

@@ -8,10 +8,11 @@ import { join } from "node:path";
 import { Application, type Context, RateLimit, SecurityHeaders, SystemClock } from "@stagecraft/framework";
 import { Pages, type PagesOptions } from "@stagecraft/framework/pages";
 import { installLogging } from "@stagecraft/framework/observe";
+import { SessionConfig } from "@stagecraft/framework/session";
 import { Layer, type Run } from "../../../lib/http/middleware.js";
-import { BODY_LIMIT, CSP, MANIFEST, ORIGIN, PAGE_VERSION, QUOTA, TIMEOUT_MS } from "../fixtures.js";
+import { BODY_LIMIT, CSP, MANIFEST, ORIGIN, PAGE_VERSION, QUOTA, SESSION_KEY, TIMEOUT_MS } from "../fixtures.js";
 import { freePort } from "../../support/free-port.js";
-import { areas, EchoModule, HelloModule, LinksModule, PagesModule } from "./modules.js";
+import { areas, EchoModule, HelloModule, LinksModule, PagesModule, SessionModule } from "./modules.js";
 
 const [scenario = "", count] = (process.argv[2] ?? "").split(":");
 
@@ -35,6 +36,7 @@ const SCENARIOS = {
   echo: () => Application.create(EchoModule),
   observe: observed,
   full: production,
+  session: () => Application.create(SessionModule).session(new SessionConfig(SESSION_KEY)),
   static: () => Application.create().staticFiles({ root: process.env["BENCH_FILES"] ?? "public" }),
   page: () => paged(),
   document: () => paged({ entry: "pages/main.tsx", manifest: manifestFile() }),

@@ -188,8 +188,8 @@ describe("redirect()", () => {
     const first = redirect().with("notice", "Saved.");
     const second = first.with("notice", "Saved again.").with("__proto__", "x").to("/links").permanent();
 
-    expect([...first.data]).to.deep.equal([["notice", "Saved."]]);
-    expect([...second.data]).to.deep.equal([
+    expect([...first.left.data]).to.deep.equal([["notice", "Saved."]]);
+    expect([...second.left.data]).to.deep.equal([
       ["notice", "Saved again."],
       ["__proto__", "x"],
     ]);

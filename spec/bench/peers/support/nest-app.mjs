@@ -1,6 +1,6 @@
 /** The NestJS applications, the same for both adapters. */
-import { Body, Controller, Get, Header, HttpCode, Injectable, Module, Param, Post } from "@nestjs/common";
-import { areaAnswer, areaPath, HELLO, LinkStore } from "../../../../dist/spec/bench/fixtures.js";
+import { Body, Controller, Get, Header, HttpCode, Injectable, Module, Param, Post, Req } from "@nestjs/common";
+import { areaAnswer, areaPath, HELLO, LinkStore, NO_NAME } from "../../../../dist/spec/bench/fixtures.js";
 import { decorate } from "./nest.mjs";
 
 const plainText = Header("content-type", "text/plain; charset=utf-8");
@@ -13,6 +13,24 @@ class HelloController {
   }
 }
 decorate(HelloController, { on: [Controller()], members: { hello: { on: [Get("/"), plainText] } } });
+
+class SessionController {
+  name({ session }) {
+    return session.name ?? NO_NAME;
+  }
+
+  begin({ session }) {
+    session.name = HELLO;
+    return "";
+  }
+}
+decorate(SessionController, {
+  on: [Controller()],
+  members: {
+    name: { on: [Get("/"), plainText], parameters: [Req()] },
+    begin: { on: [Get("/begin")], parameters: [Req()] },
+  },
+});
 
 class LinksController {
   constructor(store) {
@@ -58,6 +76,7 @@ function moduleOf({ controllers, providers = [], imports = [] }) {
 }
 
 export const helloModule = () => moduleOf({ controllers: [HelloController] });
+export const sessionModule = () => moduleOf({ controllers: [SessionController] });
 export const linksModule = (extra = {}) =>
   moduleOf({ ...extra, controllers: [LinksController], providers: [LinkStore, ...(extra.providers ?? [])] });
 export const echoModule = () => moduleOf({ controllers: [EchoController] });

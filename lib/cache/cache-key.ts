@@ -1,0 +1,47 @@
+/**
+ * A key of a cache with the type of its value. With a schema each stored value is checked when it is read, so that a value that an older
+ * program has written is made again instead of being used. A value without a schema has the type that the program says.
+ *
+ * @example
+ * const LINK = cacheKey("link", LinkSchema);
+ * const link = await cache.remember(LINK.of(id), 60_000, () => links.find(id), { tags: [`link:${id}`] });
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { type InferOutput, type Schema, validate } from "../http/schema.js";
+import type { TypedCacheKey } from "../lifecycle/cache.js";
+
+export class CacheKey<T> implements TypedCacheKey<T> {
+  declare readonly check?: (value: unknown) => Promise<T>;
+
+  /** @internal */
+  constructor(
+    readonly name: string,
+    private readonly schema: Schema | undefined,
+  ) {
+    // The schema's output has this type; the overloads of `cacheKey` see to it.
+    if (schema !== undefined) this.check = (value) => checked(name, schema, value) as Promise<T>;
+  }
+
+  /** The key of one of many values, for example of a record by its id. Each part is percent-encoded, so parts never run into another. */
+  of(...parts: readonly (string | number | bigint | boolean)[]): CacheKey<T> {
+    return new CacheKey([this.name, ...parts.map((part) => encodeURIComponent(String(part)))].join(":"), this.schema);
+  }
+}
+
+export function cacheKey<S extends Schema>(name: string, schema: S): CacheKey<InferOutput<S>>;
+export function cacheKey<T>(name: string): CacheKey<T>;
+export function cacheKey(name: string, schema?: Schema): CacheKey<unknown> {
+  return new CacheKey(name, schema);
+}
+
+/** @throws FrameworkError `E_CACHE_VALUE`; a stored value is not the fault of the client, so the status is 500 */
+async function checked(name: string, schema: Schema, value: unknown): Promise<unknown> {
+  try {
+    return await validate(schema, value);
+  } catch (cause) {
+    throw new FrameworkError(`the cached value under ${JSON.stringify(name)} does not fit the schema of its key`, {
+      code: "E_CACHE_VALUE",
+      cause,
+    });
+  }
+}

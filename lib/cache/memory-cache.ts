@@ -1,0 +1,224 @@
+/**
+ * The `Cache` in the memory of the process. It is bounded in entries and in bytes: the value that was not used for the longest time goes
+ * first. Also the double of a shared cache in tests, with the clock of the test.
+ *
+ * Not for values that several instances must share: each process has its own.
+ *
+ * @example
+ * provide(Cache).useFactory((resolve) => new MemoryCache({ maxBytes: 16_777_216, clock: resolve(Clock) }));
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { valueText } from "../errors/value-text.js";
+import { Cache, type CacheScript } from "../lifecycle/cache.js";
+import type { CacheEntries, CacheLook, Claim } from "../lifecycle/cache-entries.js";
+import { readCacheValue, writeCacheValue, type CacheLifetime } from "../lifecycle/cache-value.js";
+import { type Clock, SystemClock } from "../runtime/clock.js";
+
+export interface MemoryCacheOptions {
+  /** The most values; 10 000 unless set. */
+  readonly maxEntries?: number;
+  /** The most bytes of keys and values together, by the UTF-8 of their JSON and 256 for each entry; 67 108 864 (64 MiB) unless set. */
+  readonly maxBytes?: number;
+  /** The name in health checks and events; `MemoryCache` unless set. */
+  readonly name?: string;
+  /** The machine's clock unless set. */
+  readonly clock?: Clock;
+}
+
+const NAMES: OptionNames<MemoryCacheOptions> = { maxEntries: true, maxBytes: true, name: true, clock: true };
+
+const DEFAULT_ENTRIES = 10_000;
+const DEFAULT_BYTES = 67_108_864;
+/** What an entry costs beside its key and its value, about. */
+const ENTRY_BYTES = 256;
+
+export class MemoryCache extends Cache {
+  override readonly name: string;
+  readonly namespace = "memory";
+  protected readonly entries: MemoryEntries;
+
+  /** @throws FrameworkError `E_CACHE_LIMIT` for a limit that is no whole number above 0 */
+  constructor(options: MemoryCacheOptions = {}) {
+    checkOptionNames(options, NAMES, "new MemoryCache");
+    const clock = options.clock ?? new SystemClock();
+    super(clock);
+    this.name = options.name ?? "MemoryCache";
+    this.entries = new MemoryEntries(
+      clock,
+      limitOf("maxEntries", options.maxEntries ?? DEFAULT_ENTRIES),
+      limitOf("maxBytes", options.maxBytes ?? DEFAULT_BYTES),
+    );
+  }
+
+  /** The number of values and their bytes, expired ones included. */
+  get size(): { readonly entries: number; readonly bytes: number } {
+    return this.entries.size;
+  }
+
+  override start(): void {}
+
+  override stop(): void {
+    this.entries.clear();
+  }
+
+  override script(): CacheScript {
+    throw new FrameworkError(
+      "a cache in memory runs no scripts: use a RedisCache here, or leave the shared cache out",
+      {
+        code: "E_CACHE_SCRIPT",
+      },
+    );
+  }
+}
+
+interface StoredValue {
+  readonly value: unknown;
+  readonly bytes: number;
+  readonly freshUntil: number;
+  readonly staleUntil: number;
+  readonly tags: readonly string[];
+}
+
+interface OpenClaim {
+  readonly token: string;
+  readonly tags: readonly string[];
+}
+
+class MemoryEntries implements CacheEntries {
+  /** The least recently used first. */
+  private readonly values = new Map<string, StoredValue>();
+  private readonly keysOfTag = new Map<string, Set<string>>();
+  private readonly claims = new Map<string, OpenClaim>();
+  private bytes = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly maxEntries: number,
+    private readonly maxBytes: number,
+  ) {}
+
+  get size(): { readonly entries: number; readonly bytes: number } {
+    return { entries: this.values.size, bytes: this.bytes };
+  }
+
+  peek(key: string): unknown {
+    const entry = this.values.get(key);
+    if (entry === undefined || this.clock.monotonic() >= entry.freshUntil) return undefined;
+    this.touch(key, entry);
+    return entry.value;
+  }
+
+  read(key: string): unknown {
+    return this.living(key)?.value;
+  }
+
+  write(key: string, value: unknown, lifetime: CacheLifetime): void {
+    this.claims.delete(key);
+    this.keep(key, value, lifetime);
+  }
+
+  delete(key: string): boolean {
+    this.claims.delete(key);
+    const isLiving = this.living(key) !== undefined;
+    this.drop(key);
+    return isLiving;
+  }
+
+  invalidate(tags: readonly string[]): void {
+    for (const tag of tags) for (const key of this.keysOfTag.get(tag) ?? []) this.drop(key);
+    for (const [key, claim] of this.claims) if (claim.tags.some((tag) => tags.includes(tag))) this.claims.delete(key);
+  }
+
+  look({ key, token }: Claim, { tags }: CacheLifetime): CacheLook {
+    const entry = this.living(key);
+    if (entry !== undefined && this.clock.monotonic() < entry.freshUntil) return { state: "fresh", value: entry.value };
+    const isClaimed = !this.claims.has(key);
+    if (isClaimed) this.claims.set(key, { token, tags });
+    if (entry !== undefined) return { state: "stale", value: entry.value, isClaimed };
+    return { state: isClaimed ? "claimed" : "held" };
+  }
+
+  complete({ key, token }: Claim, value: unknown, lifetime: CacheLifetime): unknown {
+    if (this.claims.get(key)?.token !== token) return readCacheValue(key, writeCacheValue(key, value));
+    const stored = this.keep(key, value, lifetime);
+    this.claims.delete(key);
+    return stored;
+  }
+
+  fail({ key, token }: Claim): void {
+    if (this.claims.get(key)?.token === token) this.claims.delete(key);
+  }
+
+  /** A claim has no lease here: its claimant cannot die alone. */
+  renew(): void {}
+
+  clear(): void {
+    this.values.clear();
+    this.keysOfTag.clear();
+    this.claims.clear();
+    this.bytes = 0;
+  }
+
+  private living(key: string): StoredValue | undefined {
+    const entry = this.values.get(key);
+    if (entry === undefined) return undefined;
+    if (this.clock.monotonic() < entry.staleUntil) {
+      this.touch(key, entry);
+      return entry;
+    }
+    this.drop(key);
+    return undefined;
+  }
+
+  private touch(key: string, entry: StoredValue): void {
+    this.values.delete(key);
+    this.values.set(key, entry);
+  }
+
+  private keep(key: string, given: unknown, { ttlMs, staleMs, tags }: CacheLifetime): unknown {
+    const text = writeCacheValue(key, given);
+    const value = readCacheValue(key, text);
+    const bytes = Buffer.byteLength(text) + Buffer.byteLength(key) + ENTRY_BYTES;
+    this.drop(key);
+    // A value above the limit would drive out all others, and then itself.
+    if (bytes > this.maxBytes) return value;
+    const freshUntil = this.clock.monotonic() + ttlMs;
+    this.values.set(key, { value, bytes, freshUntil, staleUntil: freshUntil + staleMs, tags });
+    this.bytes += bytes;
+    for (const tag of tags) this.keysOf(tag).add(key);
+    for (const oldest of this.values.keys()) {
+      if (this.values.size <= this.maxEntries && this.bytes <= this.maxBytes) break;
+      this.drop(oldest);
+    }
+    return value;
+  }
+
+  private keysOf(tag: string): Set<string> {
+    let keys = this.keysOfTag.get(tag);
+    if (keys === undefined) this.keysOfTag.set(tag, (keys = new Set()));
+    return keys;
+  }
+
+  private drop(key: string): void {
+    const entry = this.values.get(key);
+    if (entry === undefined) return;
+    this.values.delete(key);
+    this.bytes -= entry.bytes;
+    for (const tag of entry.tags) {
+      const keys = this.keysOfTag.get(tag);
+      keys?.delete(key);
+      if (keys?.size === 0) this.keysOfTag.delete(tag);
+    }
+  }
+}
+
+function limitOf(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw setupError(
+    new FrameworkError(`${name} of a cache is a whole number above 0, not ${valueText(value)}`, {
+      code: "E_CACHE_LIMIT",
+    }),
+  );
+}

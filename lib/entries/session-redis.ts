@@ -1,0 +1,2 @@
+/** The entry point `@stagecraft/framework/session/redis`: sessions in Redis. It needs the package `ioredis`. */
+export { RedisSessionStore } from "../redis/redis-session-store.js";

@@ -1,0 +1,24 @@
+/** The entry point `@stagecraft/framework/session`: sessions, flash and CSRF protection. It loads no package. */
+export { Session } from "../stages/session/session.js";
+export { SessionConfig, type SessionOptions } from "../stages/session/session-config.js";
+export { sessionKey, type SessionKey } from "../stages/session/session-value.js";
+export type { SessionKeyMaterial } from "../stages/session/session-keys.js";
+export { Flash } from "../stages/session/flash.js";
+export type { FieldMessages, FlashContent, FlashLevel, FlashMessage } from "../stages/session/flash-port.js";
+export { MemorySessionStore, type MemorySessionStoreOptions } from "../stages/session/memory-store.js";
+export {
+  NO_CHANGES,
+  REMEMBER_ENDED_MS,
+  RENEW_AFTER_MS,
+  SessionStore,
+  type Awaitable,
+  type KeptSession,
+  type SessionChanges,
+  type SessionTimes,
+  type SessionUpdate,
+  type SessionValues,
+  type StoredSession,
+} from "../stages/session/store.js";
+export { CsrfConfig } from "../stages/csrf/csrf-config.js";
+export { CsrfToken } from "../stages/csrf/csrf-token.js";
+export type { SameSite } from "../http/cookie.js";

@@ -1,0 +1,50 @@
+/**
+ * What a driver of a cache does: it keeps entries, and it decides which caller computes a missing one. `Cache` builds `remember` on it.
+ *
+ * A claim is the right to compute the value of a key. It has a random token and a lease. The end of the lease, a deleted key, a written
+ * key and an invalidated tag all end the claim, and a value that is completed afterwards is not stored: it may be older than that change.
+ */
+import type { CacheLifetime } from "./cache-value.js";
+
+/** The lease of a claim, in milliseconds. The claimant renews it at a third. */
+export const CLAIM_LEASE_MS = 6000;
+
+export interface Claim {
+  readonly key: string;
+  /** Random, and different for each computation. */
+  readonly token: string;
+}
+
+/** The entry of a key, as a caller of `remember` finds it. */
+export type CacheLook =
+  | { readonly state: "fresh"; readonly value: unknown }
+  /** The value is past its time to live. The caller that has the claim makes a new one. */
+  | { readonly state: "stale"; readonly value: unknown; readonly isClaimed: boolean }
+  /** There is no value, and the caller has the claim. */
+  | { readonly state: "claimed" }
+  /** There is no value, and another caller has the claim. */
+  | { readonly state: "held" }
+  /** A computation failed a moment ago. */
+  | { readonly state: "failed" };
+
+/** Every method may be synchronous, and fails with a `CacheUnavailableError` if the store fails. Values are JSON values, frozen. */
+export interface CacheEntries {
+  /** Gives a fresh value without waiting, or `undefined`. Only for stores in the memory of the process. */
+  peek?(key: string): unknown;
+  /** The value, fresh or stale; `undefined` for a miss. */
+  read(key: string): unknown;
+  /** Stores a value and ends the claim on its key. */
+  write(key: string, value: unknown, lifetime: CacheLifetime): unknown;
+  /** Deletes the value and ends the claim. Returns whether there was a value. */
+  delete(key: string): boolean | Promise<boolean>;
+  /** Ends every value that has one of the tags, and every claim that was made with one of them. */
+  invalidate(tags: readonly string[]): unknown;
+  /** Reads the entry. If it is missing or stale, and neither claimed nor failed, gives the claim to the caller. */
+  look(claim: Claim, lifetime: CacheLifetime): CacheLook | Promise<CacheLook>;
+  /** Stores the value of a claim, unless the claim has ended. Returns the value as it would be read. */
+  complete(claim: Claim, value: unknown, lifetime: CacheLifetime): unknown;
+  /** Ends the claim. For `holdMs` milliseconds callers find the state `failed`. */
+  fail(claim: Claim, holdMs: number): unknown;
+  /** Extends the lease of the claim. */
+  renew(claim: Claim): unknown;
+}

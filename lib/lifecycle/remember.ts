@@ -1,0 +1,194 @@
+/**
+ * The computations of a cache: at most one for each key at a time, also between instances that share a store. All callers of a process
+ * share one promise. Between instances the driver's claim decides; the other instances wait for the value, and one of them takes over if
+ * the claimant dies. A failure is shared as well, and kept for a moment, so that a failing source is not asked again by each caller.
+ */
+import { randomUUID } from "node:crypto";
+import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
+import { describeThrown } from "../errors/thrown-value.js";
+import type { Clock, Timer } from "../runtime/clock.js";
+import { markHandled } from "../runtime/mark-handled.js";
+import { tracing } from "../tracing/tracing.js";
+import { CLAIM_LEASE_MS, type CacheEntries, type Claim } from "./cache-entries.js";
+import type { CacheLifetime } from "./cache-value.js";
+
+const log = tracing.target("framework::cache");
+
+/** A failure is kept for 75 to 125 ms, so that instances do not ask a failing source at the same moment. */
+const FAILURE_MS = 100;
+/** A caller waits so long for the computation of another instance. */
+const LONGEST_WAIT_MS = 30_000;
+const FIRST_POLL_MS = 10;
+const LONGEST_POLL_MS = 250;
+
+/** One call of `remember`. */
+export interface Wanted {
+  readonly key: string;
+  readonly lifetime: CacheLifetime;
+  readonly make: () => unknown;
+  /** Checks a stored value; what it throws makes the value a miss. */
+  readonly check?: ((value: unknown) => unknown) | undefined;
+  /** Whether a store that fails is left out: the value is then computed in each process. */
+  readonly mayBypass: boolean;
+}
+
+interface SharedComputation {
+  readonly value: Promise<unknown>;
+  readonly tags: readonly string[];
+}
+
+export class Computations {
+  private readonly running = new Map<string, SharedComputation>();
+
+  constructor(
+    private readonly entries: CacheEntries,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The value of the key: the stored one, or that of a computation, which callers of the same key share. */
+  valueOf(wanted: Wanted): Promise<unknown> {
+    const { key, lifetime } = wanted;
+    const running = this.running.get(key);
+    if (running !== undefined) return running.value;
+    const value = markHandled(this.find(wanted));
+    const entry = { value, tags: lifetime.tags };
+    this.running.set(key, entry);
+    const over = (): void => {
+      if (this.running.get(key) === entry) this.running.delete(key);
+    };
+    value.then(over, () => this.clock.setTimeout(over, jittered(FAILURE_MS), { background: true }));
+    return value;
+  }
+
+  /** Later callers do not share the running computation of this key. */
+  forget(key: string): void {
+    this.running.delete(key);
+  }
+
+  /** The same for each computation that was asked for with one of these tags. */
+  forgetTags(tags: readonly string[]): void {
+    for (const [key, running] of this.running) {
+      if (running.tags.some((tag) => tags.includes(tag))) this.running.delete(key);
+    }
+  }
+
+  private async find(wanted: Wanted): Promise<unknown> {
+    try {
+      return await this.findStored(wanted);
+    } catch (error) {
+      if (!wanted.mayBypass || !isUnavailable(error)) throw error;
+      log.warn("the cache is bypassed", { key: wanted.key, ...describeThrown(error) });
+      return wanted.make();
+    }
+  }
+
+  private async findStored(wanted: Wanted): Promise<unknown> {
+    const claim: Claim = { key: wanted.key, token: randomUUID() };
+    const end = this.clock.monotonic() + LONGEST_WAIT_MS;
+    for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
+      const look = await this.entries.look(claim, wanted.lifetime);
+      if (look.state === "claimed") return this.compute(claim, wanted);
+      if (look.state === "failed") throw failedElsewhere(wanted.key);
+      if (look.state === "held") {
+        if (this.clock.monotonic() >= end) throw takesTooLong(wanted.key);
+        await this.delay(jittered(pollMs));
+        continue;
+      }
+      const accepted = await this.accept(wanted, look.value);
+      if (!accepted) continue;
+      if (look.state === "stale" && look.isClaimed) this.refresh(claim, wanted);
+      return accepted.value;
+    }
+  }
+
+  /** A stored value that the key's check refuses is deleted: an older program may have written it. */
+  private async accept({ key, check }: Wanted, stored: unknown): Promise<{ readonly value: unknown } | undefined> {
+    if (check === undefined) return { value: stored };
+    try {
+      return { value: await check(stored) };
+    } catch (error) {
+      log.warn("a cached value was refused, and is made again", { key, ...describeThrown(error) });
+      await this.entries.delete(key);
+      return undefined;
+    }
+  }
+
+  private async compute(claim: Claim, { make, lifetime }: Wanted): Promise<unknown> {
+    const renewal = this.keepClaim(claim);
+    try {
+      return await this.entries.complete(claim, await make(), lifetime);
+    } catch (error) {
+      // The first error counts, and a store that fails now ends the claim by its lease.
+      if (!isUnavailable(error)) await this.tell(claim);
+      throw error;
+    } finally {
+      renewal.cancel();
+    }
+  }
+
+  /** Makes a new value while callers get the stale one. */
+  private refresh(claim: Claim, wanted: Wanted): void {
+    this.compute(claim, wanted).catch((error: unknown) =>
+      log.warn("a stale value could not be made again", { key: claim.key, ...describeThrown(error) }),
+    );
+  }
+
+  private async tell(claim: Claim): Promise<void> {
+    try {
+      await this.entries.fail(claim, jittered(FAILURE_MS));
+    } catch (error) {
+      log.debug("a claim ends by its lease", { key: claim.key, ...describeThrown(error) });
+    }
+  }
+
+  /** Renews the lease at each third, also if a renewal fails: a later one may succeed. */
+  private keepClaim(claim: Claim): Timer {
+    let timer: Timer;
+    let isOver = false;
+    const arm = (): void => {
+      timer = this.clock.setTimeout(renew, CLAIM_LEASE_MS / 3, { background: true });
+    };
+    const renew = (): void => {
+      void Promise.resolve()
+        .then(() => this.entries.renew(claim))
+        .catch(() => {})
+        .then(() => {
+          if (!isOver) arm();
+        });
+    };
+    arm();
+    return {
+      cancel: () => {
+        isOver = true;
+        timer.cancel();
+      },
+    };
+  }
+
+  private delay(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.clock.setTimeout(resolve, ms));
+  }
+}
+
+/** 75 to 125 per cent, a whole number. */
+function jittered(ms: number): number {
+  return Math.ceil(ms * (0.75 + Math.random() / 2));
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof FrameworkError && error.code === "E_CACHE_UNAVAILABLE";
+}
+
+function failedElsewhere(key: string): UnavailableError {
+  return new UnavailableError("A value could not be computed. Please try again shortly.", {
+    code: "E_CACHE_COMPUTATION",
+    cause: new Error(`the computation of ${JSON.stringify(key)} has just failed in another process`),
+  });
+}
+
+function takesTooLong(key: string): UnavailableError {
+  return new UnavailableError("A value takes too long to compute. Please try again shortly.", {
+    code: "E_CACHE_COMPUTATION",
+    cause: new Error(`the computation of ${JSON.stringify(key)} in another process took over ${LONGEST_WAIT_MS} ms`),
+  });
+}

@@ -1,0 +1,189 @@
+/**
+ * Sessions in Redis, shared by all processes of an application; the entry point `@stagecraft/framework/session/redis`. It uses the connection
+ * of a `RedisCache`. Each operation is one script: one round trip and one atomic step.
+ *
+ * A record is a hash under `<namespace>:session:<key>`, one field for each value. It expires by itself. The clock of the application
+ * decides when a record is over, the clock of Redis when its memory is freed.
+ *
+ * @example
+ * const cache = new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" });
+ * builder.session(new SessionConfig(key), new RedisSessionStore(cache));
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { valueText } from "../errors/value-text.js";
+import { Cache, type CacheScript } from "../lifecycle/cache.js";
+import type { Subsystem } from "../lifecycle/subsystem.js";
+import {
+  REMEMBER_ENDED_MS,
+  RENEW_AFTER_MS,
+  SessionStore,
+  type SessionChanges,
+  type SessionTimes,
+  type SessionUpdate,
+  type SessionValues,
+  type StoredSession,
+} from "../stages/session/store.js";
+
+/**
+ * Fields: `k` the key, `c` created, `r` renewed, `x` expires, `e` ended; a value has `v` in front of its name.
+ *
+ * ARGV: the operation, now, started, idle, absolute, renew after, remember ended, the key and the new key, the number of names to delete,
+ * these names, then names and values to set.
+ */
+const SCRIPT = `
+local op = ARGV[1]
+local now, started, idle, absolute = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local record, target = KEYS[1], KEYS[2]
+local function text(number) return string.format('%.0f', number) end
+local function expire(key, ms) redis.call('PEXPIRE', key, text(math.max(1, math.min(ms, 9e15)))) end
+local function isover(key)
+  local over = tonumber(redis.call('HGET', key, 'x') or '')
+  return over == nil or over <= now
+end
+local function fate()
+  local ended = tonumber(redis.call('HGET', record, 'e') or '')
+  if ended ~= nil and ended >= started then return 'ended' end
+  return 'unknown'
+end
+local function stop()
+  redis.call('DEL', record)
+  redis.call('HSET', record, 'e', text(now))
+  expire(record, tonumber(ARGV[7]))
+end
+local function change(key)
+  local count = tonumber(ARGV[10])
+  for at = 11, 10 + count do redis.call('HDEL', key, 'v' .. ARGV[at]) end
+  for at = 11 + count, #ARGV, 2 do redis.call('HSET', key, 'v' .. ARGV[at], ARGV[at + 1]) end
+end
+local function live(key, created)
+  local over = math.min(now + idle, created + absolute)
+  redis.call('HSET', key, 'c', text(created), 'r', text(now), 'x', text(over))
+  expire(key, over - now)
+  return over
+end
+local function kept(key, renewed, over)
+  return { 'kept', renewed and 1 or 0, text(over), redis.call('HLEN', key) - 4 }
+end
+if op == 'load' then
+  if isover(record) then return {} end
+  return redis.call('HGETALL', record)
+end
+if op == 'create' then
+  if redis.call('EXISTS', record) == 1 then return 0 end
+  redis.call('HSET', record, 'k', ARGV[8])
+  change(record)
+  live(record, now)
+  return 1
+end
+if op == 'end' then return stop() end
+if op == 'move' and redis.call('EXISTS', target) == 1 then return { 'taken' } end
+if isover(record) then return { fate() } end
+local created = tonumber(redis.call('HGET', record, 'c'))
+if op == 'move' then
+  redis.call('RENAME', record, target)
+  stop()
+  redis.call('HSET', target, 'k', ARGV[9])
+  change(target)
+  return kept(target, true, live(target, created))
+end
+change(record)
+if now - tonumber(redis.call('HGET', record, 'r')) >= tonumber(ARGV[6]) then
+  return kept(record, true, live(record, created))
+end
+return kept(record, false, tonumber(redis.call('HGET', record, 'x')))`;
+
+const NO_VALUES: SessionChanges = { set: new Map(), deleted: [] };
+const NO_TIME = { startedAt: 0, idleMs: 0, absoluteMs: 0 };
+
+export class RedisSessionStore extends SessionStore {
+  private readonly script: CacheScript;
+
+  /** @throws FrameworkError `E_SESSION_CACHE` unless `cache` is a Cache */
+  constructor(private readonly cache: Cache) {
+    super();
+    // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
+    if (!(cache instanceof Cache)) {
+      throw new FrameworkError(`${valueText(cache)} is not a Cache: new RedisSessionStore(new RedisCache({ url }))`, {
+        code: "E_SESSION_CACHE",
+      });
+    }
+    this.script = cache.script(SCRIPT);
+  }
+
+  override get subsystems(): readonly Subsystem[] {
+    return [this.cache];
+  }
+
+  override async load(key: string, now: number): Promise<StoredSession | undefined> {
+    return readRecord(await this.run("load", [key], { ...NO_TIME, now }));
+  }
+
+  override async create(key: string, values: SessionValues, times: SessionTimes): Promise<boolean> {
+    return (await this.run("create", [key], times, { set: values, deleted: [] })) === 1;
+  }
+
+  override async update(key: string, changes: SessionChanges, times: SessionTimes): Promise<SessionUpdate> {
+    const update = readUpdate(await this.run("update", [key], times, changes));
+    if (update === "taken") throw unreadable();
+    return update;
+  }
+
+  override async move(
+    from: string,
+    to: string,
+    changes: SessionChanges,
+    times: SessionTimes,
+  ): Promise<SessionUpdate | "taken"> {
+    return readUpdate(await this.run("move", [from, to], times, changes));
+  }
+
+  override async end(key: string, now: number): Promise<void> {
+    await this.run("end", [key], { ...NO_TIME, now });
+  }
+
+  /** Redis deletes the records itself. */
+  override sweepExpired(): number {
+    return 0;
+  }
+
+  private run(
+    operation: string,
+    keys: readonly [string, string?],
+    { now, startedAt, idleMs, absoluteMs }: SessionTimes,
+    { set, deleted }: SessionChanges = NO_VALUES,
+  ): Promise<unknown> {
+    const [from, to = ""] = keys;
+    const times = [now, startedAt, idleMs, absoluteMs, RENEW_AFTER_MS, REMEMBER_ENDED_MS];
+    const changes = [deleted.length, ...deleted, ...[...set].flat()];
+    const names = to === "" ? [`session:${from}`] : [`session:${from}`, `session:${to}`];
+    return this.script.run(names, [operation, ...times, from, to, ...changes]);
+  }
+}
+
+/** The fields of a hash, names and values in turn; none for a record that does not exist. */
+function readRecord(reply: unknown): StoredSession | undefined {
+  if (!Array.isArray(reply) || reply.length % 2 !== 0) throw unreadable();
+  if (reply.length === 0) return undefined;
+  const values = new Map<string, string>();
+  const own = new Map<string, string>();
+  for (let at = 0; at < reply.length; at += 2) {
+    const field = String(reply[at]);
+    if (field.startsWith("v")) values.set(field.slice(1), String(reply[at + 1]));
+    else own.set(field, String(reply[at + 1]));
+  }
+  const renewedAt = Number(own.get("r"));
+  if (!Number.isFinite(renewedAt)) throw unreadable();
+  return { key: own.get("k") ?? "", values, renewedAt };
+}
+
+function readUpdate(reply: unknown): SessionUpdate | "taken" {
+  const [kind, isRenewed, expiresAt, size] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+  if (kind === "ended" || kind === "unknown" || kind === "taken") return kind;
+  const kept = { isRenewed: isRenewed === 1, expiresAt: Number(expiresAt), size: Number(size) };
+  if (kind === "kept" && Number.isFinite(kept.expiresAt) && Number.isFinite(kept.size)) return kept;
+  throw unreadable();
+}
+
+function unreadable(): TypeError {
+  return new TypeError("the session's script returned a reply that it cannot return");
+}

@@ -1,0 +1,139 @@
+/**
+ * The settings of CSRF protection. Each method returns a new value. The value carries the stage, so an application without it loads none
+ * of its code.
+ *
+ * | | `new CsrfConfig()` | `CsrfConfig.dev()` | `CsrfConfig.pages()` |
+ * |---|---|---|---|
+ * | cookie | `__Host-csrf` | `framework-csrf` | `XSRF-TOKEN` |
+ * | header | `x-csrf-token` | `x-csrf-token` | `x-xsrf-token` |
+ * | `Secure`, `SameSite` | yes, `Strict` | no, `Strict` | yes, `Lax` |
+ *
+ * `pages()` has the names that Axios and Inertia use. `CsrfConfig.pages().dev()` is the same without `Secure`: Safari drops such cookies
+ * on http://localhost, and every browser does on the address of a local network.
+ *
+ * @example
+ * builder.csrf(CsrfConfig.pages().trust("https://pay.example"));
+ */
+import { nameOf } from "../../di/token.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { valueText } from "../../errors/value-text.js";
+import { checkCookie, type CookieAttributes, type SameSite } from "../../http/cookie.js";
+import type { Layer } from "../../http/middleware.js";
+import { CsrfLayer, type CsrfSettings } from "./csrf-layer.js";
+
+const EXPIRED = "The page has expired. Please try again.";
+
+const DEFAULTS: Omit<CsrfSettings, "origin"> = {
+  // The scripts of the page read the cookie.
+  cookie: {
+    name: "__Host-csrf",
+    path: "/",
+    domain: undefined,
+    secure: true,
+    sameSite: "Strict",
+    httpOnly: false,
+  },
+  header: "x-csrf-token",
+  trusted: new Set(),
+  expired: undefined,
+};
+
+const HEADER = /^[!#$%&'*+\-.^_`|~\w]+$/;
+
+export class CsrfConfig {
+  /** @internal */
+  readonly slot = "csrf";
+  private settings: Omit<CsrfSettings, "origin"> = DEFAULTS;
+
+  /** For plain HTTP on the machine of a developer. */
+  static dev(): CsrfConfig {
+    return new CsrfConfig().cookie("framework-csrf").secure(false);
+  }
+
+  /**
+   * For pages: the names of the page protocol's client, and `SameSite=Lax`. A refused visit of that client goes back to its page, with a
+   * flash that the page has expired.
+   */
+  static pages(): CsrfConfig {
+    return new CsrfConfig().cookie("XSRF-TOKEN").header("X-XSRF-TOKEN").sameSite("Lax").expiredMessage(EXPIRED);
+  }
+
+  /** The same for plain HTTP: without `Secure`, and with the name `framework-csrf` in place of one that needs `Secure`. */
+  dev(): CsrfConfig {
+    const { name, sameSite } = this.settings.cookie;
+    const cookie: Partial<CookieAttributes> = {
+      secure: false,
+      ...(needsSecure(name) && { name: "framework-csrf" }),
+      ...(sameSite === "None" && { sameSite: "Lax" }),
+    };
+    return this.withCookie(cookie);
+  }
+
+  /** The name of the cookie. One that begins with `__Host-` or `__Secure-` forces `Secure`. @throws FrameworkError `E_CSRF_COOKIE` */
+  cookie(name: string): CsrfConfig {
+    return this.withCookie({ name, ...(needsSecure(name) && { secure: true }) });
+  }
+
+  /** The name of the header that holds the token. @throws FrameworkError `E_CSRF_HEADER` */
+  header(name: string): CsrfConfig {
+    if (typeof name === "string" && HEADER.test(name)) return this.with({ header: name.toLowerCase() });
+    throw new FrameworkError(`${valueText(name)} cannot be the name of a header`, { code: "E_CSRF_HEADER" });
+  }
+
+  /** @throws FrameworkError `E_CSRF_COOKIE` for false with a name that needs `Secure`, and with `SameSite=None` */
+  secure(on: boolean): CsrfConfig {
+    return this.withCookie({ secure: on });
+  }
+
+  /** @throws FrameworkError `E_CSRF_COOKIE` for `None` without `Secure` */
+  sameSite(value: SameSite): CsrfConfig {
+    return this.withCookie({ sameSite: value });
+  }
+
+  /**
+   * Origins whose pages may send unsafe requests, without a token: the form of a payment or of a sign-in at another site that is posted
+   * back. `https://pay.example`, without a path.
+   *
+   * @throws FrameworkError `E_CSRF_ORIGIN`
+   */
+  trust(...origins: readonly string[]): CsrfConfig {
+    return this.with({ trusted: new Set([...this.settings.trusted, ...origins.map(checkedOrigin)]) });
+  }
+
+  /**
+   * The message that a refused visit of the page protocol finds on its page, as a flash of level `error`; `false`: it gets the problem.
+   *
+   * @throws TypeError unless it is a text or `false`
+   */
+  expiredMessage(message: string | false): CsrfConfig {
+    if (message !== false && typeof message !== "string") throw new TypeError(`${nameOf(message)} is not a message`);
+    return this.with({ expired: message === false ? undefined : message });
+  }
+
+  /** @internal */
+  toLayer(origin: string): Layer {
+    return new CsrfLayer({ ...this.settings, origin });
+  }
+
+  private withCookie(change: Partial<CookieAttributes>): CsrfConfig {
+    return this.with({ cookie: checkCookie({ ...this.settings.cookie, ...change }, "E_CSRF_COOKIE") });
+  }
+
+  private with(change: Partial<CsrfSettings>): CsrfConfig {
+    const next = new CsrfConfig();
+    next.settings = { ...this.settings, ...change };
+    return next;
+  }
+}
+
+function needsSecure(name: string): boolean {
+  return /^__(?:host|secure)-/i.test(name);
+}
+
+function checkedOrigin(origin: string): string {
+  const url = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url !== undefined && url.origin === origin.toLowerCase() && /^https?:$/.test(url.protocol)) return url.origin;
+  throw new FrameworkError(`${valueText(origin)} is not an origin: write https://pay.example, without a path`, {
+    code: "E_CSRF_ORIGIN",
+  });
+}

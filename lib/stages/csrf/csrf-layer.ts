@@ -1,0 +1,143 @@
+/**
+ * Stage layer: refuses an unsafe request that a page of another site may have caused (double submit). The request needs the token of its
+ * cookie in a header or in a form field, which another site cannot read. Browsers also tell where a request comes from; one from another
+ * site is refused whatever it carries.
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { readForm } from "../../http/body-reader.js";
+import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/cookie.js";
+import type { Context, FormFields } from "../../http/context.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
+import { Problem } from "../../errors/problem.js";
+import { refuse, refuseWithError } from "../../http/refuse.js";
+import { safeReferer } from "../../http/safe-path.js";
+import { tracing } from "../../tracing/tracing.js";
+import { FlashPort } from "../session/flash-port.js";
+import { SessionOfRequest } from "../session/session.js";
+import { NOTHING_SAVED } from "../session/session-save.js";
+import { CsrfToken, TOKEN_FIELD, TokenOfRequest, type CsrfCookie } from "./csrf-token.js";
+import { sourceOf } from "./request-origin.js";
+import { readToken, TokenMaker } from "./token.js";
+
+const log = tracing.target("framework::http::csrf");
+
+/** The settings, checked by `CsrfConfig`. */
+export interface CsrfSettings {
+  readonly cookie: CookieAttributes;
+  /** Lower case. */
+  readonly header: string;
+  readonly trusted: ReadonlySet<string>;
+  /** The origin of the configured URL. */
+  readonly origin: string;
+  /** The message for the page that a refused visit of the page protocol goes back to; `undefined`: it gets the problem. */
+  readonly expired: string | undefined;
+}
+
+const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+const BEARER = /^bearer +\S/i;
+const URLENCODED = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
+const FOREIGN = "cross-site request";
+const NO_COOKIE = "missing CSRF cookie";
+const NO_TOKEN = "missing CSRF token";
+const MISMATCH = "CSRF token mismatch";
+
+export class CsrfLayer extends StageLayer {
+  private readonly cookie: CsrfCookie;
+  /** Every request of an application has the same session keys, or none. */
+  private maker: TokenMaker | undefined = undefined;
+
+  constructor(private readonly settings: CsrfSettings) {
+    super();
+    this.cookie = { name: settings.cookie.name, suffix: attributesText(settings.cookie) };
+  }
+
+  /** The names of cookie and header. @internal */
+  get names(): { readonly cookie: string; readonly header: string } {
+    return { cookie: this.settings.cookie.name, header: this.settings.header };
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => {
+      const session = SessionOfRequest.find(ctx);
+      const maker = (this.maker ??= new TokenMaker(session?.settings.keys));
+      const token = new CsrfToken(ctx, this.cookie, maker);
+      TokenOfRequest.set(ctx, token);
+      if (isExempt(ctx)) return inner(ctx);
+      if (session !== undefined) session.whenSaved = token;
+      const result = this.admit(ctx, token, maker, inner);
+      if (session !== undefined) return result;
+      return result === undefined ? settle(ctx, token) : result.then(() => settle(ctx, token));
+    };
+  }
+
+  private admit(ctx: Context, token: CsrfToken, maker: TokenMaker, inner: Run): void | Promise<void> {
+    if (SAFE.has(ctx.method)) {
+      token.mayIssue = true;
+      return inner(ctx);
+    }
+    const source = sourceOf(ctx, this.settings.origin, this.settings.trusted);
+    if (source === "trusted") return inner(ctx);
+    if (source === "foreign") return refuseRequest(ctx, FOREIGN);
+    // The next try of a page of this site needs a cookie. Another site cannot read it.
+    token.mayIssue = true;
+    const cookies = token.cookies();
+    if (cookies.length === 0) return this.refuse(ctx, NO_COOKIE);
+    const check = (given: string | undefined): void | Promise<void> => {
+      const fault = given === undefined ? NO_TOKEN : faultOf(maker, token.requestId, cookies, given);
+      if (fault !== undefined) return this.refuse(ctx, fault);
+      token.mayIssue = false;
+      return inner(ctx);
+    };
+    const header = readToken(ctx.get(this.settings.header));
+    if (header !== undefined || !URLENCODED.test(ctx.get("content-type"))) return check(header);
+    return tokenInForm(ctx).then((field) => (ctx.isAbandoned ? undefined : check(field)), refusing(ctx));
+  }
+
+  /** A visit of the page protocol would show the problem as text in a dialog. It goes back to its page, with a message. */
+  private refuse(ctx: Context, detail: string): void {
+    const { expired, origin } = this.settings;
+    if (expired === undefined || ctx.get("x-inertia") !== "true") return refuseRequest(ctx, detail);
+    log.debug("request refused", { status: 303, reason: detail });
+    FlashPort.find(ctx)?.addMessage("error", expired);
+    const origins = [`${ctx.protocol}://${ctx.host}`, origin];
+    ctx.answerNothing();
+    ctx.answerStatus(303);
+    ctx.raw.setHeader("Location", safeReferer(ctx.get("referer"), origins) ?? "/");
+  }
+}
+
+/** A request with a bearer token: no browser adds one by itself. */
+function isExempt(ctx: Context): boolean {
+  const { authorization } = ctx.incoming.headers;
+  return authorization !== undefined && BEARER.test(authorization);
+}
+
+function faultOf(maker: TokenMaker, id: string, cookies: readonly string[], given: string): string | undefined {
+  const isMatch = cookies.some((cookie) => maker.isValid(cookie, id) && maker.matches(cookie, given));
+  return isMatch ? undefined : MISMATCH;
+}
+
+/** The body stays readable for the handler. */
+async function tokenInForm(ctx: Context): Promise<string | undefined> {
+  // Without a schema the reader returns the fields.
+  const { [TOKEN_FIELD]: field } = (await readForm(ctx)) as FormFields;
+  return typeof field === "string" ? readToken(field) : undefined;
+}
+
+/** The body is too large, malformed or broken off. */
+function refusing(ctx: Context): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof FrameworkError)) throw error;
+    if (ctx.mayChange && !ctx.headIsSent) refuseWithError(ctx, error, true);
+  };
+}
+
+function refuseRequest(ctx: Context, detail: string): void {
+  log.debug("request refused", { status: 403, reason: detail });
+  refuse(ctx, new Problem(403, { slug: "csrf", detail }));
+}
+
+function settle(ctx: Context, token: CsrfToken): void {
+  if (ctx.mayChange && !ctx.headIsSent) token.saved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
+}

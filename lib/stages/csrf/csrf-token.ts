@@ -1,0 +1,136 @@
+/**
+ * The CSRF token of a request, for pages that write their forms by hand. Pages of a script need no helper: the script sends the cookie back
+ * in the header.
+ *
+ * @example
+ * `<form method="post" action="/links">${CsrfToken.of(ctx).field()}…</form>`
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { addSetCookie, cookieValues } from "../../http/cookie.js";
+import type { Context } from "../../http/context.js";
+import { Extension, type Extensible } from "../../http/extension.js";
+import { SessionOfRequest, type SaveResult, type Session } from "../session/session.js";
+import { isToken, maskToken, NO_SESSION, type TokenMaker } from "./token.js";
+
+/** The field of a form that holds the token. */
+export const TOKEN_FIELD = "_token";
+
+/** A name that is sent more often than this is forged. */
+const MOST_COOKIES = 4;
+
+/** What all requests of an application share. @internal */
+export interface CsrfCookie {
+  readonly name: string;
+  /** The attributes, as text. */
+  readonly suffix: string;
+}
+
+interface Issued {
+  readonly token: string;
+  readonly id: string;
+}
+
+export class CsrfToken {
+  /** Whether the answer may bring a token to a browser that has none. @internal */
+  mayIssue = false;
+  private readonly session: Session | undefined;
+  private received: string | null | undefined = undefined;
+  private made: Issued | undefined = undefined;
+
+  /** @internal */
+  constructor(
+    private readonly ctx: Context,
+    private readonly cookie: CsrfCookie,
+    private readonly maker: TokenMaker,
+  ) {
+    this.session = SessionOfRequest.find(ctx);
+  }
+
+  /**
+   * The token of the request.
+   *
+   * @throws FrameworkError `E_CSRF_MISSING` with status 500 without a CSRF stage
+   */
+  static of(ctx: Extensible): CsrfToken {
+    const token = TokenOfRequest.find(ctx);
+    if (token !== undefined) return token;
+    throw new FrameworkError("no CSRF token on this request: turn it on with .csrf(new CsrfConfig())", {
+      code: "E_CSRF_MISSING",
+    });
+  }
+
+  /** The token for a form: another text at each call, and valid as long as the cookie. The answer brings the cookie if it is missing. */
+  masked(): string {
+    return maskToken(this.current());
+  }
+
+  /** The hidden field of a form: `<input type="hidden" name="_token" value="…">`. */
+  field(): string {
+    return `<input type="hidden" name="${TOKEN_FIELD}" value="${this.masked()}">`;
+  }
+
+  /** The tokens of the request's cookies, whether they belong to the session or not. @internal */
+  cookies(): readonly string[] {
+    return cookieValues(this.ctx.incoming.headers.cookie, this.cookie.name, MOST_COOKIES).filter(isToken);
+  }
+
+  /** The id that tokens of this request must belong to. @internal */
+  get requestId(): string {
+    return this.session?.cookieId ?? NO_SESSION;
+  }
+
+  /** Sends the browser its token, if it has to learn one. @internal */
+  saved(result: SaveResult, isPublic: boolean): void {
+    if (isPublic) return;
+    const token = this.tokenToSend(result);
+    if (token !== undefined) this.send(token);
+  }
+
+  private tokenToSend(result: SaveResult): string | undefined {
+    const id = result.kind === "cookie" ? result.id : result.kind === "deletion" ? NO_SESSION : this.requestId;
+    const { made } = this;
+    if (this.isRotated(result)) return made?.id === id ? made.token : this.maker.make(id);
+    if (made !== undefined) return made.id === id ? made.token : this.maker.rebind(made.token, id);
+    const received = this.receivedToken();
+    if (received === undefined) return this.mayIssue ? this.maker.make(id) : undefined;
+    if (result.kind === "nothing") return undefined;
+    // With a longer life of the session, or for its new id.
+    return this.maker.isValid(received, id) && id !== NO_SESSION ? received : this.maker.rebind(received, id);
+  }
+
+  /** At a sign-in and a sign-out. */
+  private isRotated({ kind }: SaveResult): boolean {
+    return kind !== "nothing" && this.session !== undefined && this.session.fate !== "stays";
+  }
+
+  /** The cookie with the session's lifetime; without a session stage it lasts as long as the browser runs. */
+  private send(token: string): void {
+    const { name, suffix } = this.cookie;
+    const idleMs = this.session?.settings.idleMs;
+    const age = idleMs === undefined ? "" : `; Max-Age=${Math.floor(idleMs / 1000)}`;
+    addSetCookie(this.ctx.raw, `${name}=${token}${age}${suffix}`);
+  }
+
+  /** The token that the browser has after this answer, as far as is known now. */
+  private current(): string {
+    const id = this.session === undefined ? NO_SESSION : this.session.idAfterSave;
+    if (this.made?.id === id) return this.made.token;
+    const received = this.session?.fate === "moves" || this.session?.fate === "ends" ? undefined : this.receivedToken();
+    if (received !== undefined && id === this.requestId) return received;
+    const token = received === undefined ? this.maker.make(id) : this.maker.rebind(received, id);
+    this.made = { token, id };
+    return token;
+  }
+
+  /** The token of the cookie, if it belongs to the session of the request. */
+  private receivedToken(): string | undefined {
+    if (this.received === undefined) {
+      const id = this.requestId;
+      this.received = this.cookies().find((each) => this.maker.isValid(each, id)) ?? null;
+    }
+    return this.received ?? undefined;
+  }
+}
+
+/** @internal */
+export const TokenOfRequest = new Extension<CsrfToken>("CSRF token");

@@ -1,0 +1,136 @@
+/**
+ * The flash as values of a session. Each message, text and bag is a value of its own, so that two requests of one visitor can both add
+ * one. Read as a whole they are the list `_flash` and the map `_flash_data`.
+ */
+import { randomBytes } from "node:crypto";
+import type { FormFields } from "../../http/context.js";
+import { DENY_LIST, RedactionPatterns } from "../../observe/logging/redaction.js";
+import {
+  FLASH_LEVELS,
+  NO_FLASH,
+  type FieldMessages,
+  type FlashContent,
+  type FlashLevel,
+  type FlashMessage,
+} from "./flash-port.js";
+
+const MESSAGE = "_flash.";
+const DATA = "_flash_data.";
+const ERRORS = "_flash_errors.";
+const MARK = "_flash_mark.";
+export const INPUT_FIELD = "_flash_input";
+
+/** In UTF-16 code units of names and values. */
+const MAX_INPUT_LENGTH = 32_768;
+
+/** Patterns of the log that stand for contents in general. Forms have such fields, and their texts are no secrets. */
+const OF_CONTENTS: ReadonlySet<string> = new Set(["bind", "body", "cache_value", "payload", "sql_args"]);
+const secrets = new RedactionPatterns(DENY_LIST.filter((pattern) => !OF_CONTENTS.has(pattern)));
+
+/** A new field for a message. Its place in the order of names is the order of time. */
+export function messageField(now: number): string {
+  const time = Math.max(0, Math.floor(now)).toString(36).padStart(9, "0");
+  return `${MESSAGE}${time}.${sequence()}.${randomBytes(3).toString("hex")}`;
+}
+
+let count = 0;
+
+/** Orders the messages of one millisecond. */
+function sequence(): string {
+  count = (count + 1) % 1_000_000;
+  return String(count).padStart(6, "0");
+}
+
+export function dataField(key: string): string {
+  return DATA + key;
+}
+
+export function errorsField(bag: string): string {
+  return ERRORS + bag;
+}
+
+export function markField(name: string): string {
+  return MARK + name;
+}
+
+export function isFlashField(name: string): boolean {
+  return name === INPUT_FIELD || [MESSAGE, DATA, ERRORS, MARK].some((prefix) => name.startsWith(prefix));
+}
+
+/** The fields of a form, without secrets, and without those that no longer fit. */
+export function keptInput(fields: FormFields): FormFields {
+  const kept = bare<string | readonly string[]>();
+  let length = 0;
+  for (const [name, value] of Object.entries(fields)) {
+    const size =
+      name.length + (typeof value === "string" ? value.length : value.reduce((sum, each) => sum + each.length, 0));
+    if (isSecret(name) || length + size > MAX_INPUT_LENGTH) continue;
+    length += size;
+    kept[name] = value;
+  }
+  return kept;
+}
+
+/** Also in camel case, as in `apiKey` and `privateKey`. */
+function isSecret(name: string): boolean {
+  return secrets.matches(name) || secrets.matches(name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, "_"));
+}
+
+/** The flash among the values of a session. */
+export function flashIn(values: ReadonlyMap<string, string>, isTaken: (name: string) => boolean): FlashContent {
+  const names = [...values.keys()].filter((name) => isFlashField(name) && !isTaken(name)).toSorted();
+  if (names.length === 0) return NO_FLASH;
+  const messages: FlashMessage[] = [];
+  const data = bare<string>();
+  const errors = bare<FieldMessages>();
+  const marks: string[] = [];
+  let input: FormFields = NO_FLASH.input;
+  for (const name of names) {
+    const value = parsed(values.get(name));
+    if (name === INPUT_FIELD) input = withoutPrototype(value) as FormFields;
+    else if (name.startsWith(MESSAGE)) messages.push(...messageOf(value));
+    else if (name.startsWith(DATA)) data[name.slice(DATA.length)] = String(value);
+    else if (name.startsWith(ERRORS)) errors[name.slice(ERRORS.length)] = withoutPrototype(value) as FieldMessages;
+    else marks.push(name.slice(MARK.length));
+  }
+  return { messages, data, errors, input, marks };
+}
+
+/** The list `_flash` or the map `_flash_data`; `undefined` for any other name, and for an empty one. */
+export function flashValue(name: string, values: ReadonlyMap<string, string>): unknown {
+  const { messages, data } = flashIn(values, () => false);
+  if (name === "_flash") return messages.length === 0 ? undefined : messages;
+  return name === "_flash_data" && Object.keys(data).length > 0 ? data : undefined;
+}
+
+/** The oldest messages beyond the `most` newest. */
+export function surplusMessages(values: ReadonlyMap<string, string>, most: number): readonly string[] {
+  const names = [...values.keys()].filter((name) => name.startsWith(MESSAGE)).toSorted();
+  return names.slice(0, Math.max(0, names.length - most));
+}
+
+function messageOf(value: unknown): readonly FlashMessage[] {
+  const { level, message } = (value ?? {}) as Partial<FlashMessage>;
+  return isLevel(level) && typeof message === "string" ? [{ level, message }] : [];
+}
+
+export function isLevel(level: unknown): level is FlashLevel {
+  return (FLASH_LEVELS as readonly unknown[]).includes(level);
+}
+
+/** A text that is not JSON was written by another program: it counts as nothing. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutPrototype(value: unknown): Record<string, unknown> {
+  return Object.assign(bare<unknown>(), typeof value === "object" ? value : undefined);
+}
+
+function bare<T>(): Record<string, T> {
+  return Object.create(null) as Record<string, T>;
+}

@@ -1,0 +1,152 @@
+/**
+ * Sessions in the memory of this process: the store of development and of tests, and of an application that is one process and may lose
+ * its sessions at a restart. It answers at once, without promises.
+ *
+ * Its size is bounded: above `maxSessions` the session that was renewed longest ago ends.
+ *
+ * @example
+ * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { valueText } from "../../errors/value-text.js";
+import {
+  REMEMBER_ENDED_MS,
+  RENEW_AFTER_MS,
+  SessionStore,
+  type SessionChanges,
+  type SessionTimes,
+  type SessionUpdate,
+  type SessionValues,
+  type StoredSession,
+} from "./store.js";
+
+export interface MemorySessionStoreOptions {
+  /** The default is 100 000. */
+  readonly maxSessions?: number;
+}
+
+const NAMES: OptionNames<MemorySessionStoreOptions> = { maxSessions: true };
+
+const DEFAULT_MAX_SESSIONS = 100_000;
+
+interface MemorySession extends StoredSession {
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export class MemorySessionStore extends SessionStore {
+  /** The entry that was renewed longest ago is the first. An entry is replaced, never changed: a reader keeps what it has read. */
+  private readonly entries = new Map<string, MemorySession>();
+  /** When the sessions ended, the earliest first. */
+  private readonly endings = new Map<string, number>();
+  private readonly maxSessions: number;
+
+  /** @throws FrameworkError `E_SESSION_STORE` unless `maxSessions` is a whole number above 0 */
+  constructor(options: MemorySessionStoreOptions = {}) {
+    super();
+    checkOptionNames(options, NAMES, "new MemorySessionStore");
+    this.maxSessions = options.maxSessions ?? DEFAULT_MAX_SESSIONS;
+    if (Number.isSafeInteger(this.maxSessions) && this.maxSessions > 0) return;
+    throw new FrameworkError(`maxSessions is a whole number above 0, not ${valueText(this.maxSessions)}`, {
+      code: "E_SESSION_STORE",
+    });
+  }
+
+  /** The number of records, those included whose time is over and that nothing has swept yet. */
+  get size(): number {
+    return this.entries.size;
+  }
+
+  override load(key: string, now: number): StoredSession | undefined {
+    const entry = this.entries.get(key);
+    return entry === undefined || entry.expiresAt <= now ? undefined : entry;
+  }
+
+  override create(key: string, values: SessionValues, times: SessionTimes): boolean {
+    const { now } = times;
+    if (this.entries.has(key) || this.endings.has(key)) return false;
+    this.makeRoom(now);
+    this.entries.set(key, entryOf(key, new Map(values), now, times));
+    return true;
+  }
+
+  override update(key: string, changes: SessionChanges, times: SessionTimes): SessionUpdate {
+    const entry = this.entryAt(key, times.now);
+    return entry === undefined ? this.fateOf(key, times) : this.replace(key, entry, changes, times);
+  }
+
+  override move(from: string, to: string, changes: SessionChanges, times: SessionTimes): SessionUpdate | "taken" {
+    if (this.entries.has(to) || this.endings.has(to)) return "taken";
+    const entry = this.entryAt(from, times.now);
+    if (entry === undefined) return this.fateOf(from, times);
+    this.end(from, times.now);
+    // The new id needs its own cookie with the full time.
+    return this.replace(to, { ...entry, key: to, renewedAt: Number.NEGATIVE_INFINITY }, changes, times);
+  }
+
+  override end(key: string, now: number): void {
+    this.entries.delete(key);
+    this.forgetEndings(now);
+    this.endings.delete(key);
+    this.endings.set(key, now);
+  }
+
+  override sweepExpired(now = Date.now()): number {
+    const before = this.entries.size;
+    for (const [key, { expiresAt }] of this.entries) if (expiresAt <= now) this.entries.delete(key);
+    this.forgetEndings(now);
+    return before - this.entries.size;
+  }
+
+  private entryAt(key: string, now: number): MemorySession | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined || entry.expiresAt > now) return entry;
+    this.entries.delete(key);
+    return undefined;
+  }
+
+  private fateOf(key: string, { startedAt }: SessionTimes): "ended" | "unknown" {
+    return (this.endings.get(key) ?? Number.NEGATIVE_INFINITY) >= startedAt ? "ended" : "unknown";
+  }
+
+  private replace(key: string, entry: MemorySession, changes: SessionChanges, times: SessionTimes): SessionUpdate {
+    const isRenewed = times.now - entry.renewedAt >= RENEW_AFTER_MS;
+    const values = merged(entry.values, changes);
+    // A renewed entry goes to the end of the map.
+    if (isRenewed) this.entries.delete(key);
+    const next = isRenewed ? entryOf(key, values, entry.createdAt, times) : { ...entry, values };
+    this.entries.set(key, next);
+    return { isRenewed, expiresAt: next.expiresAt, size: values.size };
+  }
+
+  /** Two old entries for each new one: the map cannot fill with entries whose time is over. */
+  private makeRoom(now: number): void {
+    let looked = 0;
+    for (const [key, { expiresAt }] of this.entries) {
+      const isOver = expiresAt <= now;
+      if (isOver || this.entries.size >= this.maxSessions) this.entries.delete(key);
+      if (!isOver && ++looked === 2) break;
+    }
+  }
+
+  private forgetEndings(now: number): void {
+    for (const [key, endedAt] of this.endings) {
+      if (now - endedAt < REMEMBER_ENDED_MS) break;
+      this.endings.delete(key);
+    }
+  }
+}
+
+function entryOf(key: string, values: SessionValues, createdAt: number, times: SessionTimes): MemorySession {
+  const { now, idleMs, absoluteMs } = times;
+  return { key, values, createdAt, renewedAt: now, expiresAt: Math.min(now + idleMs, createdAt + absoluteMs) };
+}
+
+function merged(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {
+  if (set.size === 0 && deleted.length === 0) return values;
+  const next = new Map(values);
+  for (const name of deleted) next.delete(name);
+  for (const [name, text] of set) next.set(name, text);
+  return next;
+}

@@ -1,0 +1,57 @@
+/**
+ * The cookie of a session: `<id>.<mac>`. The id is 128 random bits; the MAC covers the name of the cookie and the id, so a client cannot
+ * invent an id, and no store is asked for one that it did not get. The cookie holds nothing else.
+ */
+import { randomBytes } from "node:crypto";
+import { attributesText, cookieValues, type CookieAttributes } from "../../http/cookie.js";
+import type { SessionKeys } from "./session-keys.js";
+
+const ID_BYTES = 16;
+const ID_LENGTH = 22;
+const MAC_LENGTH = 43;
+const VALUE = /^[\w-]{22}\.[\w-]{43}$/;
+
+/** A name that is sent more often than this is forged. */
+const MOST_VALUES = 4;
+
+export class SessionCookie {
+  private readonly suffix: string;
+  private readonly deletion: string;
+
+  constructor(
+    private readonly attributes: CookieAttributes,
+    private readonly keys: SessionKeys,
+  ) {
+    this.suffix = attributesText(attributes);
+    this.deletion = `${attributes.name}=; Max-Age=0${this.suffix}`;
+  }
+
+  static newId(): string {
+    return randomBytes(ID_BYTES).toString("base64url");
+  }
+
+  /** The id of the first cookie with a valid MAC; `undefined` for a missing, truncated, changed or foreign one. */
+  read(header: string | undefined): string | undefined {
+    for (const value of cookieValues(header, this.attributes.name, MOST_VALUES)) {
+      if (value.length !== ID_LENGTH + 1 + MAC_LENGTH || !VALUE.test(value)) continue;
+      const id = value.slice(0, ID_LENGTH);
+      if (this.keys.verifies(this.signed(id), value.slice(ID_LENGTH + 1))) return id;
+    }
+    return undefined;
+  }
+
+  /** The `Set-Cookie` line. @param maxAgeMs rounded down to seconds */
+  line(id: string, maxAgeMs: number): string {
+    const maxAge = Math.max(0, Math.floor(maxAgeMs / 1000));
+    return `${this.attributes.name}=${id}.${this.keys.sign(this.signed(id))}; Max-Age=${maxAge}${this.suffix}`;
+  }
+
+  /** The line that deletes the cookie. */
+  get deletionLine(): string {
+    return this.deletion;
+  }
+
+  private signed(id: string): string {
+    return `${this.attributes.name}=${id}`;
+  }
+}

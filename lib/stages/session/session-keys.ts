@@ -1,0 +1,77 @@
+/**
+ * The secret keys of the sessions: they sign the ids in cookies and bind CSRF tokens to ids. The first key signs, all of them verify, so
+ * a key can be replaced without signing anybody out: put the new key in front and remove the old one after the absolute lifetime.
+ */
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import { FrameworkError } from "../../errors/framework-error.js";
+
+/** 64 bytes, or their 128 hexadecimal characters; or several of these, the current one first. */
+export type SessionKeyMaterial = string | Uint8Array | readonly (string | Uint8Array)[];
+
+const KEY_BYTES = 64;
+const TAG_LENGTH = 32;
+const HEX = /^[\da-f]{128}$/i;
+
+export class SessionKeys {
+  // Of Node's own key type, whose bytes no inspection prints.
+  private readonly keys: readonly KeyObject[];
+  private readonly first: KeyObject;
+
+  /** @throws FrameworkError `E_SESSION_KEY`, without the key */
+  constructor(material: SessionKeyMaterial) {
+    const list = typeof material === "string" || material instanceof Uint8Array ? [material] : material;
+    this.keys = Array.isArray(list) ? list.map(keyOf) : [];
+    const [first] = this.keys;
+    if (first === undefined) throw keyError();
+    this.first = first;
+  }
+
+  /** The MAC of a text under the current key: HMAC-SHA256 in base64url, 43 characters. */
+  sign(text: string): string {
+    return macOf(this.first, text);
+  }
+
+  /** Whether `mac` is the MAC of the text under one of the keys. The time does not depend on where the texts differ. */
+  verifies(text: string, mac: string): boolean {
+    for (const key of this.keys) if (isSame(macOf(key, text), mac)) return true;
+    return false;
+  }
+
+  /** A shorter MAC for tokens: 128 bits in hexadecimal, 32 characters. */
+  tag(text: string): string {
+    return tagOf(this.first, text);
+  }
+
+  hasTag(text: string, tag: string): boolean {
+    for (const key of this.keys) if (isSame(tagOf(key, text), tag)) return true;
+    return false;
+  }
+}
+
+function macOf(key: KeyObject, text: string): string {
+  return createHmac("sha256", key).update(text).digest("base64url");
+}
+
+function tagOf(key: KeyObject, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex").slice(0, TAG_LENGTH);
+}
+
+/** Compares texts, not bytes: the last character of base64url has spare bits, and only one spelling is accepted. */
+export function isSame(expected: string, given: string): boolean {
+  if (expected.length !== given.length) return false;
+  return timingSafeEqual(Buffer.from(expected, "latin1"), Buffer.from(given, "latin1"));
+}
+
+function keyOf(material: unknown): KeyObject {
+  if (typeof material === "string" && HEX.test(material)) return createSecretKey(Buffer.from(material, "hex"));
+  if (material instanceof Uint8Array && material.length === KEY_BYTES) return createSecretKey(material);
+  throw keyError();
+}
+
+function keyError(): FrameworkError {
+  return new FrameworkError(
+    `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters: ` +
+      `node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")'`,
+    { code: "E_SESSION_KEY" },
+  );
+}

@@ -1,0 +1,113 @@
+/**
+ * Stage layer: gives each request its session and saves it when the inner stages have answered, before the head is sent. A store that fails
+ * makes the answer a 503, and no request goes on with an empty session in its place.
+ */
+import { UnavailableError } from "../../errors/framework-error.js";
+import { addSetCookie, isForSharedCaches } from "../../http/cookie.js";
+import type { Context } from "../../http/context.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
+import { refuseWithError } from "../../http/refuse.js";
+import type { Subsystem } from "../../lifecycle/subsystem.js";
+import { profile } from "../../runtime/profile.js";
+import { tracing } from "../../tracing/tracing.js";
+import { Flash } from "./flash.js";
+import { FlashOfRequest } from "./flash-port.js";
+import { MemorySessionStore } from "./memory-store.js";
+import { hasWork, NOTHING_SAVED, saveSession } from "./session-save.js";
+import { Session, SessionOfRequest, type SaveResult, type SessionSettings } from "./session.js";
+
+const log = tracing.target("framework::session");
+
+/** The log names a store that does not answer at most this often. */
+const WARN_EVERY_MS = 10_000;
+
+const IN_MEMORY = {
+  message: "sessions are kept in memory: they are lost at a restart, and each process has its own",
+};
+
+export class SessionLayer extends StageLayer {
+  private warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    /** @internal */
+    readonly settings: SessionSettings,
+  ) {
+    super();
+  }
+
+  /** What has to be up before the first request. @internal */
+  get subsystems(): readonly Subsystem[] {
+    return this.settings.store.subsystems;
+  }
+
+  /** @internal */
+  startWarnings(): readonly { readonly message: string }[] {
+    return profile === "release" && this.settings.store instanceof MemorySessionStore ? [IN_MEMORY] : [];
+  }
+
+  override wrap(inner: Run): Run {
+    const { settings } = this;
+    return (ctx) => {
+      const session = new Session(ctx, settings);
+      const flash = new Flash(ctx, session);
+      SessionOfRequest.set(ctx, session);
+      FlashOfRequest.set(ctx, flash);
+      const result = inner(ctx);
+      return result === undefined
+        ? this.finish(ctx, session, flash)
+        : result.then(() => this.finish(ctx, session, flash));
+    };
+  }
+
+  private finish(ctx: Context, session: Session, flash: Flash): void | Promise<void> {
+    // The timeout has answered: what its handler did is not saved.
+    if (!ctx.mayChange) return undefined;
+    if (session.failure !== undefined) return this.refuse(ctx, session);
+    flash.settle();
+    if (!hasWork(ctx, session)) {
+      session.isOver = true;
+      session.whenSaved?.saved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
+      return undefined;
+    }
+    return this.save(ctx, session, isForSharedCaches(ctx.raw));
+  }
+
+  private async save(ctx: Context, session: Session, isPublic: boolean): Promise<void> {
+    session.isOver = true;
+    let result: SaveResult;
+    try {
+      result = await saveSession(ctx, session, !isPublic);
+    } catch {
+      return this.refuse(ctx, session);
+    }
+    if (!ctx.mayChange) return undefined;
+    if (ctx.headIsSent) {
+      if (result.kind !== "nothing") log.warn("session cookie not set: the head was sent before the handler ended");
+      return undefined;
+    }
+    const isStillPublic = isPublic && !makesPrivate(ctx, result);
+    if (result.kind === "deletion") addSetCookie(ctx.raw, this.settings.cookie.deletionLine);
+    else if (result.kind === "cookie") addSetCookie(ctx.raw, this.settings.cookie.line(result.id, result.maxAgeMs));
+    session.whenSaved?.saved(result, isStillPublic);
+    return undefined;
+  }
+
+  private refuse(ctx: Context, session: Session): void {
+    session.isOver = true;
+    const { failure } = session;
+    const now = ctx.clock.monotonic();
+    if (now - this.warnedAt >= WARN_EVERY_MS) {
+      this.warnedAt = now;
+      log.error("session store failed", { error: failure instanceof UnavailableError ? failure.cause : failure });
+    }
+    if (ctx.mayChange && !ctx.headIsSent) refuseWithError(ctx, failure as UnavailableError, true);
+  }
+}
+
+/** A cache would hand the id of one visitor to all others. */
+function makesPrivate({ raw }: Context, { kind }: SaveResult): boolean {
+  if (kind === "nothing") return false;
+  log.warn("Cache-Control: public replaced by no-store: the answer changes the session of a visitor");
+  raw.setHeader("Cache-Control", "no-store");
+  return true;
+}

@@ -1,0 +1,118 @@
+/**
+ * The end of a request's session: what the request did becomes one operation of the store, and one line of `Set-Cookie` if the browser has
+ * to learn something. A record is created by `create` alone, so a late save never brings back a session that has ended.
+ */
+import type { Context } from "../../http/context.js";
+import { tracing } from "../../tracing/tracing.js";
+import { surplusMessages } from "./flash-fields.js";
+import { storeKey, type SaveResult, type Session } from "./session.js";
+import { NO_CHANGES, RENEW_AFTER_MS, type KeptSession, type SessionChanges, type SessionTimes } from "./store.js";
+
+const log = tracing.target("framework::session");
+
+/** @internal */
+export const NOTHING_SAVED: SaveResult = { kind: "nothing" };
+
+/** An id of 128 random bits is never in use, unless the random source is broken. */
+const MOST_IDS = 8;
+
+/** A client that reads no page must not fill its record with messages for the next one. */
+const MOST_VALUES = 256;
+const MOST_MESSAGES = 50;
+
+/** @param mayRenew false for an answer that shared caches may keep. Rejects, or throws, if the store fails. */
+export async function saveSession(ctx: Context, session: Session, mayRenew: boolean): Promise<SaveResult> {
+  const { cookieId, fate } = session;
+  if (fate === "ends") return endSession(ctx, session, cookieId);
+  if (cookieId === undefined) return createSession(ctx, session);
+  if (fate === "moves") return moveSession(ctx, session, cookieId);
+  const changes = changesOf(session);
+  if (changes === NO_CHANGES && !(mayRenew && isDue(ctx, session))) return NOTHING_SAVED;
+  return updateSession(ctx, session, cookieId, changes);
+}
+
+/** Whether there is anything to save or to renew: there is none for most requests, also for those that read their session. */
+export function hasWork(ctx: Context, session: Session): boolean {
+  return session.changes !== undefined || session.fate !== "stays" || isDue(ctx, session);
+}
+
+function isDue({ clock }: Context, { record }: Session): boolean {
+  return record !== undefined && record !== null && clock.now() - record.renewedAt >= RENEW_AFTER_MS;
+}
+
+async function endSession(ctx: Context, session: Session, cookieId: string | undefined): Promise<SaveResult> {
+  if (cookieId !== undefined) await session.ask((store, now) => store.end(storeKey(cookieId), now));
+  const begun = await createSession(ctx, session);
+  return begun === NOTHING_SAVED && cookieId !== undefined ? { kind: "deletion" } : begun;
+}
+
+async function createSession(ctx: Context, session: Session): Promise<SaveResult> {
+  const { set } = changesOf(session);
+  if (set.size === 0) return NOTHING_SAVED;
+  for (let tries = 0; tries < MOST_IDS; tries++) {
+    const id = session.newId;
+    const isCreated = await session.ask((store) => store.create(storeKey(id), set, timesOf(ctx, session)));
+    if (isCreated) return { kind: "cookie", id, isNew: true, maxAgeMs: firstAge(session) };
+    session.dropNewId();
+  }
+  return session.ask(() => {
+    throw new Error(`${MOST_IDS} random ids were in use`);
+  });
+}
+
+async function moveSession(ctx: Context, session: Session, from: string): Promise<SaveResult> {
+  const changes = changesOf(session);
+  for (let tries = 0; tries < MOST_IDS; tries++) {
+    const id = session.newId;
+    const moved = await session.ask((store) =>
+      store.move(storeKey(from), storeKey(id), changes, timesOf(ctx, session)),
+    );
+    // A sign-in counts also if another request has ended the session before: what was put now begins a new one.
+    if (moved === "ended" || moved === "unknown") return createSession(ctx, session);
+    if (moved !== "taken") return cookieOf(ctx, id, true, moved);
+    session.dropNewId();
+  }
+  return createSession(ctx, session);
+}
+
+async function updateSession(ctx: Context, session: Session, id: string, changes: SessionChanges): Promise<SaveResult> {
+  const kept = await session.ask((store) => store.update(storeKey(id), changes, timesOf(ctx, session)));
+  if (kept === "unknown") return createSession(ctx, session);
+  if (kept === "ended") {
+    if (changes !== NO_CHANGES) log.debug("session ended while the request was running: its changes are dropped");
+    return NOTHING_SAVED;
+  }
+  if (changes.set.size > 0 && kept.size > MOST_VALUES) await trimMessages(ctx, session, id);
+  return kept.isRenewed ? cookieOf(ctx, id, false, kept) : NOTHING_SAVED;
+}
+
+async function trimMessages(ctx: Context, session: Session, id: string): Promise<void> {
+  const record = await session.ask((store, now) => store.load(storeKey(id), now));
+  const deleted = record === undefined ? [] : surplusMessages(record.values, MOST_MESSAGES);
+  if (deleted.length === 0) return;
+  log.warn("flash messages dropped: no page has taken them", { count: deleted.length });
+  await session.ask((store) => store.update(storeKey(id), { set: NO_CHANGES.set, deleted }, timesOf(ctx, session)));
+}
+
+function cookieOf(ctx: Context, id: string, isNew: boolean, { expiresAt }: KeptSession): SaveResult {
+  return { kind: "cookie", id, isNew, maxAgeMs: expiresAt - ctx.clock.now() };
+}
+
+function firstAge({ settings: { idleMs, absoluteMs } }: Session): number {
+  return Math.min(idleMs, absoluteMs);
+}
+
+function timesOf({ clock }: Context, { startedAt, settings: { idleMs, absoluteMs } }: Session): SessionTimes {
+  return { now: clock.now(), startedAt, idleMs, absoluteMs };
+}
+
+function changesOf({ changes }: Session): SessionChanges {
+  if (changes === undefined) return NO_CHANGES;
+  const set = new Map<string, string>();
+  const deleted: string[] = [];
+  for (const [name, text] of changes) {
+    if (text === undefined) deleted.push(name);
+    else set.set(name, text);
+  }
+  return { set, deleted };
+}

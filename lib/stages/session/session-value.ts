@@ -1,0 +1,101 @@
+/** The values of a session as JSON: what can be kept, and the typed keys to read it. */
+import type { Schema } from "../../http/schema.js";
+
+/** In UTF-16 code units. A session is read and written by many requests; larger data belongs to a database. */
+export const MAX_VALUE_LENGTH = 262_144;
+
+/** A typed name of a value in the session. Two keys with the same name are the same value. */
+export class SessionKey<T> {
+  /** Only the compiler sees this member: it keeps keys of different types apart. */
+  declare readonly type: T;
+
+  /** @internal Use `sessionKey`. */
+  constructor(
+    readonly name: string,
+    readonly schema: Schema<unknown, T> | undefined,
+  ) {
+    checkName(name);
+  }
+}
+
+/**
+ * A typed key: `get` returns a `T`, and `put` takes one. With a schema (Standard Schema: zod, valibot, arktype) a stored value that does
+ * not fit, for example one of an older version of the application, counts as missing.
+ *
+ * @throws TypeError for an empty name, and for one that begins with `_flash`
+ * @example
+ * const CART = sessionKey<Cart>("cart");
+ * const cart = await Session.of(ctx).get(CART);
+ */
+export function sessionKey<T>(name: string, schema?: Schema<unknown, T>): SessionKey<T> {
+  return new SessionKey(name, schema);
+}
+
+/** The names that `Flash` uses. */
+export const FLASH_PREFIX = "_flash";
+
+const MAX_NAME_LENGTH = 256;
+
+/** @throws TypeError */
+export function checkName(name: unknown): void {
+  if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) {
+    throw new TypeError(`the name of a session value is a text of 1 to ${MAX_NAME_LENGTH} characters`);
+  }
+  if (name.startsWith(FLASH_PREFIX))
+    throw new TypeError(`the session value "${name}" belongs to Flash: use Flash.of(ctx)`);
+}
+
+/**
+ * The JSON of a value.
+ *
+ * @throws TypeError for a value that JSON would lose or change, at any depth; it names the place, never the value
+ */
+export function textOfValue(name: string, value: unknown): string {
+  // Refuses cycles, too deep nesting and bigints, so that the walk below ends.
+  const text = JSON.stringify(value) as string | undefined;
+  const lost = text === undefined ? { path: name, kind: typeof value } : lossIn(value, name);
+  if (lost !== undefined) throw new TypeError(`the session value ${lost.path} is ${lost.kind}, which JSON cannot keep`);
+  if (text === undefined || text.length > MAX_VALUE_LENGTH) {
+    throw new TypeError(`the session value ${name} is longer than ${MAX_VALUE_LENGTH} characters of JSON`);
+  }
+  return text;
+}
+
+interface Loss {
+  readonly path: string;
+  readonly kind: string;
+}
+
+/** The first part of a value that does not come back from JSON. A member of an object may be `undefined`, as it may be missing. */
+function lossIn(value: unknown, path: string): Loss | undefined {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return undefined;
+    case "number":
+      return Number.isFinite(value) ? undefined : { path, kind: "not a finite number" };
+    case "object":
+      return value === null ? undefined : lossInObject(value, path);
+    default:
+      return { path, kind: `of type ${typeof value}` };
+  }
+}
+
+function lossInObject(value: object, path: string): Loss | undefined {
+  if (Array.isArray(value)) return firstLoss(value.entries(), path);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return { path, kind: `an object of a class` };
+  if ("toJSON" in value) return { path, kind: "an object with toJSON" };
+  return firstLoss(
+    Object.entries(value).filter(([, member]) => member !== undefined),
+    path,
+  );
+}
+
+function firstLoss(members: Iterable<readonly [string | number, unknown]>, path: string): Loss | undefined {
+  for (const [key, member] of members) {
+    const loss = lossIn(member, `${path}.${key}`);
+    if (loss !== undefined) return loss;
+  }
+  return undefined;
+}

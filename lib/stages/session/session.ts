@@ -1,0 +1,302 @@
+/**
+ * The session of a request: values that belong to one visitor and last from request to request. The browser holds a signed random id, the
+ * store holds the values.
+ *
+ * Nothing is read before the first `get` and nothing is created before the first `put`; a request that uses no session costs no store
+ * access. Changes are saved after the handler has answered and before the head is sent. They are saved value by value, so two requests of
+ * one visitor at the same time lose nothing of each other, but for a value that both write: there the later save stays. A value that is
+ * read, changed and put back is not counted up in one step. After an unhandled error and after a timeout nothing is saved.
+ *
+ * @example
+ * const CART = sessionKey<Cart>("cart");
+ * const cart = (await Session.of(ctx).get(CART)) ?? emptyCart();
+ * Session.of(ctx).put(CART, withItem(cart, item));
+ *
+ * // At every sign-in, and whenever the visitor may do more than before:
+ * session.regenerate();
+ * session.put("user", user.id);
+ */
+import { hash } from "node:crypto";
+import { FrameworkError, UnavailableError } from "../../errors/framework-error.js";
+import type { Context } from "../../http/context.js";
+import { Extension, type Extensible } from "../../http/extension.js";
+import { asPromise, isPromise } from "../../http/middleware.js";
+import type { Schema } from "../../http/schema.js";
+import { markHandled } from "../../runtime/mark-handled.js";
+import { OVERDUE, within } from "../../runtime/clock.js";
+import { tracing } from "../../tracing/tracing.js";
+import { flashValue } from "./flash-fields.js";
+import { SessionCookie } from "./session-cookie.js";
+import type { SessionKeys } from "./session-keys.js";
+import { checkName, SessionKey, textOfValue } from "./session-value.js";
+import type { Awaitable, SessionStore, StoredSession } from "./store.js";
+
+const log = tracing.target("framework::session");
+
+/** What all requests of an application share. @internal */
+export interface SessionSettings {
+  readonly cookie: SessionCookie;
+  readonly keys: SessionKeys;
+  readonly store: SessionStore;
+  readonly idleMs: number;
+  readonly absoluteMs: number;
+}
+
+/** What happens to the record when the request is over. @internal */
+export type SessionFate = "stays" | "moves" | "ends";
+
+/** What the browser has to learn after a save. @internal */
+export type SaveResult =
+  | { readonly kind: "nothing" }
+  /** The session has this id, which is new or whose time was extended. */
+  | { readonly kind: "cookie"; readonly id: string; readonly isNew: boolean; readonly maxAgeMs: number }
+  | { readonly kind: "deletion" };
+
+/** Called once the session is saved, while headers can still be set. @internal */
+export interface SavedListener {
+  /** @param isPublic whether shared caches may keep the answer */
+  saved(result: SaveResult, isPublic: boolean): void;
+}
+
+/** A store that needs longer than this has failed: five seconds. */
+const STORE_LIMIT_MS = 5_000;
+
+export class Session {
+  /** When the request came to the session stage. @internal */
+  readonly startedAt: number;
+  /** The values that were put, as JSON, and `undefined` for those that were forgotten. @internal */
+  changes: Map<string, string | undefined> | undefined = undefined;
+  /** @internal */
+  fate: SessionFate = "stays";
+  /** The first failure of the store. The request is answered with it, whatever its handler does. @internal */
+  failure: unknown = undefined;
+  /** The CSRF stage, which binds its token to the id. @internal */
+  whenSaved: SavedListener | undefined = undefined;
+  /** The changes are saved, or will not be. @internal */
+  isOver = false;
+  /** The record, once it is read; `null`: there is none. @internal */
+  record: StoredSession | null | undefined = undefined;
+
+  private receivedId: string | null | undefined = undefined;
+  private nextId: string | undefined = undefined;
+  private loading: Promise<StoredSession | null> | undefined = undefined;
+
+  /** @internal */
+  constructor(
+    private readonly ctx: Context,
+    /** @internal */
+    readonly settings: SessionSettings,
+  ) {
+    this.startedAt = ctx.clock.now();
+  }
+
+  /**
+   * The session of the request.
+   *
+   * @throws FrameworkError `E_SESSION_MISSING` with status 500 without a session stage
+   */
+  static of(ctx: Extensible): Session {
+    const session = SessionOfRequest.find(ctx);
+    if (session !== undefined) return session;
+    throw new FrameworkError("no session on this request: turn it on with .session(new SessionConfig(key))", {
+      code: "E_SESSION_MISSING",
+    });
+  }
+
+  /** The session of the request; `undefined` without a session stage. */
+  static find(ctx: Extensible): Session | undefined {
+    return SessionOfRequest.find(ctx);
+  }
+
+  /**
+   * The value; `undefined` if there is none. Each call returns a new copy: to change it, `put` it again. Asks the store at most once for
+   * a request, and only if the request has a session.
+   *
+   * @throws UnavailableError (503) if the store fails. The answer is a 503 then, also if the handler catches the error.
+   */
+  get<T>(key: SessionKey<T>): Promise<T | undefined>;
+  get(key: string): Promise<unknown>;
+  get(key: string | SessionKey<unknown>): Promise<unknown> {
+    const name = typeof key === "string" ? key : key.name;
+    try {
+      const record = this.load();
+      if (isPromise(record)) return markHandled(record.then((found) => this.valueIn(found, name, key)));
+      return Promise.resolve(this.valueIn(record, name, key));
+    } catch (error) {
+      // What throws here is the failure of the store.
+      return markHandled(Promise.reject(error as Error));
+    }
+  }
+
+  /**
+   * Sets a value, which may be anything that JSON keeps; the first value creates the session.
+   *
+   * @throws TypeError for a value that JSON loses or changes, and for more than 256 Ki characters of JSON; FrameworkError
+   * `E_SESSION_OVER` once the answer is on its way
+   */
+  put<T>(key: SessionKey<T>, value: T): void;
+  put(key: string, value: unknown): void;
+  put(key: string | SessionKey<unknown>, value: unknown): void {
+    const name = nameOf(key);
+    this.write(name, textOfValue(name, value));
+  }
+
+  /** Deletes a value. */
+  forget(key: string | SessionKey<unknown>): void {
+    this.write(nameOf(key), undefined);
+  }
+
+  /**
+   * Gives the session a new id and keeps its values; the old id ends. Call it at every sign-in and whenever the visitor may do more than
+   * before: an id that an attacker planted is worth nothing then. The CSRF token is replaced on the same answer.
+   */
+  regenerate(): void {
+    this.expectOpen();
+    if (this.fate === "stays") this.fate = "moves";
+  }
+
+  /** Ends the session: all values and the id are gone, and the cookie is deleted. Values that are put afterwards begin a new session. */
+  flush(): void {
+    this.expectOpen();
+    this.fate = "ends";
+    this.changes = undefined;
+  }
+
+  // --- for the stages ---
+
+  /** The id of a valid cookie. @internal */
+  get cookieId(): string | undefined {
+    if (this.receivedId === undefined)
+      this.receivedId = this.settings.cookie.read(this.ctx.incoming.headers.cookie) ?? null;
+    return this.receivedId ?? undefined;
+  }
+
+  /** The id of the session that this request begins. @internal */
+  get newId(): string {
+    return (this.nextId ??= SessionCookie.newId());
+  }
+
+  /** The id that the session has after this request, if nothing further changes; `""` without a session. @internal */
+  get idAfterSave(): string {
+    const { cookieId, fate } = this;
+    if (cookieId !== undefined && fate !== "ends") return fate === "moves" ? this.newId : cookieId;
+    const begins = [...(this.changes?.values() ?? [])].some((text) => text !== undefined);
+    return begins ? this.newId : "";
+  }
+
+  /** Replaces an id that is in use. @internal */
+  dropNewId(): void {
+    this.nextId = undefined;
+  }
+
+  /** @internal */
+  write(name: string, text: string | undefined): void {
+    this.expectOpen();
+    (this.changes ??= new Map()).set(name, text);
+  }
+
+  /** Whether the request did anything with its session. @internal */
+  get isTouched(): boolean {
+    return (
+      this.changes !== undefined || this.fate !== "stays" || this.record !== undefined || this.loading !== undefined
+    );
+  }
+
+  /** The record, read once; `null`: there is none. @internal */
+  load(): Awaitable<StoredSession | null> {
+    if (this.record !== undefined) return this.record;
+    if (this.loading !== undefined) return this.loading;
+    const { cookieId } = this;
+    if (cookieId === undefined) return (this.record = null);
+    const key = storeKey(cookieId);
+    const found = this.ask((store, now) => store.load(key, now));
+    if (!isPromise(found)) return (this.record = this.failing(() => checkedRecord(found, key)));
+    this.loading = markHandled(found.then((record) => (this.record = this.failing(() => checkedRecord(record, key)))));
+    return this.loading;
+  }
+
+  /** The values as the request sees them: those of the record with its own changes. @internal */
+  valuesWith(record: StoredSession | null): ReadonlyMap<string, string> {
+    const values = new Map(this.fate === "ends" ? [] : record?.values);
+    for (const [name, text] of this.changes ?? []) {
+      if (text === undefined) values.delete(name);
+      else values.set(name, text);
+    }
+    return values;
+  }
+
+  /** Asks the store. A failure, and an answer that takes too long, becomes a 503 and is remembered. @internal */
+  ask<T>(question: (store: SessionStore, now: number) => Awaitable<T>): Awaitable<T> {
+    const { clock } = this.ctx;
+    try {
+      const answer = question(this.settings.store, clock.now());
+      if (!isPromise(answer)) return answer;
+      return within(clock, STORE_LIMIT_MS, asPromise(answer) as Promise<T>).then(
+        (result) => (result === OVERDUE ? this.fail(new Error(`no answer within ${STORE_LIMIT_MS} ms`)) : result),
+        (error: unknown) => this.fail(error),
+      );
+    } catch (error) {
+      return this.fail(error);
+    }
+  }
+
+  private failing<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      return this.fail(error);
+    }
+  }
+
+  private fail(cause: unknown): never {
+    this.failure ??= new UnavailableError("The session store is unavailable. Please try again shortly.", { cause });
+    throw this.failure;
+  }
+
+  private valueIn(record: StoredSession | null, name: string, key: string | SessionKey<unknown>): unknown {
+    if (name.startsWith("_flash")) return flashValue(name, this.valuesWith(record));
+    const { changes } = this;
+    const text =
+      changes?.has(name) === true ? changes.get(name) : this.fate === "ends" ? undefined : record?.values.get(name);
+    if (text === undefined) return undefined;
+    const value = this.failing(() => JSON.parse(text) as unknown);
+    return typeof key === "string" || key.schema === undefined ? value : fitted(key.schema, value, name);
+  }
+
+  private expectOpen(): void {
+    if (!this.isOver) return;
+    throw new FrameworkError("the session of this request is saved already: change it before the handler answers", {
+      code: "E_SESSION_OVER",
+    });
+  }
+}
+
+/** @internal */
+export const SessionOfRequest = new Extension<Session>("session");
+
+/** The key of a record: a store, and a copy of it that is stolen, holds no id that a cookie could carry. @internal */
+export function storeKey(id: string): string {
+  return hash("sha256", id, "base64url");
+}
+
+function nameOf(key: string | SessionKey<unknown>): string {
+  if (key instanceof SessionKey) return key.name;
+  checkName(key);
+  return key;
+}
+
+/** A store may return anything: a record of another visitor must never be used. */
+function checkedRecord(record: StoredSession | undefined, key: string): StoredSession | null {
+  if (record === undefined) return null;
+  if (typeof record !== "object" || record === null || record.key !== key || !(record.values instanceof Map)) {
+    throw new TypeError("the session store returned a record that does not belong to the session");
+  }
+  return record;
+}
+
+async function fitted(schema: Schema, value: unknown, name: string): Promise<unknown> {
+  const result = await schema["~standard"].validate(value);
+  if (result.issues === undefined) return result.value;
+  log.debug("session value does not fit its schema", { name });
+  return undefined;
+}

@@ -1,0 +1,10 @@
+import { z } from "zod";
+
+/** The form of a sign-up. The upper limit of the password bounds the work of its hash. */
+export const NewPerson = z.object({
+  name: z.string().regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens"),
+  password: z.string().min(8, "at least 8 characters").max(200, "at most 200 characters"),
+});
+
+/** The form of a sign-in, where every wrong entry has the same answer. */
+export const Credentials = z.object({ name: z.string().max(32), password: z.string().max(200) });

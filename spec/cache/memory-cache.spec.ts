@@ -1,0 +1,76 @@
+import { MemoryCache } from "@stagecraft/framework/cache";
+import { FakeClock, obeysCache } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { errorOf } from "../support/error-of.js";
+
+const HOUR_MS = 3_600_000;
+
+describe("MemoryCache", () => {
+  it("obeys the contract of a cache", () => {
+    const clock = new FakeClock();
+    return obeysCache(new MemoryCache({ clock }), { pass: (ms) => clock.advance(ms) });
+  });
+
+  it("drops the value that was not used for the longest time when it holds too many", async () => {
+    const cache = new MemoryCache({ maxEntries: 2 });
+    await cache.set("a", 1, HOUR_MS);
+    await cache.set("b", 2, HOUR_MS);
+    await cache.get("a");
+    await cache.set("c", 3, HOUR_MS);
+
+    expect(await Promise.all(["a", "b", "c"].map((key) => cache.get(key)))).to.deep.equal([1, undefined, 3]);
+  });
+
+  it("stays below its bytes, and keeps no value that is larger than all of them", async () => {
+    const cache = new MemoryCache({ maxBytes: 10_000 });
+    await cache.set("small", 1, HOUR_MS);
+    await cache.set("large", "x".repeat(10_000), HOUR_MS);
+    expect(await cache.get("large")).to.equal(undefined);
+    expect(await cache.get("small")).to.equal(1);
+
+    for (let each = 0; each < 100; each++) {
+      await cache.set(`key ${each}`, "x".repeat(1000), HOUR_MS, { tags: [`tag ${each}`] });
+      expect(cache.size.bytes).to.be.at.most(10_000);
+    }
+    expect(await cache.get("key 99")).to.equal("x".repeat(1000));
+  });
+
+  it("counts no byte twice, whatever is written, replaced, deleted and invalidated", async () => {
+    const cache = new MemoryCache();
+    for (const value of ["a", "bb", "ccc"]) await cache.set("key", value, HOUR_MS, { tags: ["tag"] });
+    await cache.set("other", 1, HOUR_MS, { tags: ["tag", "second"] });
+    await cache.delete("other");
+    await cache.invalidate("tag");
+
+    expect(cache.size).to.deep.equal({ entries: 0, bytes: 0 });
+  });
+
+  it("answers a hit without asking its driver again", async () => {
+    const cache = new MemoryCache();
+    await cache.set("key", "value", HOUR_MS);
+
+    expect(await cache.remember("key", HOUR_MS, () => expect.fail("made again"))).to.equal("value");
+  });
+
+  it("shares one computation among 10,000 callers, and one failure", async () => {
+    const cache = new MemoryCache();
+    let made = 0;
+    const ask = (key: string, work: () => Promise<number>): Promise<unknown> =>
+      Promise.all(Array.from({ length: 10_000 }, () => cache.remember(key, HOUR_MS, work).catch(String)));
+
+    await ask("works", async () => ++made);
+    await ask("fails", () => Promise.reject(new Error(`failure ${++made}`)));
+
+    expect(made).to.equal(2);
+  });
+
+  for (const [title, make, code] of [
+    ["no entries", () => new MemoryCache({ maxEntries: 0 }), "E_CACHE_LIMIT"],
+    ["half a byte", () => new MemoryCache({ maxBytes: 0.5 }), "E_CACHE_LIMIT"],
+    ["a script", () => new MemoryCache().script(), "E_CACHE_SCRIPT"],
+  ] as const) {
+    it(`refuses ${title}`, () => {
+      expect(errorOf(make)).to.have.property("code", code);
+    });
+  }
+});

@@ -1,0 +1,330 @@
+import {
+  Application,
+  Clock,
+  NotFoundError,
+  provide,
+  redirect,
+  Reply,
+  Route,
+  Routes,
+  ValidationError,
+  type Context,
+} from "@stagecraft/framework";
+import { Flash, Session, SessionConfig } from "@stagecraft/framework/session";
+import { context, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { FlashPort, NO_FLASH } from "../../../lib/stages/session/flash-port.js";
+
+const KEY = "5a".repeat(64);
+
+const taken = async (ctx: Context) => Flash.of(ctx).take();
+
+const routes = () =>
+  new Routes([
+    Route.get("/", taken),
+    Route.head("/", taken),
+    Route.get("/peek", async (ctx: Context) => Flash.of(ctx).peek()),
+    Route.get("/twice", async (ctx: Context) => [await taken(ctx), await taken(ctx)]),
+    Route.get("/values", async (ctx: Context) => [
+      await Session.of(ctx).get("_flash"),
+      await Session.of(ctx).get("_flash_data"),
+    ]),
+    Route.get("/moved", async (ctx: Context) => (await taken(ctx), redirect().to("/"))),
+    Route.get("/conflict", async (ctx: Context) => (await taken(ctx), Reply.empty(409))),
+    Route.get("/nothing", async (ctx: Context) => (await taken(ctx), Reply.noContent())),
+    Route.get("/missing", async (ctx: Context) => {
+      await taken(ctx);
+      throw new NotFoundError();
+    }),
+    Route.get("/panic", async (ctx: Context) => {
+      await taken(ctx);
+      throw new TypeError("of the handler");
+    }),
+    Route.get("/put-back", async (ctx: Context) => {
+      await taken(ctx);
+      FlashPort.find(ctx)?.putBack();
+      return "no page";
+    }),
+    Route.get("/not-found-page", async (ctx: Context) => Reply.json(await taken(ctx), 404)),
+    Route.get("/fresh", async (ctx: Context) => {
+      const before = await taken(ctx);
+      Flash.of(ctx).info("after");
+      return before;
+    }),
+    Route.post("/add/{text}", (ctx: Context<"text">) => {
+      const flash = Flash.of(ctx);
+      flash.success(ctx.params.text);
+      flash.error("e");
+      flash.warning("w");
+      flash.info("i");
+    }),
+    Route.post("/one", (ctx: Context) => Flash.of(ctx).success("one")),
+    Route.post("/with", () =>
+      redirect().to("/").with("notice", "Saved.").with("notice", "Saved again.").with("id", "7"),
+    ),
+    Route.post("/form", async (ctx: Context) => {
+      await ctx.form();
+      const error = new ValidationError({
+        name: [
+          { code: "too_small", message: "Too short" },
+          { code: "x", message: "second" },
+        ],
+        "address.city": [{ code: "invalid" }],
+      });
+      return redirect().back("/").withErrors(error);
+    }),
+    Route.post("/bag", () =>
+      redirect()
+        .to("/")
+        .withErrors({ email: ["one", "two"] }, "invite")
+        .withInput({ email: "a@" }),
+    ),
+    Route.post("/nowhere", () => redirect().route("unknown").with("lost", "yes")),
+  ]);
+
+const messages = ["a", "e", "w", "i"].map((message, at) => ({
+  level: ["success", "error", "warning", "info"][at],
+  message,
+}));
+const nothing = { messages: [], data: {}, errors: {}, input: {}, marks: [] };
+
+async function withApp(
+  work: (app: TestApp, browser: ReturnType<TestApp["withCookies"]>) => Promise<void>,
+): Promise<void> {
+  const builder = Application.create().session(SessionConfig.pages(KEY)).routes(routes());
+  await using app = await testApp(builder, provide(Clock).useValue(new FakeClock()));
+  await work(app, app.withCookies());
+}
+
+describe("flash", () => {
+  it("is read once, in order, with its levels", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/add/a");
+
+      expect(await (await browser.get("/")).json()).to.deep.equal({ ...nothing, messages });
+      expect(await (await browser.get("/")).json()).to.deep.equal(nothing);
+    }));
+
+  it("stays while nothing takes it", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/add/a");
+      await browser.get("/nowhere");
+
+      expect(await (await browser.get("/peek")).json()).to.deep.equal({ ...nothing, messages });
+      expect(await (await browser.get("/peek")).json()).to.deep.equal({ ...nothing, messages });
+    }));
+
+  it("is taken once in one request, and what is added afterwards stays", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/one");
+      expect(await (await browser.get("/twice")).json()).to.deep.equal([
+        { ...nothing, messages: [{ level: "success", message: "one" }] },
+        nothing,
+      ]);
+      await browser.get("/fresh");
+      expect(await (await browser.get("/")).json()).to.deep.equal({
+        ...nothing,
+        messages: [{ level: "info", message: "after" }],
+      });
+    }));
+
+  it("is read as session values too", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/one");
+      await browser.post("/with");
+
+      expect(await (await browser.get("/values")).json()).to.deep.equal([
+        [{ level: "success", message: "one" }],
+        { notice: "Saved again.", id: "7" },
+      ]);
+    }));
+
+  for (const [title, path, headers] of [
+    ["a redirect", "/moved", {}],
+    ["a conflict", "/conflict", {}],
+    ["an answer without a body", "/nothing", {}],
+    ["an error with a status", "/missing", {}],
+    ["an unhandled error", "/panic", {}],
+    ["a page that was put back", "/put-back", {}],
+    ["a prefetch of the browser", "/", { "sec-purpose": "prefetch" }],
+    ["a prerendering of the browser", "/", { "sec-purpose": "prefetch;prerender" }],
+    ["a prefetch of the page protocol", "/", { purpose: "prefetch" }],
+    ["a precognition", "/", { precognition: "true" }],
+  ] as const)
+    it(`is not cleared by ${title}`, () =>
+      withApp(async (_app, browser) => {
+        await browser.post("/add/a");
+
+        await browser.get(path, { headers });
+
+        expect(await (await browser.get("/")).json()).to.deep.equal({ ...nothing, messages });
+      }));
+
+  it("is not cleared by HEAD", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/add/a");
+      await browser.head("/");
+
+      expect(await (await browser.get("/")).json()).to.deep.equal({ ...nothing, messages });
+    }));
+
+  it("is cleared by a page with an error status", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/add/a");
+
+      expect(await (await browser.get("/not-found-page")).json()).to.deep.equal({ ...nothing, messages });
+      expect(await (await browser.get("/")).json()).to.deep.equal(nothing);
+    }));
+
+  it("keeps the messages of requests at the same time", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/one");
+
+      await Promise.all(Array.from({ length: 20 }, () => browser.post("/one")));
+
+      const { messages: all } = await (await browser.get("/")).json<{ messages: unknown[] }>();
+      expect(all).to.have.lengthOf(21);
+    }));
+
+  it("is bounded for a client that reads no page", () =>
+    withApp(async (_app, browser) => {
+      for (let sent = 0; sent < 300; sent++) await browser.post("/one");
+
+      const { messages: all } = await (await browser.get("/")).json<{ messages: unknown[] }>();
+      expect(all.length).to.be.within(50, 256);
+    }));
+
+  it("creates no session by reading", () =>
+    withApp(async (app) => {
+      for (const path of ["/", "/peek", "/values", "/moved"])
+        expect((await app.get(path)).headers.getSetCookie(), path).to.deep.equal([]);
+    }));
+
+  it("is the same empty object for every request without any", async () => {
+    let found: unknown;
+    const look = Route.get("/", (ctx: Context) => {
+      found = FlashPort.find(ctx)?.take();
+      return "";
+    });
+    await using app = await testApp(
+      Application.create()
+        .session(new SessionConfig(KEY))
+        .routes(new Routes([look])),
+    );
+    await app.get("/");
+
+    expect(found).to.equal(NO_FLASH);
+    expect(FlashPort.find(context())).to.equal(undefined);
+  });
+
+  it("refuses unknown levels, messages that are no text, and names of its own in the session", async () => {
+    const faults: string[] = [];
+    const fails = (work: () => void) => {
+      try {
+        work();
+      } catch (error) {
+        faults.push(error instanceof TypeError ? error.message : String(error));
+      }
+    };
+    const wrong = Route.get("/", (ctx: Context) => {
+      // @ts-expect-error no level
+      fails(() => Flash.of(ctx).addMessage("fatal", "x"));
+      // @ts-expect-error no text
+      fails(() => Flash.of(ctx).success({ text: "x" }));
+      fails(() => Session.of(ctx).put("_flash", []));
+      return "";
+    });
+    await using app = await testApp(
+      Application.create()
+        .session(new SessionConfig(KEY))
+        .routes(new Routes([wrong])),
+    );
+    await app.get("/");
+
+    expect(faults).to.have.lengthOf(3);
+    expect(faults[2]).to.include("use Flash.of(ctx)");
+  });
+
+  it("needs the session stage", () => {
+    expect(() => Flash.of(context())).to.throw(".session(new SessionConfig(key))");
+  });
+});
+
+describe("a redirect", () => {
+  it("leaves texts for the next page", () =>
+    withApp(async (_app, browser) => {
+      expect((await browser.post("/with")).status).to.equal(303);
+
+      expect(await (await browser.get("/")).json()).to.deep.equal({
+        ...nothing,
+        data: { notice: "Saved again.", id: "7" },
+      });
+    }));
+
+  it("leaves errors and the old input, without fields that are named like a secret", () =>
+    withApp(async (_app, browser) => {
+      const secrets = [
+        "password",
+        "Password",
+        "new-password",
+        "passwordConfirmation",
+        "_token",
+        "apiKey",
+        "api_key",
+        "card",
+        "cvv",
+        "privateKey",
+        "client_secret",
+        "otp",
+      ];
+      const form = {
+        name: "A",
+        tags: ["x", "y"],
+        body: "a text",
+        ...Object.fromEntries(secrets.map((name) => [name, "hidden"])),
+      };
+
+      const response = await browser.post("/form", { form, headers: { referer: "/" } });
+
+      expect(response.headers.get("location")).to.equal("/");
+      expect(await (await browser.get("/")).json()).to.deep.equal({
+        ...nothing,
+        errors: { default: { name: "Too short", "address.city": "invalid" } },
+        input: { name: "A", tags: ["x", "y"], body: "a text" },
+      });
+    }));
+
+  it("leaves errors in a bag, and input that was given", () =>
+    withApp(async (_app, browser) => {
+      await browser.post("/bag");
+
+      expect(await (await browser.get("/")).json()).to.deep.equal({
+        ...nothing,
+        errors: { invite: { email: ["one", "two"] } },
+        input: { email: "a@" },
+      });
+    }));
+
+  it("leaves no input of the page protocol's client, and none above the limit", () =>
+    withApp(async (_app, browser) => {
+      const inputOf = async (form: Record<string, string>, headers = {}) => {
+        await browser.post("/form", { form, headers });
+        return (await (await browser.get("/")).json<{ input: unknown }>()).input;
+      };
+
+      expect(await inputOf({ name: "A" }, { "x-inertia": "true" })).to.deep.equal({});
+      expect(await inputOf({ essay: "x".repeat(40_000), name: "A" })).to.deep.equal({ name: "A" });
+    }));
+
+  it("leaves nothing where it fails, and is a warning without a session stage", async () => {
+    await withApp(async (_app, browser) => {
+      expect((await browser.post("/nowhere")).status).to.equal(500);
+      expect(await (await browser.get("/")).json()).to.deep.equal(nothing);
+    });
+    for (const builder of [Application.create(), Application.create().redirectMapper(false)]) {
+      await using app = await testApp(builder.routes(routes()));
+      expect((await app.post("/with")).status).to.equal(303);
+      expect(app.logs.transcript()).to.include("redirect data dropped").and.not.include("Saved");
+    }
+  });
+});

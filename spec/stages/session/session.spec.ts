@@ -1,0 +1,186 @@
+import { Application, Clock, provide, Route, Routes, type Context } from "@stagecraft/framework";
+import { Session, SessionConfig, sessionKey, type SessionStore } from "@stagecraft/framework/session";
+import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { Gate } from "../../support/gate.js";
+
+const KEY = "5a".repeat(64);
+const DAY_MS = 86_400_000;
+const NAME = sessionKey<string>("name");
+
+export function sessionRoutes(): Routes {
+  return new Routes([
+    Route.get("/", () => "nothing read"),
+    Route.get("/name", async (ctx: Context) => (await Session.of(ctx).get(NAME)) ?? "nobody"),
+    Route.post("/name/{name}", (ctx: Context<"name">) => Session.of(ctx).put(NAME, ctx.params.name)),
+    Route.post("/forget", (ctx: Context) => Session.of(ctx).forget(NAME)),
+    Route.post("/login", (ctx: Context) => Session.of(ctx).regenerate()),
+    Route.post("/logout", (ctx: Context) => Session.of(ctx).flush()),
+    Route.post("/panic", (ctx: Context) => {
+      Session.of(ctx).put(NAME, "lost");
+      throw new TypeError("of the handler");
+    }),
+  ]);
+}
+
+function start(
+  config: SessionConfig = new SessionConfig(KEY),
+  {
+    store,
+    clock = new FakeClock(),
+    routes = sessionRoutes(),
+  }: { store?: SessionStore; clock?: Clock; routes?: Routes } = {},
+): Promise<TestApp> {
+  return testApp(Application.create().session(config, store).routes(routes), provide(Clock).useValue(clock));
+}
+
+function cookieOf(response: Response): string {
+  return response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+}
+
+const named = async (app: TestApp, cookie: string) => (await app.get("/name", { headers: { cookie } })).text();
+
+describe("a session", () => {
+  it("keeps a value from request to request", async () => {
+    await using app = await start();
+    const browser = app.withCookies();
+
+    await browser.post("/name/Ada");
+
+    expect(await (await browser.get("/name")).text()).to.equal("Ada");
+    expect(await (await app.get("/name")).text()).to.equal("nobody");
+  });
+
+  it("is created by the first put, and by no read", async () => {
+    await using app = await start();
+
+    expect((await app.get("/")).headers.getSetCookie()).to.deep.equal([]);
+    expect((await app.get("/name")).headers.getSetCookie()).to.deep.equal([]);
+    expect((await app.post("/forget")).headers.getSetCookie()).to.deep.equal([]);
+    expect((await app.post("/login")).headers.getSetCookie()).to.deep.equal([]);
+    expect((await app.post("/logout")).headers.getSetCookie()).to.deep.equal([]);
+    expect((await app.post("/name/Ada")).headers.getSetCookie()).to.have.lengthOf(1);
+  });
+
+  it("has the cookie of its configuration", async () => {
+    const table: readonly [SessionConfig, RegExp][] = [
+      [
+        new SessionConfig(KEY),
+        /^__Host-id=[\w-]{22}\.[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+      ],
+      [SessionConfig.dev(KEY), /^framework-id=[\w.-]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Strict$/],
+      [SessionConfig.pages(KEY), /^__Host-id=[\w.-]+; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/],
+      [SessionConfig.pages(KEY).dev(), /^framework-id=[\w.-]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/],
+      [
+        new SessionConfig(KEY, { name: "shop", domain: "shop.example", path: "/shop", idleMs: 60_000 }),
+        /^shop=[\w.-]+; Max-Age=60; Path=\/shop; Domain=shop\.example; HttpOnly; Secure; SameSite=Strict$/,
+      ],
+    ];
+    for (const [config, line] of table) {
+      await using app = await start(config);
+      const [cookie] = (await app.post("/name/Ada")).headers.getSetCookie();
+      expect(cookie).to.match(line);
+    }
+  });
+
+  it("ends after 14 days without use, and each use extends it", async () => {
+    const clock = new FakeClock();
+    await using app = await start(undefined, { clock });
+    const cookie = cookieOf(await app.post("/name/Ada"));
+
+    clock.advance(13 * DAY_MS);
+    expect(await named(app, cookie)).to.equal("Ada");
+    clock.advance(13 * DAY_MS);
+    expect(await named(app, cookie)).to.equal("Ada");
+    clock.advance(14 * DAY_MS);
+    expect(await named(app, cookie)).to.equal("nobody");
+  });
+
+  it("ends 30 days after its creation, however much it is used", async () => {
+    const clock = new FakeClock();
+    await using app = await start(undefined, { clock });
+    const cookie = cookieOf(await app.post("/name/Ada"));
+    for (let day = 10; day <= 20; day += 10) {
+      clock.advance(10 * DAY_MS);
+      expect(await named(app, cookie)).to.equal("Ada");
+    }
+    clock.advance(10 * DAY_MS - 1);
+    const last = await app.get("/name", { headers: { cookie } });
+    expect(await last.text()).to.equal("Ada");
+    expect(last.headers.getSetCookie()[0]).to.include("Max-Age=0");
+    clock.advance(1);
+    expect(await named(app, cookie)).to.equal("nobody");
+  });
+
+  it("is renewed at most once a minute, by requests that read it", async () => {
+    const clock = new FakeClock();
+    await using app = await start(undefined, { clock });
+    const cookie = cookieOf(await app.post("/name/Ada"));
+    const renewals = async (path: string) =>
+      (await app.get(path, { headers: { cookie } })).headers.getSetCookie().length;
+
+    clock.advance(59_999);
+    expect(await renewals("/name")).to.equal(0);
+    clock.advance(1);
+    expect(await renewals("/")).to.equal(0);
+    expect(await renewals("/name")).to.equal(1);
+    expect(await renewals("/name")).to.equal(0);
+
+    clock.advance(60_000);
+    const parallel = await Promise.all(Array.from({ length: 50 }, () => renewals("/name")));
+    expect(parallel.filter((count) => count > 0)).to.deep.equal([1]);
+  });
+
+  it("gets a new id by regenerate, keeps its values, and the old id ends", async () => {
+    await using app = await start();
+    const before = cookieOf(await app.post("/name/Ada"));
+
+    const after = cookieOf(await app.post("/login", { headers: { cookie: before } }));
+
+    expect(after).not.to.equal(before);
+    expect(await named(app, after)).to.equal("Ada");
+    expect(await named(app, before)).to.equal("nobody");
+  });
+
+  it("is gone after flush, with its cookie", async () => {
+    await using app = await start();
+    const cookie = cookieOf(await app.post("/name/Ada"));
+
+    const response = await app.post("/logout", { headers: { cookie } });
+
+    expect(response.headers.getSetCookie()).to.deep.equal([
+      "__Host-id=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Strict",
+    ]);
+    expect(await named(app, cookie)).to.equal("nobody");
+  });
+
+  it("is not saved after an unhandled error", async () => {
+    await using app = await start();
+    const cookie = cookieOf(await app.post("/name/Ada"));
+
+    expect((await app.post("/panic", { headers: { cookie } })).status).to.equal(500);
+
+    expect(await named(app, cookie)).to.equal("Ada");
+  });
+
+  it("is not brought back by a slow request that ends after the sign-out", async () => {
+    const begun = new Gate();
+    const goOn = new Gate();
+    const slow = Route.post("/slow", async (ctx: Context) => {
+      Session.of(ctx).put(NAME, "back again");
+      begun.open();
+      await goOn.passed;
+      return "late";
+    });
+    await using app = await start(undefined, { routes: sessionRoutes().merge(new Routes([slow])) });
+    const cookie = cookieOf(await app.post("/name/Ada"));
+
+    const late = app.post("/slow", { headers: { cookie } });
+    await begun.passed;
+    await app.post("/logout", { headers: { cookie } });
+    goOn.open();
+
+    expect((await late).headers.getSetCookie()).to.deep.equal([]);
+    expect(await named(app, cookie)).to.equal("nobody");
+  });
+});

@@ -1,0 +1,79 @@
+import { Application, Clock, provide, Route, Routes, type Context } from "@stagecraft/framework";
+import { CsrfConfig, Session, SessionConfig } from "@stagecraft/framework/session";
+import { FakeClock, testApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { rejectionOf } from "../support/rejection-of.js";
+
+const KEY = "5a".repeat(64);
+
+const routes = new Routes([
+  Route.get("/name", async (ctx: Context) => (await Session.of(ctx).get("name")) ?? "nobody"),
+  Route.post("/name/{name}", (ctx: Context<"name">) => Session.of(ctx).put("name", ctx.params.name)),
+  Route.post("/login", (ctx: Context) => Session.of(ctx).regenerate()),
+]);
+
+const builder = () => Application.create().session(SessionConfig.pages(KEY)).routes(routes);
+
+describe("a client with a session", () => {
+  it("has the values, and keeps its cookies", async () => {
+    await using app = await testApp(builder());
+    const ada = await app.withSession({ name: "Ada" });
+    const other = await app.withSession({ name: "Eve" });
+
+    expect(await (await ada.get("/name")).text()).to.equal("Ada");
+    await ada.post("/name/Grace");
+    await ada.post("/login");
+    expect(await (await ada.get("/name")).text()).to.equal("Grace");
+    expect(await (await other.get("/name")).text()).to.equal("Eve");
+    expect(await (await app.get("/name")).text()).to.equal("nobody");
+  });
+
+  it("follows the clock of the test", async () => {
+    const clock = new FakeClock();
+    await using app = await testApp(builder(), provide(Clock).useValue(clock));
+    const ada = await app.withSession({ name: "Ada" });
+
+    clock.advance(14 * 86_400_000);
+
+    expect(await (await ada.get("/name")).text()).to.equal("nobody");
+  });
+
+  it("sends the CSRF token where the application wants one", async () => {
+    await using app = await testApp(builder().csrf(CsrfConfig.pages()));
+    const ada = await app.withSession({ name: "Ada" });
+
+    expect((await ada.post("/name/Grace")).status).to.equal(204);
+    expect((await ada.post("/login")).status).to.equal(204);
+    expect((await ada.post("/name/Grace")).status).to.equal(204);
+  });
+
+  it("needs sessions", async () => {
+    await using app = await testApp(Application.create());
+
+    expect(String(await rejectionOf(app.withSession({})))).to.include("turn them on with .session(");
+  });
+});
+
+describe("a client with CSRF tokens", () => {
+  it("gets its cookie when it first needs one, and sends the token by itself", async () => {
+    await using app = await testApp(builder().csrf(new CsrfConfig().cookie("mine").header("x-mine")));
+    const browser = app.withCsrf();
+
+    expect((await app.post("/name/Ada")).status).to.equal(403);
+    expect((await browser.post("/name/Ada", { headers: { "x-other": ["a", "b"] } })).status).to.equal(204);
+    expect(await (await browser.get("/name")).text()).to.equal("Ada");
+  });
+
+  it("sends a request as it is where the test sets the header", async () => {
+    await using app = await testApp(builder().csrf(new CsrfConfig()));
+
+    expect((await app.withCsrf().post("/name/Ada", { headers: { "x-csrf-token": "wrong" } })).status).to.equal(403);
+    expect((await app.withCookies().post("/name/Ada")).status).to.equal(403);
+  });
+
+  it("needs the protection", async () => {
+    await using app = await testApp(Application.create());
+
+    expect(() => app.withCsrf()).to.throw("turn it on with .csrf(");
+  });
+});
