@@ -40,9 +40,9 @@ export class SessionCookie {
     return undefined;
   }
 
-  /** The `Set-Cookie` line. @param maxAgeMs rounded down to seconds */
+  /** The `Set-Cookie` line. @param maxAgeMs rounded up to seconds: the store decides when the session ends */
   line(id: string, maxAgeMs: number): string {
-    const maxAge = Math.max(0, Math.floor(maxAgeMs / 1000));
+    const maxAge = Math.max(0, Math.ceil(maxAgeMs / 1000));
     return `${this.attributes.name}=${id}.${this.keys.sign(this.signed(id))}; Max-Age=${maxAge}${this.suffix}`;
   }
 
