@@ -5,6 +5,7 @@
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
+import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
@@ -24,7 +25,7 @@ import type { ServerAttachment } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
-import { processWarnings, warningsOf } from "./warnings.js";
+import { pageWarnings, processWarnings, warningsOf } from "./warnings.js";
 
 /** Everything a built application consists of. */
 export interface ApplicationParts {
@@ -109,10 +110,18 @@ function pipelineParts(
   return {
     pipeline,
     graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
-    warnings: () =>
-      warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+    warnings: () => [
+      ...warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+      ...pageWarnings(plan),
+    ],
     processWarnings: () => processWarnings(routeCollection, shutdownLastOf(container)),
-    chainOf: chainsOf(pipeline, { routeCollection, site, log }),
+    chainOf: chainsOf(pipeline, {
+      routeCollection,
+      routeGuard: plan.pages?.routeGuard,
+      lastFallback: devFallback(plan),
+      site,
+      log,
+    }),
   };
 }
 
@@ -144,4 +153,8 @@ function allStages({ stages, stagesWithNeeds }: CheckedPlan, container: Containe
 
 function throwAny(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length > 0) throw new StartupError(diagnostics);
+}
+
+function devFallback({ devProxy }: Plan): Layer | undefined {
+  return typeof devProxy === "string" ? undefined : new DevFallbackLayer(devProxy);
 }

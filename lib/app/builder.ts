@@ -17,11 +17,14 @@ import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
 import type { SessionConfig } from "../stages/session/session-config.js";
 import type { SessionStore } from "../stages/session/store.js";
 import { TimeoutLayer } from "../stages/timeout.js";
-import type { Class } from "../di/token.js";
+import { nameOf, type Class } from "../di/token.js";
 import { bindingOf, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";
 import type { CorsOptions } from "../stages/cors/cors-options.js";
+import { DevProxyLayer, devProxyState, type DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
+import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
+import { profile } from "../runtime/profile.js";
 import { ProxyLayer, type ProxyFunction } from "../stages/proxy.js";
 import { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
@@ -32,6 +35,9 @@ import { RequestIdLayer } from "../stages/request-id.js";
 import { TraceContextLayer } from "../stages/trace-context.js";
 import type { MiddlewareInput } from "../routing/middleware.js";
 import type { Routes } from "../routing/routes.js";
+import { PageContractsLayer } from "../stages/page-contracts.js";
+import type { PageContractRegistry } from "../stages/pages/contract-registry.js";
+import type { Pages } from "../stages/pages/pages.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { ServerAttachment } from "../server/listener.js";
@@ -110,6 +116,26 @@ export class ApplicationBuilder {
    */
   trustedProxies(list: string | AddressBlocks): this {
     this.change(".trustedProxies(list)").trustedProxies = list;
+    return this;
+  }
+
+  /**
+   * Sends requests for sources to Vite's development server, and tunnels its hot reload: one port in development. Off unless
+   * `FRAMEWORK_VITE_IPC` or `endpoint` names the server, and in release builds.
+   */
+  devProxy(options?: DevProxyOptions): this {
+    const call = ".devProxy(…)";
+    try {
+      const state = devProxyState(optionsOf(options), { profile, environment: process.env });
+      this.plan.devProxy = state;
+      if (typeof state === "string") return this;
+      this.plan.addStage("devProxy", call, () => new DevProxyLayer(state, this.plan.pages?.entry));
+      this.attach((server, draining) => tunnelUpgrades(server, state.endpoint, draining));
+    } catch (error) {
+      this.plan.addStage("devProxy", call, () => {
+        throw error;
+      });
+    }
     return this;
   }
 
@@ -222,6 +248,26 @@ export class ApplicationBuilder {
     return this;
   }
 
+  /** Answers with pages of a front end: `page("links/index", props)` in a handler. */
+  pages(pages: Pages): this {
+    this.plan.addStage(
+      "pages",
+      ".pages(…)",
+      (resolve) => pagesOf(pages).layer({ origin: new URL(resolve(AppConfig).url).origin }),
+      AppConfig,
+    );
+    this.plan.pages = pages;
+    this.plan.handles.push(...(pages?.bindings?.() ?? []));
+    return this;
+  }
+
+  /** Checks pages against the contracts of their components in debug builds: `new PageContracts().register(…)`. */
+  pageContracts(contracts: PageContractRegistry): this {
+    this.plan.addStage("pageContracts", ".pageContracts(…)", () => new PageContractsLayer(contracts));
+    this.plan.pageContracts = contracts;
+    return this;
+  }
+
   /**
    * Gives each visitor a session. Without a store it is kept in the memory of this process. Redirects and pages use it for their flash.
    */
@@ -273,4 +319,10 @@ export class ApplicationBuilder {
     this.plan.calls.push(call);
     return this.plan;
   }
+}
+
+/** The class of pages is loaded by its entry point alone, so the method tells them from other values. */
+function pagesOf(given: Pages): Pages {
+  if (typeof (given as Partial<Pages> | undefined)?.layer === "function") return given;
+  throw new TypeError(`${nameOf(given)} is not a Pages`);
 }

@@ -42,6 +42,7 @@ export interface BuiltStages {
 
 /** What the calls of the builder take, for the diagnostic of a stage that refuses its arguments. */
 const FIXES: Readonly<Partial<Record<Slot, string>>> = {
+  devProxy: 'give nothing, or { endpoint: "/run/vite.sock", prefixes: ["/src/"] }',
   proxy: "give a function: (request) => ProxyAction.continue()",
   compression: "give nothing, or { threshold, brotliQuality, gzipLevel } with whole numbers in their ranges",
   securityHeaders: "give nothing, or a SecurityHeaders: new SecurityHeaders().withHsts()",
@@ -52,6 +53,8 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   timeout: "give a whole number of milliseconds: .timeout(30_000)",
   maintenance: "give nothing, or a Maintenance",
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
+  pages: 'give a Pages: new Pages({ entry: "pages/main.tsx" })',
+  pageContracts: "give a PageContracts: new PageContracts().register(contract)",
   session: "give a SessionConfig, and a SessionStore or nothing: .session(new SessionConfig(key), store)",
   csrf: "give a CsrfConfig: .csrf(new CsrfConfig())",
   staticFiles:
@@ -83,6 +86,7 @@ export function fillPipeline(plan: Plan, { stages, container, site }: PipelinePa
   if (plan.health) {
     pipeline.put("health", new HealthLayer(new Health(container.get(Readiness), plan.healthPrefix)));
   }
+  if (plan.pages !== undefined) pipeline.guard("catchPanic", plan.pages.outerLayer());
   if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapperLayer(site));
   for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
   return pipeline;
@@ -92,18 +96,25 @@ export function fillPipeline(plan: Plan, { stages, container, site }: PipelinePa
 export type ChainOf = (phase: "booting" | "ready") => RequestChain;
 
 export interface ChainParts {
+  /** Innermost on each route. */
+  readonly routeGuard: Layer | undefined;
+  /** Behind the static files. */
+  readonly lastFallback: Layer | undefined;
   readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
   readonly log: ApplicationLog;
 }
 
 /** Each chain is composed when it is first needed, not here. */
-export function chainsOf(pipeline: Pipeline, { routeCollection, site, log }: ChainParts): ChainOf {
+export function chainsOf(
+  pipeline: Pipeline,
+  { routeCollection, routeGuard, lastFallback, site, log }: ChainParts,
+): ChainOf {
   const resolveReply = unresolvedReplies(pipeline, site.origin);
   const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
-  const fallback = (inner: Run): Run => pipeline.composeFallback(inner);
+  const fallback = (inner: Run): Run => pipeline.composeFallback(lastFallback?.wrap(inner) ?? inner);
   return (phase) => {
-    const router = dispatch(routeCollection.boundRoutes(), {
+    const router = dispatch(routeCollection.boundRoutes(routeGuard), {
       addedRoutes: koaRouterRoutes(routeCollection.all),
       fallback,
     });
@@ -126,7 +137,8 @@ function unresolvedReplies(pipeline: Pipeline, origin: string): (ctx: Context, d
     if (deferred instanceof Redirect) {
       if (!pipeline.isOn("redirectMapper")) answerWithoutMapper(ctx, deferred, origin);
     } else if (!pipeline.isOn("pages")) {
-      throw new FrameworkError(`a ${deferred.kind} was returned, and no stage resolves it`, { code: "E_UNRESOLVED" });
+      const detail = `a ${deferred.kind} was returned, and .pages(…) is not on: call it on the application's builder`;
+      throw new FrameworkError(detail, { code: "E_UNRESOLVED" });
     }
   };
 }

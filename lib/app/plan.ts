@@ -12,6 +12,9 @@ import type { ErrorMapping } from "../stages/error-mapping.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";
 import type { AddressBlocks } from "../http/address-blocks.js";
 import type { Context } from "../http/context.js";
+import type { PageContractRegistry } from "../stages/pages/contract-registry.js";
+import type { DevProxyState } from "../stages/dev-proxy/dev-proxy.js";
+import type { Pages } from "../stages/pages/pages.js";
 import type { Layer } from "../http/middleware.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
@@ -60,6 +63,9 @@ export class Plan {
   redirectMapper = true;
   lifecycle: LifecycleOptions = {};
   errorMapping: ErrorMapping | undefined;
+  pages: Pages | undefined;
+  devProxy: DevProxyState = "off";
+  pageContracts: PageContractRegistry | undefined;
 
   constructor(
     readonly root: Class | undefined,

@@ -7,6 +7,7 @@ import { moduleOf } from "../di/module.js";
 import { bindingOf, type Binding } from "../di/provide.js";
 import { isClass, nameOf, type Class } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import type { Layer } from "../http/middleware.js";
 import { markListed, unlistedControllers } from "../routing/controller.js";
 import { sharedEndpoints } from "../routing/controller-diagnostics.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
@@ -85,15 +86,15 @@ export class RouteCollection {
     this.all.seal((made) => this.instanceOf(undefined)(made));
   }
 
-  boundRoutes(): readonly BoundRoute[] {
+  /** @param guard innermost around each handler */
+  boundRoutes(guard: Layer | undefined): readonly BoundRoute[] {
+    const innermost = guard === undefined ? [] : [guard];
     return this.parts.flatMap(({ module, routes }) => {
       const instanceOf = this.instanceOf(module);
-      return routes.served().map((route) =>
-        bindRoute(
-          route,
-          route.around.map((each) => (isMiddlewareClass(each) ? instanceOf(each) : each)),
-        ),
-      );
+      return routes.served().map((route) => {
+        const around = route.around.map((each) => (isMiddlewareClass(each) ? instanceOf(each) : each));
+        return bindRoute(route, [...around, ...innermost]);
+      });
     });
   }
 

@@ -36,6 +36,7 @@ export function checkSettings(plan: Plan): CheckedSettings {
     ...plan.diagnostics,
     ...checkLifecycleOptions(plan.lifecycle),
     ...checkConfig(plan.config),
+    ...(plan.pageContracts?.diagnostics?.() ?? []),
     ...single.filter((diagnostic) => diagnostic !== undefined),
   ];
   const healthPaths = plan.health && wrongPrefix === undefined ? Health.pathsBelow(plan.healthPrefix) : [];

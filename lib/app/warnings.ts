@@ -16,6 +16,7 @@ import { StaticFiles } from "../stages/static-files/static-files.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { Registry, type TracingLayer } from "../tracing/registry.js";
 import type { BuiltStage } from "./chain.js";
+import type { Plan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
 
 export interface WarningSources {
@@ -45,6 +46,13 @@ export function processWarnings(
 ): readonly Warning[] {
   if (profile !== "debug") return [];
   return [...routeCollection.unlistedControllers(), ...telemetryWarnings(shutdownLast)];
+}
+
+/** Of the front end: no build of it, or a development server that a release build does not use. */
+export function pageWarnings({ pages, devProxy }: Pick<Plan, "pages" | "devProxy">): readonly Warning[] {
+  const messages = [...(pages?.warnings() ?? [])];
+  if (devProxy === "ignored") messages.push("the development proxy is ignored in a release build");
+  return messages.map((message) => ({ message }));
 }
 
 function idlessAccessLog(pipeline: Pipeline): readonly Warning[] {

@@ -26,6 +26,7 @@ export interface ChainOptions {
 
 export class Pipeline {
   private readonly slots = new Map<Slot, AnyMiddleware[]>();
+  private readonly guards = new Map<Slot, AnyMiddleware>();
 
   /** Adds layers to a slot, inside the layers that it has already. */
   put(slot: Slot, ...layers: readonly AnyMiddleware[]): this {
@@ -36,6 +37,12 @@ export class Pipeline {
   /** Sets a slot to on that has no layer in the chain: data, the router, its fallback. */
   mark(slot: Slot): this {
     return this.put(slot);
+  }
+
+  /** Puts a layer of another slot directly outside a slot, whether that one is on or not. */
+  guard(slot: Slot, layer: AnyMiddleware): this {
+    this.guards.set(slot, layer);
+    return this;
   }
 
   isOn(slot: Slot): boolean {
@@ -65,7 +72,9 @@ export class Pipeline {
 
   private layersOf(isWanted: (slot: Slot) => boolean, gate: AnyMiddleware | undefined): readonly AnyMiddleware[] {
     return STAGES.flatMap(({ slot }) => {
-      const layers = isWanted(slot) ? this.layersAt(slot) : [];
+      const own = isWanted(slot) ? this.layersAt(slot) : [];
+      const guard = this.guards.get(slot);
+      const layers = guard === undefined ? own : [guard, ...own];
       return slot === "maintenance" && gate !== undefined ? [gate, ...layers] : layers;
     });
   }

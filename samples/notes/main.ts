@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import * as web from "@stagecraft/framework";
 import { Context, Controller, Get, Injectable, Module, NotFoundError, Post, Reply } from "@stagecraft/framework";
 import { installLogging, Metrics, tracing } from "@stagecraft/framework/observe";
+import { PageContracts, Pages } from "@stagecraft/framework/pages";
 import { CsrfConfig, SessionConfig } from "@stagecraft/framework/session";
 import { z } from "zod";
 
@@ -53,6 +54,7 @@ installLogging("info");
 await web.Application.create(NotesModule)
   .routes(front)
   .config(web.AppConfig.fromEnv({ APP_NAME: "notes", ...process.env }))
+  .devProxy() // 1, where the development server of a front end runs
   .proxy(({ url }) => (url === "/n" ? web.ProxyAction.rewrite("/notes") : web.ProxyAction.continue())) // 2
   .healthPrefix("/up") // 3
   .compression() // 5
@@ -70,6 +72,8 @@ await web.Application.create(NotesModule)
   .rateLimit(web.RateLimit.perSecond(20).burst(40)) // 15
   .session(SessionConfig.dev(randomBytes(64))) // 16
   .csrf(CsrfConfig.dev()) // 17: programs send `Authorization: Bearer …`
+  .pages(new Pages()) // 18
+  .pageContracts(new PageContracts()) // 19
   .redirectMapper(true) // 20
   .layer(async (ctx, next) => {
     await next();

@@ -66,3 +66,51 @@ function oneKibibyte(): string {
   const missing = 1024 - JSON.stringify(document).length;
   return JSON.stringify({ ...document, note: "lorem ipsum ".repeat(100).slice(0, missing) });
 }
+
+export const PAGE_COMPONENT = "links/index";
+export const PAGE_VERSION = "v1";
+
+/** 20 props: a list of five links, an object, texts, numbers. */
+export function pageProps(): Record<string, unknown> {
+  const store = new LinkStore();
+  const props: Record<string, unknown> = {
+    links: ["1", "2", "3", "4", "5"].map((id) => store.find(id)),
+    user: { name: "Ada", email: "ada@example.org", isAdmin: false },
+  };
+  for (let at = 3; at <= 20; at += 1) props[`prop${at}`] = at % 2 === 0 ? at : `the value of prop ${at}`;
+  return props;
+}
+
+/** Vite's manifest of a small front end. */
+export const MANIFEST = {
+  "pages/main.tsx": { file: "assets/main-1a2b3c4d.js", imports: ["_shared.js"], css: ["assets/main-5e6f7a8b.css"] },
+  "_shared.js": { file: "assets/shared-9c0d1e2f.js", css: ["assets/shared-3a4b5c6d.css"] },
+};
+
+/** The tags that the manifest stands for. */
+export const PAGE_TAGS =
+  '<link rel="stylesheet" href="/build/assets/shared-3a4b5c6d.css">' +
+  '<link rel="stylesheet" href="/build/assets/main-5e6f7a8b.css">' +
+  '<script type="module" src="/build/assets/main-1a2b3c4d.js"></script>' +
+  '<link rel="modulepreload" href="/build/assets/shared-9c0d1e2f.js">';
+
+const PAGE_HEAD =
+  '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">' +
+  '<meta name="viewport" content="width=device-width, initial-scale=1"><title data-inertia="">Index</title>' +
+  `${PAGE_TAGS}</head><body><script data-page="app" type="application/json">`;
+
+/** The document around a page object whose JSON is escaped for a script. */
+export function pageDocument(escaped: string): string {
+  return `${PAGE_HEAD}${escaped}</script><div id="app"></div></body></html>`;
+}
+
+/** The page object of the page scenarios. */
+export function pageObject(url: string): unknown {
+  return { component: PAGE_COMPONENT, props: { errors: {}, ...pageProps() }, url, version: PAGE_VERSION };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "/": "\\/" };
+
+export function escapedForScript(json: string): string {
+  return json.replaceAll(/[<>&/]/g, (character) => ESCAPES[character] ?? character);
+}

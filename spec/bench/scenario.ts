@@ -16,7 +16,20 @@ import {
   ours,
 } from "./contender.js";
 import { type BenchFile, LARGE_FILE, MODIFIED, SMALL_FILE } from "./files.js";
-import { areaAnswer, areaPath, BODY_LIMIT, ECHO_BODY, HELLO, LinkStore, NO_NAME, ORIGIN } from "./fixtures.js";
+import {
+  areaAnswer,
+  areaPath,
+  BODY_LIMIT,
+  ECHO_BODY,
+  escapedForScript,
+  HELLO,
+  LinkStore,
+  NO_NAME,
+  ORIGIN,
+  PAGE_VERSION,
+  pageDocument,
+  pageObject,
+} from "./fixtures.js";
 import type { BenchRequest } from "./load.js";
 import type { Probe } from "./probe.js";
 
@@ -202,6 +215,39 @@ const limit: Scenario = {
   probes: [{ request: get("/"), status: 200, body: HELLO, headers: { "ratelimit-remaining": /^\d+$/ } }],
 };
 
+const visit = { "x-inertia": "true", "x-inertia-version": PAGE_VERSION };
+
+const page: Scenario = {
+  name: "page",
+  what: "GET /links of the Inertia client: a page with 20 props as JSON",
+  contenders: [BASELINE, ours()],
+  requests: [get("/links", visit)],
+  probes: [
+    {
+      request: get("/links", visit),
+      status: 200,
+      body: json(pageObject("/links")),
+      headers: { "content-type": JSON_TYPE, "x-inertia": "true", vary: "X-Inertia", "cache-control": "no-store" },
+    },
+    { request: get("/links", { ...visit, "x-inertia-version": "v0" }), status: 409 },
+  ],
+};
+
+const document: Scenario = {
+  name: "document",
+  what: "GET /links of a browser: the document of the same page, with the tags of a manifest",
+  contenders: [BASELINE, ours()],
+  requests: [get("/links")],
+  probes: [
+    {
+      request: get("/links"),
+      status: 200,
+      body: pageDocument(escapedForScript(json(pageObject("/links")))),
+      headers: { "content-type": /^text\/html/, vary: "X-Inertia" },
+    },
+  ],
+};
+
 const session: Scenario = {
   name: "session",
   what: "GET / with the cookie of a session: its signature is verified, and one value is read from memory",
@@ -227,5 +273,7 @@ export const SCENARIOS: readonly Scenario[] = [
   staticFile("1Mi", LARGE_FILE),
   notModified,
   limit,
+  page,
+  document,
   session,
 ];

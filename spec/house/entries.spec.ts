@@ -33,9 +33,9 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
     loads: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-grpc"],
   },
   "./session": NOTHING,
+  "./pages": { loads: ["koa"] },
   // It works on a cache that the application has made, and loads no driver.
   "./session/redis": NOTHING,
-  "./pages": NOTHING,
   "./cache": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
   // Only the packages of the application that it starts.

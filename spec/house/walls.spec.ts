@@ -52,10 +52,7 @@ const FACES = "entries";
 
 /** Slots without a folder in `lib/stages`, and the reason. */
 const SLOTS_WITHOUT_STAGE: Readonly<Partial<Record<Slot, string>>> = {
-  devProxy: "not built yet",
   uagEndpoint: "not built yet",
-  pages: "not built yet",
-  pageContracts: "not built yet",
   layers: "holds the layers of the application",
   router: "is lib/routing",
 };

@@ -13,12 +13,14 @@ import {
 } from "@stagecraft/framework";
 import type { AnyRequestOptions } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { createServer } from "node:http";
 import * as fc from "fast-check";
 import { answerWith } from "../../lib/http/returned-value.js";
 import { Layer as KernelLayer } from "../../lib/http/middleware.js";
 import { errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
-import { EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
+import { listeningOn } from "../support/listening-on.js";
+import { DEV_ENDPOINT, EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
 import { StageProbes, type ProbedRequest } from "../support/stage-probes.js";
 import { Stack } from "../support/stack.js";
 
@@ -115,6 +117,22 @@ const BEARER = { Authorization: "Bearer of-a-program" };
 /** Every stage with the next inner one, and the proof that it stands outside it. */
 const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, proof: Proof])[] = [
   [
+    "devProxy",
+    "proxy",
+    "a source is the development server's, although the proxy function closes its path",
+    async (probes) => {
+      const without = await probes.request("/src/main.ts");
+      const server = await listeningOn(
+        createServer((_incoming, response) => response.end("a module")),
+        DEV_ENDPOINT,
+      );
+      const { text } = await probes.request("/src/main.ts");
+      server.close();
+
+      expect([without.response.status, text]).to.deep.equal([410, "a module"]);
+    },
+  ],
+  [
     "proxy",
     "health",
     "a target that was rewritten is answered by health",
@@ -134,7 +152,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
 
       expect([health.response.headers.get("vary"), page.response.headers.get("vary")]).to.deep.equal([
         null,
-        "Accept-Encoding, Origin",
+        "Accept-Encoding, X-Inertia, Origin",
       ]);
     },
   ],
@@ -308,12 +326,33 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   ],
   [
     "csrf",
+    "pages",
+    "between them a redirect with a fragment is the answer that the page client understands",
+    async (probes) => {
+      const { answerAt } = await probes.request("/part", { headers: { "X-Inertia": "true" } });
+
+      expect(answerAt("csrf").status).to.equal(409);
+      expect(answerAt("pages").status).to.equal(302);
+    },
+  ],
+  [
+    "pages",
+    "pageContracts",
+    "the contracts are on the request inside them",
+    async (probes) => {
+      const { requestAt } = await probes.request("/page");
+
+      expect([requestAt("pages").contracts, requestAt("pageContracts").contracts]).to.deep.equal([false, true]);
+    },
+  ],
+  [
+    "pageContracts",
     "redirectMapper",
     "between them a redirect has its location",
     async (probes) => {
       const { answerAt } = await probes.request("/away");
 
-      expect(answerAt("csrf")).to.include({ status: 302, location: "/module" });
+      expect(answerAt("pageContracts")).to.include({ status: 302, location: "/module" });
       expect(answerAt("redirectMapper")).to.include({ location: undefined });
     },
   ],
@@ -358,7 +397,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
 
 /** The stages that refuse or answer, and the last gap that such a request reaches. */
 const ANSWERS: readonly (readonly [who: Slot, status: number, path: string, AnyRequestOptions, last?: Slot])[] = [
-  ["proxy", 410, "/closed", {}],
+  ["proxy", 410, "/closed", {}, "devProxy"],
   ["health", 200, "/health/ready", {}, "proxy"],
   ["cors", 204, "/page", PREFLIGHT, "securityHeaders"],
   ["bodyLimit", 413, "/echo", TOO_LARGE, "errorMapping"],

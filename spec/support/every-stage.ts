@@ -2,6 +2,7 @@
  * An application with every stage on, for tests of the whole pipeline. It calls every method of the builder; a new method that is not
  * called here is a compile error.
  */
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   AppConfig,
@@ -29,12 +30,16 @@ import {
 import { CsrfConfig, SessionConfig } from "../../lib/entries/session.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import type { MiddlewareInput } from "../../lib/routing/middleware.js";
+import { PageContracts } from "../../lib/stages/pages/contract.js";
+import { Pages } from "../../lib/stages/pages/pages.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Gate } from "./gate.js";
 import { ROOT } from "./sources.js";
 
 export const ORIGIN = "https://front.example";
+/** No development server listens there, unless a test starts one. */
+export const DEV_ENDPOINT = join(tmpdir(), `every-stage-${process.pid}.sock`);
 export const LIMIT_BYTES = 100;
 export const LIMIT_MS = 1000;
 /** The requests of one client in an hour; the header `x-client` identifies the client. */
@@ -107,6 +112,7 @@ export class EveryStage {
     bind: (builder) => builder.bind("127.0.0.2"),
     attach: (builder) => builder.attach(() => undefined),
     trustedProxies: (builder) => builder.trustedProxies("127.0.0.0/8"),
+    devProxy: (builder) => builder.devProxy({ endpoint: DEV_ENDPOINT }),
     proxy: (builder) => builder.proxy(({ url }) => actionFor(url)),
     health: (builder) => builder.health(true),
     healthPrefix: (builder) => builder.healthPrefix("/health"),
@@ -127,6 +133,8 @@ export class EveryStage {
     rateLimit: (builder) => builder.rateLimit(RateLimit.perHour(QUOTA).by({ header: "x-client" })),
     session: (builder) => builder.session(new SessionConfig(SESSION_KEY)),
     csrf: (builder) => builder.csrf(new CsrfConfig()),
+    pages: (builder) => builder.pages(new Pages()),
+    pageContracts: (builder) => builder.pageContracts(new PageContracts()),
     redirectMapper: (builder) => builder.redirectMapper(true),
     staticFiles: (builder) => builder.staticFiles({ root: join(ROOT, "samples/links/public") }),
   };
@@ -145,6 +153,7 @@ export class EveryStage {
       Route.get("/bad", () => Promise.reject(new BadRequestError("no"))),
       Route.get("/panic", () => Promise.reject(new TypeError("of the handler"))),
       Route.get("/away", () => redirect().route("greeting")),
+      Route.get("/part", () => redirect().to("/page#part")),
       Route.post("/echo", (ctx: Context) => ctx.text()),
       Route.get("/slow", () => {
         this.slowBegun.open();
@@ -155,6 +164,6 @@ export class EveryStage {
 }
 
 function actionFor(url: string): ProxyAction {
-  if (url === "/closed") return ProxyAction.shortCircuit(410);
+  if (url === "/closed" || url.startsWith("/src/")) return ProxyAction.shortCircuit(410);
   return url.startsWith("/old/") ? ProxyAction.rewrite(url.slice("/old".length)) : ProxyAction.continue();
 }

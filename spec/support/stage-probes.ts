@@ -12,6 +12,7 @@ import type { Next } from "../../lib/http/middleware.js";
 import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics/metrics.js";
 import { RequestId } from "../../lib/observe/request-id.js";
 import { TraceContext } from "../../lib/observe/trace-context.js";
+import { PageContracts } from "../../lib/stages/pages/contract.js";
 import { STAGES, type Slot } from "../../lib/pipeline/table.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import type { AnyRequestOptions } from "../../lib/testing/test-client.js";
@@ -24,6 +25,7 @@ export interface RequestState {
   readonly trace: boolean;
   readonly limited: boolean;
   readonly timed: boolean;
+  readonly contracts: boolean;
   readonly session: boolean;
 }
 
@@ -98,6 +100,7 @@ export class StageProbes implements AsyncDisposable {
       trace: TraceContext.of(ctx) !== undefined,
       limited: ctx.bodyLimit !== undefined,
       timed: ctx.timeKeeper !== undefined,
+      contracts: PageContracts.find(ctx) !== undefined,
       session: Session.find(ctx) !== undefined,
     });
     try {

@@ -1,7 +1,18 @@
 /** The yardstick: node:http by hand, no more and no less than each scenario asks for. */
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
-import { areaAnswer, BODY_LIMIT, HELLO, LinkStore, NO_NAME, SESSION_KEY } from "../../../dist/spec/bench/fixtures.js";
+import {
+  areaAnswer,
+  BODY_LIMIT,
+  escapedForScript,
+  HELLO,
+  LinkStore,
+  NO_NAME,
+  PAGE_VERSION,
+  SESSION_KEY,
+  pageDocument,
+  pageObject,
+} from "../../../dist/spec/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 const TEXT = "text/plain; charset=utf-8";
@@ -46,6 +57,25 @@ function readJson(request, response, then) {
   });
 }
 
+function pages(on, isDocument) {
+  const server = createServer((request, response) => {
+    if (request.method !== "GET" || request.url !== "/links") return notFound(response);
+    const isVisit = request.headers["x-inertia"] === "true";
+    if (isVisit && request.headers["x-inertia-version"] !== PAGE_VERSION) {
+      response.writeHead(409, { "X-Inertia-Location": request.url, Vary: "X-Inertia", "Content-Length": 0 });
+      return response.end();
+    }
+    const json = JSON.stringify(pageObject(request.url));
+    const body = isDocument ? pageDocument(escapedForScript(json)) : json;
+    const type = isDocument
+      ? { "Content-Type": "text/html; charset=utf-8" }
+      : { "Content-Type": JSON_TYPE, "X-Inertia": "true", "Cache-Control": "no-store" };
+    response.writeHead(200, { ...type, "Content-Length": Buffer.byteLength(body), Vary: "X-Inertia" });
+    response.end(body);
+  });
+  return listening(server, on);
+}
+
 const key = createSecretKey(Buffer.from(SESSION_KEY, "hex"));
 const mac = (id) => createHmac("sha256", key).update(`id=${id}`).digest("base64url");
 
@@ -58,6 +88,9 @@ function sessionId(cookies = "") {
 }
 
 await serve({
+  page: (on) => pages(on, false),
+  document: (on) => pages(on, true),
+
   hello: (on) =>
     listening(
       createServer((request, response) => {

@@ -1,8 +1,11 @@
 /** The applications of the scenarios, written as a user would write them. */
 
 import { type Context, Controller, Get, Injectable, Module, Post, Route, Routes } from "@stagecraft/framework";
+import { contract, page } from "@stagecraft/framework/pages";
 import { Session, sessionKey } from "@stagecraft/framework/session";
-import { areaAnswer, areaPath, HELLO, LinkStore, NO_NAME } from "../fixtures.js";
+import { areaAnswer, areaPath, HELLO, LinkStore, NO_NAME, PAGE_COMPONENT, pageProps } from "../fixtures.js";
+
+const index = contract(PAGE_COMPONENT, {});
 
 @Controller("/")
 class HelloController {
@@ -47,6 +50,17 @@ class LinksController {
 
 @Module({ controllers: [LinksController], providers: [LinkStore] })
 export class LinksModule {}
+
+@Controller("/links")
+class PagesController {
+  @Get("/")
+  index() {
+    return page(index, pageProps());
+  }
+}
+
+@Module({ controllers: [PagesController] })
+export class PagesModule {}
 
 @Controller("/echo")
 class EchoController {

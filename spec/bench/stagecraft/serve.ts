@@ -1,14 +1,18 @@
 /** Our own contender: serves the scenario named by its argument as a process, the way `run()` does it in production. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Application, type Context, RateLimit, SecurityHeaders, SystemClock } from "@stagecraft/framework";
+import { Pages, type PagesOptions } from "@stagecraft/framework/pages";
 import { installLogging } from "@stagecraft/framework/observe";
 import { SessionConfig } from "@stagecraft/framework/session";
 import { Layer, type Run } from "../../../lib/http/middleware.js";
-import { BODY_LIMIT, CSP, ORIGIN, QUOTA, SESSION_KEY, TIMEOUT_MS } from "../fixtures.js";
+import { BODY_LIMIT, CSP, MANIFEST, ORIGIN, PAGE_VERSION, QUOTA, SESSION_KEY, TIMEOUT_MS } from "../fixtures.js";
 import { freePort } from "../../support/free-port.js";
-import { areas, EchoModule, HelloModule, LinksModule, SessionModule } from "./modules.js";
+import { areas, EchoModule, HelloModule, LinksModule, PagesModule, SessionModule } from "./modules.js";
 
 const [scenario = "", count] = (process.argv[2] ?? "").split(":");
 
@@ -34,6 +38,8 @@ const SCENARIOS = {
   full: production,
   session: () => Application.create(SessionModule).session(new SessionConfig(SESSION_KEY)),
   static: () => Application.create().staticFiles({ root: process.env["BENCH_FILES"] ?? "public" }),
+  page: () => paged(),
+  document: () => paged({ entry: "pages/main.tsx", manifest: manifestFile() }),
   "limit-constant": () => limited(RateLimit.perSecond(QUOTA)),
   "limit-fresh-per-second": () => limited(RateLimit.perSecond(10).by(freshKey)),
   "limit-fresh-per-hour": () => limited(RateLimit.perHour(10).by(freshKey)),
@@ -57,6 +63,16 @@ function production() {
     .bodyLimit(BODY_LIMIT)
     .timeout(TIMEOUT_MS)
     .rateLimit(RateLimit.perMinute(QUOTA));
+}
+
+function paged(options: PagesOptions = {}) {
+  return Application.create(PagesModule).pages(new Pages({ ...options, version: PAGE_VERSION }));
+}
+
+function manifestFile(): string {
+  const file = join(mkdtempSync(join(tmpdir(), "manifest-")), "manifest.json");
+  writeFileSync(file, JSON.stringify(MANIFEST));
+  return file;
 }
 
 function limited(limit: RateLimit) {

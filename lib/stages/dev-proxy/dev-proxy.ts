@@ -1,0 +1,105 @@
+/**
+ * Stage layer: one port for the browser in development. Requests for sources go to Vite's development server before any other stage, and so
+ * do the sockets of its hot reload; what the application has no answer for goes there last. Vite is reached by the socket or pipe that
+ * `FRAMEWORK_VITE_IPC` names. Off in release builds, and where no endpoint is named.
+ *
+ * A tool that owns the port, and restarts the application behind it, tunnels to Vite itself: a socket of the hot reload that passes through
+ * the application would end with it, and the browser would load the page anew.
+ *
+ * @example
+ * Application.create(LinksModule).devProxy().pages(new Pages({ entry: "pages/main.tsx" }));
+ */
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import type { Context } from "../../http/context.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
+import type { Profile } from "../../runtime/profile.js";
+import { forward } from "./forward.js";
+import { ForwardedPaths } from "./forwarded-paths.js";
+
+export interface DevProxyOptions {
+  /** The socket or pipe of Vite; the value of `FRAMEWORK_VITE_IPC` unless set. */
+  readonly endpoint?: string;
+  /** The paths whose requests are for sources: `["/src/"]`. Those of `FRAMEWORK_VITE_PREFIXES` go before them. */
+  readonly prefixes?: readonly string[];
+}
+
+const NAMES: OptionNames<DevProxyOptions> = { endpoint: true, prefixes: true };
+
+export interface DevProxySurroundings {
+  readonly profile: Profile;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where Vite is, and which requests are for it. */
+export interface DevProxySettings {
+  readonly endpoint: string;
+  readonly prefixes: readonly string[];
+}
+
+/** `ignored` in a release build that names an endpoint: a mistake that is worth a warning. */
+export type DevProxyState = DevProxySettings | "off" | "ignored";
+
+const DEFAULT_PREFIXES = ["/resources/", "/src/"];
+
+/** @throws FrameworkError `E_OPTION` for an unknown option, `E_DEV_PROXY` for one of a wrong type */
+export function devProxyState(
+  options: DevProxyOptions = {},
+  { profile, environment }: DevProxySurroundings,
+): DevProxyState {
+  checkOptionNames(options, NAMES, ".devProxy({ … })");
+  const { endpoint = environment["FRAMEWORK_VITE_IPC"] ?? "", prefixes = [] } = options;
+  if (typeof endpoint !== "string") throw wrong("endpoint is the path of a socket or pipe");
+  if (!Array.isArray(prefixes) || prefixes.some((prefix) => typeof prefix !== "string"))
+    throw wrong('prefixes is a list of paths: ["/src/"]');
+  if (endpoint.trim() === "") return "off";
+  if (profile === "release") return "ignored";
+  const named = cleaned((environment["FRAMEWORK_VITE_PREFIXES"] ?? "").split(","));
+  const given = cleaned(prefixes as readonly string[]);
+  const chosen = named.length > 0 ? named : given.length > 0 ? given : DEFAULT_PREFIXES;
+  return { endpoint: endpoint.trim(), prefixes: chosen };
+}
+
+function cleaned(prefixes: readonly string[]): readonly string[] {
+  return prefixes.map((prefix) => prefix.trim()).filter((prefix) => /[^/]/.test(prefix));
+}
+
+function wrong(what: string): FrameworkError {
+  return new FrameworkError(`.devProxy({ … }): ${what}`, { code: "E_DEV_PROXY" });
+}
+
+export class DevProxyLayer extends StageLayer {
+  private readonly paths: ForwardedPaths;
+
+  /** @param entry the source that starts the front end: its directory holds sources */
+  constructor(
+    private readonly settings: DevProxySettings,
+    entry: string | undefined,
+  ) {
+    super();
+    this.paths = new ForwardedPaths(settings.prefixes, entry);
+  }
+
+  override wrap(inner: Run): Run {
+    const { endpoint } = this.settings;
+    return (ctx) => {
+      if (!this.paths.includes(ctx.path)) return inner(ctx);
+      return forward(ctx, endpoint).then((answered) => (answered ? undefined : inner(ctx)));
+    };
+  }
+}
+
+/** Asks Vite for what no route and no file has. Its 404 leaves the answer to the application. @internal */
+export class DevFallbackLayer extends StageLayer {
+  constructor(private readonly settings: DevProxySettings) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    const { endpoint } = this.settings;
+    return (ctx: Context) => {
+      if (ctx.method !== "GET" && ctx.method !== "HEAD") return inner(ctx);
+      return forward(ctx, endpoint, { leaves404: true }).then((answered) => (answered ? undefined : inner(ctx)));
+    };
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Sends a request to Vite over its socket or pipe, and makes its response the answer: HTTP/1.1, the headers as they are without those of
+ * the connection, the bodies as streams.
+ */
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { Problem } from "../../errors/problem.js";
+import type { Context } from "../../http/context.js";
+import { refuse } from "../../http/refuse.js";
+import { tracing } from "../../tracing/tracing.js";
+
+const log = tracing.target("framework::dev_proxy");
+
+/** Headers of one connection (RFC 9110 section 7.6.1). */
+const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
+
+interface ForwardOptions {
+  /** Whether a 404 of Vite is no answer. */
+  readonly leaves404?: boolean;
+}
+
+/** Whether Vite has answered. It has not where nothing listens; then nothing of the request's body was read. */
+export async function forward(
+  ctx: Context,
+  endpoint: string,
+  { leaves404 = false }: ForwardOptions = {},
+): Promise<boolean> {
+  const outcome = await ask(ctx, endpoint);
+  if (outcome === "unreachable") return false;
+  if (ctx.isClientGone) {
+    if (outcome !== "failed") outcome.destroy();
+    return true;
+  }
+  if (outcome === "failed") {
+    refuse(ctx, Problem.of(502, "The development server ended the request."));
+    return true;
+  }
+  if (leaves404 && outcome.statusCode === 404) {
+    outcome.resume();
+    return false;
+  }
+  answer(ctx, outcome);
+  return true;
+}
+
+type Outcome = IncomingMessage | "unreachable" | "failed";
+
+function ask(ctx: Context, endpoint: string): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let isConnected = false;
+    const asked = request({
+      socketPath: endpoint,
+      method: ctx.method,
+      path: ctx.url,
+      headers: headersOf(ctx.incoming),
+      setHost: false,
+      agent: false,
+    });
+    asked.on("error", () => resolve(isConnected ? "failed" : "unreachable"));
+    asked.on("response", resolve);
+    asked.on("socket", (socket) =>
+      socket.once("connect", () => {
+        isConnected = true;
+        // Nothing of the body is read before, so that the application may still answer.
+        if (hasBody(ctx.incoming)) ctx.req.pipe(asked);
+        else asked.end();
+      }),
+    );
+    // Without this Node connects with the first byte of a body only.
+    asked.flushHeaders();
+    ctx.whenGone({ clientGone: () => void asked.destroy() });
+  });
+}
+
+function answer(ctx: Context, response: IncomingMessage): void {
+  const { statusCode = 502, headersDistinct } = response;
+  if (statusCode === 403) hintAtHost(ctx);
+  ctx.answerNothing();
+  ctx.answerStatus(statusCode);
+  const named = connectionNames(response);
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    if (!OF_THE_CONNECTION.test(name) && !named.has(name))
+      ctx.raw.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
+  }
+  ctx.answerBody(response);
+}
+
+/** Vite answers for hosts that it knows only; its answer does not reach the developer's eyes. */
+function hintAtHost({ host, path }: Context): void {
+  log.warn("Vite refused the request: add the host to server.allowedHosts of its configuration", { host, path });
+}
+
+function headersOf(incoming: IncomingMessage): OutgoingHttpHeaders {
+  const named = connectionNames(incoming);
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+    if (!OF_THE_CONNECTION.test(name) && !named.has(name)) headers[name] = values.length === 1 ? values[0] : values;
+  }
+  if (hasBody(incoming) && headers["content-length"] === undefined) headers["transfer-encoding"] = "chunked";
+  return headers;
+}
+
+function connectionNames({ headers: { connection = "" } }: IncomingMessage): ReadonlySet<string> {
+  return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { "content-length": length = "0", "transfer-encoding": coding } = headers;
+  return length !== "0" || coding !== undefined;
+}

@@ -1,0 +1,107 @@
+/**
+ * The layer around every stage that refuses: it shows an error as a page where the application names a component for the status, and the
+ * visitor reads pages, not problems. An answer with a body of the application stays, and so does a CSRF refusal: it is no page.
+ *
+ * A visitor reads pages if the request is the Inertia client's, or if its `Accept` names `text/html`, as browsers do. Programs that
+ * accept anything get the problem.
+ */
+import { describeThrown } from "../../errors/thrown-value.js";
+import type { Context } from "../../http/context.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
+import { refusalOf } from "../../http/refuse.js";
+import { Varying } from "../../http/vary.js";
+import { OVERDUE, within } from "../../runtime/clock.js";
+import { tracing } from "../../tracing/tracing.js";
+import { readPageRequest, type PageRequest } from "./page-request.js";
+import type { PageWriter } from "./page-writer.js";
+import { Page } from "./page.js";
+import { markPrecognition } from "./precognition.js";
+
+/** A status, or a class of statuses: a status of its own goes before its class. */
+export type ErrorStatus = `${4 | 5}xx` | number;
+
+/** The component for an error. It gets the prop `status`. */
+export type ErrorComponents = Readonly<Partial<Record<ErrorStatus, string>>>;
+
+const log = tracing.target("framework::pages");
+const VARY = new Varying("Accept, X-Inertia");
+/** How long an error page waits for its shared props, in milliseconds: what failed may be what they need. */
+const MAX_WAIT_MS = 1000;
+
+export class ErrorPagesLayer extends StageLayer {
+  constructor(
+    private readonly components: ErrorComponents,
+    private readonly writer: PageWriter,
+  ) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => {
+      markPrecognition(ctx);
+      const result = inner(ctx);
+      return result === undefined ? this.show(ctx) : result.then(() => this.show(ctx));
+    };
+  }
+
+  private show(ctx: Context): void | Promise<void> {
+    const { statusCode } = ctx.raw;
+    if (statusCode < 400 || ctx.headIsSent || ctx.isWrittenByHand || ctx.isClientGone) return undefined;
+    const component = this.components[statusCode] ?? this.components[statusCode < 500 ? "4xx" : "5xx"];
+    if (component === undefined || !isReplaceable(ctx)) return undefined;
+    ctx.completeHeadWith(VARY);
+    // A status that Node's response has by itself gives way to the 200 of a body.
+    ctx.answerStatus(statusCode);
+    const visit = readerOf(ctx);
+    if (visit === undefined) return undefined;
+    return this.write(ctx, Page.of(component, { status: statusCode }), visit);
+  }
+
+  private async write(ctx: Context, page: Page, visit: PageRequest): Promise<void> {
+    if (await this.attempt(ctx, page, visit, true)) return;
+    await this.attempt(ctx, page, visit, false);
+  }
+
+  /** Whether the page is written. Shared props may need what has failed, so the second attempt goes without them. */
+  private async attempt(ctx: Context, page: Page, visit: PageRequest, isShared: boolean): Promise<boolean> {
+    const attempt = { isShared, isOver: false };
+    try {
+      const written = Promise.resolve(this.writer.writeError(ctx, page, visit, attempt));
+      if ((await within(ctx.clock, MAX_WAIT_MS, written)) === OVERDUE) throw new Error("it was not ready in time");
+      return true;
+    } catch (thrown) {
+      log.warn("error page failed", { component: page.component, ...describeThrown(thrown) });
+      return false;
+    } finally {
+      attempt.isOver = true;
+    }
+  }
+}
+
+/** Whether the framework made the body of the answer: a problem, or none at all. */
+function isReplaceable(ctx: Context): boolean {
+  const refusal = refusalOf(ctx);
+  if (refusal === undefined) return ctx.payload === undefined && !ctx.raw.hasHeader("Content-Type");
+  return !refusal.problem.type.endsWith(":csrf");
+}
+
+/** The visit of a reader of pages; `undefined` for a program. */
+function readerOf({ incoming: { headers } }: Context): PageRequest | undefined {
+  if (headers["precognition"] === "true") return undefined;
+  try {
+    const visit = readPageRequest(headers);
+    return visit.isInertia || acceptsHtml(headers.accept) ? visit : undefined;
+  } catch {
+    // The request was refused for these headers.
+    return undefined;
+  }
+}
+
+/** In characters: a longer header is no browser's. */
+const MAX_ACCEPT = 1024;
+
+/** Whether the client names HTML, and not with a weight of 0 (RFC 9110 section 12.5.1). */
+function acceptsHtml(accept = ""): boolean {
+  const ranges = accept.slice(0, MAX_ACCEPT).toLowerCase().split(",");
+  return ranges.some((range) => /^\s*text\/html\s*(?:;|$)/.test(range) && !/;\s*q=0(?:\.0*)?\s*(?:;|$)/.test(range));
+}

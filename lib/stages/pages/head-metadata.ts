@@ -1,0 +1,41 @@
+/**
+ * The metadata of a document's `<head>`: title, description, canonical URL, Open Graph and Twitter cards. It is written into the HTML
+ * document only. The elements carry `data-inertia`, so that the `<Head>` of the client replaces those that it sets itself.
+ */
+import { escapeHtml } from "./html.js";
+
+export interface HeadMetadata {
+  /** Without a title it is made of the component's name: `admin/user-settings` gives `User Settings`. */
+  readonly title?: string;
+  readonly description?: string;
+  /** The URL that search engines show. */
+  readonly canonical?: string;
+  /** Open Graph, without the prefix: `{ title: "…", image: "…" }`. */
+  readonly og?: Readonly<Record<string, string>>;
+  /** Twitter cards, without the prefix. */
+  readonly twitter?: Readonly<Record<string, string>>;
+}
+
+/** @param component gives the title where the metadata has none */
+export function headTags({ title, description, canonical, og, twitter }: HeadMetadata, component: string): string {
+  let html = `<title data-inertia="">${escapeHtml(title ?? titleOf(component))}</title>`;
+  if (description !== undefined) html += meta("name", "description", description);
+  if (canonical !== undefined) {
+    html += `<link rel="canonical" href="${escapeHtml(canonical)}" data-inertia="canonical">`;
+  }
+  for (const [name, value] of Object.entries(og ?? {})) html += meta("property", `og:${name}`, value);
+  for (const [name, value] of Object.entries(twitter ?? {})) html += meta("name", `twitter:${name}`, value);
+  return html;
+}
+
+/** @internal */
+export function titleOf(component: string): string {
+  const last = component.slice(component.lastIndexOf("/") + 1);
+  const words = last.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").split(/[-_ ]+/);
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
+}
+
+function meta(attribute: "name" | "property", name: string, content: string): string {
+  const escaped = escapeHtml(name);
+  return `<meta ${attribute}="${escaped}" content="${escapeHtml(content)}" data-inertia="${escaped}">`;
+}

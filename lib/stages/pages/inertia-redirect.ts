@@ -1,0 +1,81 @@
+/**
+ * The answers to an Inertia request that are no page: redirects, and answers without a body. The client follows a redirect by itself, but
+ * it cannot follow one to another origin and loses the fragment; then a 409 tells it where to go. An answer without a body would be an
+ * empty dialog, so it leads back.
+ *
+ * The first answer of a 409 never has `X-Inertia`: the client would take it for a page.
+ */
+import type { Context } from "../../http/context.js";
+import { pathOf, queryOf } from "../../http/request-target.js";
+import { safeReferer } from "../../http/safe-path.js";
+import { tracing } from "../../tracing/tracing.js";
+import type { PageRequest } from "./page-request.js";
+
+const log = tracing.target("framework::pages");
+
+/** The statuses whose `Location` the client would follow, or reads. */
+const WITH_LOCATION: ReadonlySet<number> = new Set([201, 301, 302, 303, 307, 308]);
+/** The redirects after which the client sends a GET. The others repeat the request, which no 409 can say. */
+const TO_GET: ReadonlySet<number> = new Set([301, 302, 303]);
+/** After a 302 a browser repeats these methods (Fetch standard, HTTP-redirect fetch). */
+const REPEATED: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
+
+/** Mends the answer to an Inertia request that is no page. @param origin of the configured URL */
+export function completeRedirect(ctx: Context, visit: PageRequest, origin: string): void {
+  if (isEmpty(ctx)) leadBack(ctx, origin);
+  const { raw, method } = ctx;
+  if (raw.statusCode === 302 && REPEATED.has(method)) ctx.answerStatus(303);
+  const location = raw.getHeader("Location");
+  if (typeof location !== "string" || !WITH_LOCATION.has(raw.statusCode)) return;
+  if (isElsewhere(ctx, location, origin)) {
+    if (TO_GET.has(raw.statusCode)) answerConflict(ctx, { "X-Inertia-Location": location });
+  } else if (location.includes("#") && !visit.isPrefetch) {
+    // Clients of version 2 know the second header only; later ones look at the first one first.
+    answerConflict(ctx, { "X-Inertia-Redirect": location, "X-Inertia-Location": location });
+  } else if (raw.statusCode === 308 && method === "POST") {
+    log.warn("a permanent redirect repeats the POST of a form", { path: ctx.path });
+  }
+}
+
+/** Answers 409 without a body. The headers that are set stay, cookies among them. */
+export function answerConflict(ctx: Context, headers: Readonly<Record<string, string>>): void {
+  ctx.answerNothing();
+  ctx.raw.removeHeader("Location");
+  ctx.answerStatus(409);
+  for (const name in headers) ctx.raw.setHeader(name, headers[name] ?? "");
+  // A body without a byte: an answer that has none at all would get a problem document.
+  ctx.answerBody("");
+  ctx.naturalType = undefined;
+}
+
+/**
+ * Path and query of the request as the browser shows them, before any stage rewrote the target. A browser resolves the text: two slashes
+ * at its start would name another host, so a dot segment stands before them (RFC 3986 section 4.2).
+ */
+export function shownUrl({ originalUrl = "/" }: Context): string {
+  const target = pathOf(originalUrl) + queryOf(originalUrl);
+  if (/^\/[/\\]/.test(target)) return `/.${target}`;
+  return target.startsWith("/") ? target : `/${target}`;
+}
+
+/** Nothing that the client could show: no body, and a status that says no more than "done". */
+function isEmpty(ctx: Context): boolean {
+  const { statusCode } = ctx.raw;
+  return ctx.payload === undefined && (statusCode === 200 || statusCode === 204);
+}
+
+/** Redirects to the page of the `Referer` if it is of this site, else to the target of the request itself. */
+export function leadBack(ctx: Context, origin: string): void {
+  const isRead = ctx.method === "GET" || ctx.method === "HEAD";
+  const back = safeReferer(ctx.get("referer"), [`${ctx.protocol}://${ctx.host}`, origin]);
+  ctx.answerNothing();
+  ctx.answerStatus(isRead ? 302 : 303);
+  ctx.raw.setHeader("Location", back ?? shownUrl(ctx));
+}
+
+/** Whether the location is of another site. A TLS proxy may hide the scheme, so the host decides. */
+function isElsewhere({ host }: Context, location: string, origin: string): boolean {
+  if (!/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(location) || !URL.canParse(location, origin)) return false;
+  const url = new URL(location, origin);
+  return url.host !== host && url.origin !== origin;
+}

@@ -1,0 +1,154 @@
+/**
+ * A page as a value that a handler returns: the component of the front end that shows it, and the props that it gets. The page stage
+ * answers with an HTML document, or with JSON to a visit of the Inertia client.
+ *
+ * Not for an answer that programs read: return an object.
+ *
+ * @example
+ * return page("links/index", { links: this.store.all(), total: () => this.store.count() }).head({ title: "Links" });
+ */
+import type { Context } from "../../http/context.js";
+import { checkFinalStatus } from "../../http/head.js";
+import { Deferred } from "../../http/returned-value.js";
+import type { ComponentName, InputsOf, PageErrors, ServerProps } from "./contract.js";
+import type { PageContract } from "./contract-shape.js";
+import type { HeadMetadata } from "./head-metadata.js";
+import type { PropTable } from "./props-resolver.js";
+
+/** @internal */
+export interface PageSettings {
+  readonly status: number | undefined;
+  readonly head: HeadMetadata | undefined;
+  readonly errors: PageErrors | undefined;
+  readonly flash: PropTable | undefined;
+  readonly encryptsHistory: boolean | undefined;
+  readonly clearsHistory: boolean;
+  readonly keepsFragment: boolean;
+}
+
+const USUAL: PageSettings = {
+  status: undefined,
+  head: undefined,
+  errors: undefined,
+  flash: undefined,
+  encryptsHistory: undefined,
+  clearsHistory: false,
+  keepsFragment: false,
+};
+
+export class Page extends Deferred {
+  readonly kind: string;
+
+  /** @internal */
+  constructor(
+    readonly component: string,
+    readonly props: PropTable = {},
+    /** @internal */
+    readonly settings: PageSettings = USUAL,
+  ) {
+    super();
+    this.kind = `page ${JSON.stringify(component)}`;
+  }
+
+  /** @throws TypeError as `page()` @internal */
+  static of(component: string, props?: PropTable): Page {
+    return new Page(checkedComponent(component), checkedProps(component, props));
+  }
+
+  /** Only the status is known before the props are. @internal */
+  override announce(ctx: Context): void {
+    ctx.answerNothing();
+    const { status } = this.settings;
+    if (status !== undefined) ctx.answerStatus(status);
+    else if (ctx.givenStatus === undefined) ctx.answerStatus(200);
+  }
+
+  /** The status of the answer, in both forms; 200 unless set here or on the context. */
+  status(code: number): Page {
+    checkFinalStatus(code);
+    return this.with({ status: code });
+  }
+
+  /** Title, description and links for the `<head>` of the document. */
+  head(metadata: HeadMetadata): Page {
+    return this.with({ head: { ...this.settings.head, ...metadata } });
+  }
+
+  /** Messages for fields of a form, as those of a failed validation. */
+  errors(messages: PageErrors): Page {
+    return this.with({ errors: messages });
+  }
+
+  /** Values that the browser shows once and does not keep in its history. Those of the session are added. */
+  flash(values: PropTable): Page {
+    return this.with({ flash: { ...this.settings.flash, ...values } });
+  }
+
+  /** The browser encrypts the page in its history; `clearHistory` makes the encrypted pages unreadable. */
+  encryptHistory(on = true): Page {
+    return this.with({ encryptsHistory: on });
+  }
+
+  /** The browser forgets the key of its encrypted history: at a sign-out. */
+  clearHistory(): Page {
+    return this.with({ clearsHistory: true });
+  }
+
+  /** The browser keeps the fragment of the URL that it asked for, also after a redirect. */
+  preserveFragment(): Page {
+    return this.with({ keepsFragment: true });
+  }
+
+  private with(changed: Partial<PageSettings>): Page {
+    return new Page(this.component, this.props, { ...this.settings, ...changed });
+  }
+}
+
+/**
+ * A page of a component, with the props of its contract.
+ *
+ * @throws TypeError for a component that is no text, for a prop whose name has a comma, since no request could name it, and for a prop
+ * named `errors`
+ */
+export function page<const C extends ComponentName | PageContract>(component: C, ...[props]: PropsArguments<C>): Page {
+  return Page.of(typeof component === "object" ? component.component : component, props);
+}
+
+/** The second argument, which may be left out where no prop is needed. */
+type PropsArguments<C> = C extends PageContract<infer T> ? Arguments<InputsOf<T>> : Arguments<ServerProps<C>>;
+
+type Arguments<I> = object extends I ? [props?: I] : [props: I];
+
+function checkedComponent(component: unknown): string {
+  if (typeof component === "string" && component !== "") return component;
+  throw new TypeError(`page(…): ${JSON.stringify(component)} is not the name of a component`);
+}
+
+/** A dot in a name is a path: the value becomes a member of the object there. */
+function checkedProps(component: string, props: PropTable = {}): PropTable {
+  let hasPaths = false;
+  for (const name of Object.keys(props)) {
+    if (name === "errors") throw new TypeError(`page("${component}"): give errors with .errors({ field: message })`);
+    if (name.includes(",")) throw new TypeError(`page("${component}"): the prop "${name}" has a comma in its name`);
+    hasPaths ||= name.includes(".");
+  }
+  return hasPaths ? withoutPaths(component, props) : props;
+}
+
+function withoutPaths(component: string, props: PropTable): PropTable {
+  const all: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(props)) {
+    const names = name.split(".");
+    const last = names.pop() ?? "";
+    let table = all;
+    for (const each of names) {
+      const inner = Object.hasOwn(table, each) ? table[each] : {};
+      if (typeof inner !== "object" || inner === null || Object.getPrototypeOf(inner) !== Object.prototype) {
+        throw new TypeError(`page("${component}"): the prop "${name}" is below a prop that is no object literal`);
+      }
+      table = table[each] = { ...(inner as Record<string, unknown>) };
+    }
+    table[last] = value;
+  }
+  return all;
+}

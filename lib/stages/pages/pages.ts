@@ -1,0 +1,204 @@
+/**
+ * The page protocol of an application, for `.pages(…)`: the shared props, the root document, the front end's assets and the error pages. The
+ * layer of the stage is made when the application is built, and an application without `.pages(…)` loads none of it.
+ *
+ * @example
+ * Application.create(LinksModule).pages(new Pages({ entry: "pages/main.tsx", share: { user: (ctx) => userOf(ctx) } }));
+ */
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { describeThrown } from "../../errors/thrown-value.js";
+import { provide, type Binding } from "../../di/provide.js";
+import { nameOf } from "../../di/token.js";
+import { tracing } from "../../tracing/tracing.js";
+import { profile } from "../../runtime/profile.js";
+import type { Layer } from "../../http/middleware.js";
+import { RootDocument, type RenderDocument } from "./document.js";
+import { assetsOf, type AssetOptions, type Assets } from "./assets.js";
+import { PageWriter, type WriterSettings } from "./page-writer.js";
+import { PageRenderer } from "./page-renderer.js";
+import { VitePageRenderer } from "./vite-page-renderer.js";
+import { PrecognitionGuard } from "./precognition.js";
+import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
+import { PagesLayer } from "./pages-layer.js";
+import type { SharedInputs } from "./shared-props.js";
+
+export interface PagesOptions extends Partial<AssetOptions> {
+  /** The props of every page: constants, or functions of the request. */
+  readonly share?: SharedInputs;
+  /** The HTML around the page; `new RootDocument()` unless set. */
+  readonly document?: RootDocument | RenderDocument;
+  /** The version of the front end's assets. A client with another version loads the page anew. Unless set, that of the manifest. */
+  readonly version?: string;
+  /** Whether browsers encrypt the pages in their history. A page may say otherwise. */
+  readonly encryptHistory?: boolean;
+  /** The components that show errors, by status: `{ 404: "errors/404", "5xx": "errors/failure" }`. They get the prop `status`. */
+  readonly errors?: ErrorComponents;
+  /** Renders first documents on the server. In development Vite does it, with the newest sources. */
+  readonly renderer?: PageRenderer;
+  /** Whether a failed render is an error: for tests, which would not see that the browser has rendered the page. */
+  readonly mustRender?: boolean;
+}
+
+const NAMES: OptionNames<PagesOptions> = {
+  share: true,
+  document: true,
+  version: true,
+  encryptHistory: true,
+  errors: true,
+  renderer: true,
+  mustRender: true,
+  entry: true,
+  buildDirectory: true,
+  prefix: true,
+  manifest: true,
+  source: true,
+  reactRefresh: true,
+};
+
+/** What the application gives to the stage. @internal */
+export interface PagesSite {
+  /** The origin of the configured URL. */
+  readonly origin: string;
+}
+
+const log = tracing.target("framework::pages");
+
+const NO_ASSETS: Assets = { tags: { version: null, tags: () => "" }, warning: undefined };
+
+export class Pages {
+  /** Innermost on each route. @internal */
+  readonly routeGuard: Layer = new PrecognitionGuard();
+  private readonly options: PagesOptions;
+  private madeAssets: Assets | undefined;
+  private madeWriter: PageWriter | undefined;
+
+  /** @throws FrameworkError `E_OPTION` for an unknown option, `E_PAGES_OPTION` for one of a wrong type */
+  constructor(options: PagesOptions = {}) {
+    checkOptionNames(options, NAMES, "new Pages({ … })");
+    this.options = options;
+    checkVersion(options.version);
+    checkShared(options.share);
+    checkErrors(options.errors);
+  }
+
+  /** @internal */
+  layer({ origin }: PagesSite): Layer {
+    return new PagesLayer(this.writer, origin);
+  }
+
+  private get writer(): PageWriter {
+    return (this.madeWriter ??= this.makeWriter());
+  }
+
+  /** The source that starts the front end. @internal */
+  get entry(): string | undefined {
+    return this.options.entry;
+  }
+
+  /** Around the stages that refuse, and the one that catches unhandled errors. @internal */
+  outerLayer(): Layer {
+    return new ErrorPagesLayer(this.options.errors ?? {}, this.writer);
+  }
+
+  /** What is allowed and probably a mistake; logged when the application starts. @internal */
+  warnings(): readonly string[] {
+    const { warning } = this.assets;
+    return warning === undefined ? [] : [warning];
+  }
+
+  private get assets(): Assets {
+    return (this.madeAssets ??= makeAssets(this.options));
+  }
+
+  /** Shut down with the application. @internal */
+  bindings(): readonly Binding[] {
+    const { renderer } = this;
+    return renderer === undefined ? [] : [provide(PageRenderer).useValue(renderer)];
+  }
+
+  private get renderer(): PageRenderer | undefined {
+    const { renderer } = this.options;
+    if (renderer !== undefined && !(renderer instanceof PageRenderer))
+      throw wrongOption(`${nameOf(renderer)} is no PageRenderer`);
+    const endpoint = viteEndpoint();
+    return renderer === undefined || endpoint === undefined ? renderer : new VitePageRenderer(endpoint);
+  }
+
+  private renderOnServer(): WriterSettings["renderOnServer"] {
+    const { renderer } = this;
+    if (renderer === undefined) return undefined;
+    const { mustRender = false } = this.options;
+    return async (page) => {
+      try {
+        return await renderer.render(page);
+      } catch (error) {
+        if (mustRender) throw error;
+        log.warn("page not rendered on the server", describeThrown(error));
+        return undefined;
+      }
+    };
+  }
+
+  private makeWriter(): PageWriter {
+    const { version, share = {}, document = new RootDocument(), encryptHistory = false } = this.options;
+    const { tags } = this.assets;
+    return new PageWriter({
+      version: version ?? tags.version,
+      share,
+      encryptHistory,
+      render: renderOf(document),
+      assets: tags,
+      renderOnServer: this.renderOnServer(),
+    });
+  }
+}
+
+/** An application without an entry writes the tags of its front end itself, or has none. */
+function makeAssets({ entry, ...options }: PagesOptions): Assets {
+  if (entry === undefined) return NO_ASSETS;
+  if (typeof entry !== "string" || entry === "") throw wrongOption("entry is the source that starts the front end");
+  // The name of Vite's endpoint is read here and in the development proxy, and nowhere else.
+  return assetsOf({ entry, ...options }, { profile, viteIpc: viteEndpoint() });
+}
+
+/** The socket or pipe of Vite's development server. */
+function viteEndpoint(): string | undefined {
+  const endpoint = process.env["FRAMEWORK_VITE_IPC"]?.trim() ?? "";
+  return profile === "debug" && endpoint !== "" ? endpoint : undefined;
+}
+
+function renderOf(document: RootDocument | RenderDocument): RenderDocument {
+  if (typeof document === "function") return document;
+  if (document instanceof RootDocument) return (body) => document.render(body);
+  throw wrongOption(`${nameOf(document)} is no document: give a RootDocument, or a function of the body`);
+}
+
+/** The version travels in a header. */
+function checkVersion(version: unknown): void {
+  if (version === undefined || (typeof version === "string" && /^[!-~]{1,128}$/.test(version))) return;
+  throw wrongOption("version is a text of 1 to 128 visible ASCII characters");
+}
+
+function checkShared(share: unknown): void {
+  if (share === undefined) return;
+  const isTable = typeof share === "object" && share !== null && !Array.isArray(share);
+  const bad = isTable ? Object.keys(share).find((name) => /[,.]/.test(name) || name === "errors") : "";
+  if (bad === undefined) return;
+  throw wrongOption(`share is an object of props, whose names have no comma and no dot and are not "errors"`);
+}
+
+function checkErrors(errors: unknown): void {
+  if (errors === undefined) return;
+  const isTable = typeof errors === "object" && errors !== null;
+  if (isTable && Object.entries(errors).every(isErrorComponent)) return;
+  throw wrongOption('errors names components by status: { 404: "errors/404", "5xx": "errors/failure" }');
+}
+
+function isErrorComponent([status, component]: [string, unknown]): boolean {
+  return /^[45](?:\d\d|xx)$/.test(status) && typeof component === "string" && component !== "";
+}
+
+function wrongOption(what: string): FrameworkError {
+  return new FrameworkError(`new Pages({ … }): ${what}`, { code: "E_PAGES_OPTION" });
+}

@@ -1,0 +1,57 @@
+/**
+ * The program of a render thread: loads the bundle and calls its render function for one page after the other. Only
+ * `WorkerPageRenderer` starts it. A failure of the bundle ends the thread or one render, never the process.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+
+/** A page for the thread: JSON text, and a number that the result repeats. */
+export interface RenderOrder {
+  readonly number: number;
+  readonly page: string;
+}
+
+/** The result, or the text of the error. Number 0 is the bundle: it is loaded, or could not be. */
+export interface RenderOutcome {
+  readonly number: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+type RenderFunction = (page: unknown) => unknown;
+
+async function load(url: string): Promise<RenderFunction> {
+  const bundle = (await import(url)) as { readonly render?: unknown; readonly default?: unknown };
+  const render = bundle.render ?? bundle.default;
+  if (typeof render !== "function") throw new TypeError("the bundle exports no function `render`");
+  return render as RenderFunction;
+}
+
+async function renderWith(render: RenderFunction, page: string): Promise<unknown> {
+  // Bundles may return more than can be sent to another thread.
+  const { head, body } = (await render(JSON.parse(page))) as { readonly head: unknown; readonly body: unknown };
+  return { head, body };
+}
+
+/** Sends the result of `work`, or its error as text: an error may hold what cannot be sent. */
+async function report(number: number, work: Promise<unknown>): Promise<RenderOutcome> {
+  try {
+    return { number, result: await work };
+  } catch (error) {
+    return { number, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  const loading = load(String(workerData));
+  void report(
+    0,
+    loading.then(() => undefined),
+  ).then((outcome) => port.postMessage(outcome));
+  port.on("message", ({ number, page }: RenderOrder) => {
+    void report(
+      number,
+      loading.then((render) => renderWith(render, page)),
+    ).then((outcome) => port.postMessage(outcome));
+  });
+}

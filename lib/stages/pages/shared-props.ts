@@ -1,0 +1,32 @@
+/**
+ * The props that every page has: those of the application, and those that a middleware adds for one request. A value of the application
+ * is a constant or a function of the request, so that nothing of one visitor stays for another one.
+ *
+ * @example
+ * new Pages({ share: { appName: "Links", user: (ctx) => userOf(ctx) } });
+ * share(ctx, { team });
+ */
+import type { Context } from "../../http/context.js";
+import { Extension } from "../../http/extension.js";
+import type { InputsOf, SharedProps } from "./contract.js";
+import type { PropTable } from "./props-resolver.js";
+
+/** What `share` takes: the declared shared props; any props while none are declared. */
+export type SharedInputs = [keyof SharedProps] extends [never]
+  ? Readonly<Record<string, unknown>>
+  : // oxlint-disable-next-line typescript/no-generated-empty-object-type -- an application declares members
+    Partial<InputsOf<SharedProps>>;
+
+const Added = new Extension<PropTable>("shared props");
+
+/** Adds props to the page that answers this request. A prop of the page with the same name goes before it. */
+export function share(ctx: Context, props: SharedInputs): void {
+  if (Object.hasOwn(props, "errors")) throw new TypeError("share(…): every page has a prop named errors");
+  Added.set(ctx, { ...Added.find(ctx), ...props });
+}
+
+/** The shared props of a request, in their order. @internal */
+export function sharedWith(ctx: Context, ofApplication: PropTable): PropTable {
+  const added = Added.find(ctx);
+  return added === undefined ? ofApplication : { ...ofApplication, ...added };
+}

@@ -1,0 +1,52 @@
+/**
+ * Renders pages by Vite's development server, which has the newest sources: a POST of the page object to `/__inertia_ssr`, which the Vite
+ * plugin of Inertia answers. `Pages` uses it in debug builds where `FRAMEWORK_VITE_IPC` is set and a renderer is given.
+ */
+import { request, type IncomingMessage } from "node:http";
+import { PageRenderer, renderedPage, type RenderedPage } from "./page-renderer.js";
+
+const TIMEOUT_MS = 10_000;
+/** In bytes; a page that is longer is no page of a development server. */
+const MAX_ANSWER = 16_777_216;
+
+export class VitePageRenderer extends PageRenderer {
+  /** @param endpoint the socket or pipe of Vite */
+  constructor(private readonly endpoint: string) {
+    super();
+  }
+
+  /** `undefined` while Vite starts. */
+  override async render(page: string): Promise<RenderedPage | undefined> {
+    const { status, text } = await this.post(page);
+    if (status !== 200) throw new Error(`Vite answered ${status}: ${text.slice(0, 500)}`);
+    const result: unknown = JSON.parse(text);
+    return result === null ? undefined : renderedPage(result);
+  }
+
+  private post(page: string): Promise<{ readonly status: number; readonly text: string }> {
+    return new Promise((resolve, reject) => {
+      const asked = request({
+        socketPath: this.endpoint,
+        path: "/__inertia_ssr",
+        method: "POST",
+        headers: { "Content-Type": "application/json", Host: "localhost", "Content-Length": Buffer.byteLength(page) },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      asked.on("error", reject);
+      asked.on("response", (response) => void read(response).then(resolve, reject));
+      asked.end(page);
+    });
+  }
+}
+
+async function read(response: IncomingMessage): Promise<{ readonly status: number; readonly text: string }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Without an encoding the chunks are bytes.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER) throw new Error("the rendered page is too long");
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+}

@@ -1,0 +1,358 @@
+import { expect } from "chai";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { FrameworkError } from "../../../lib/errors/framework-error.js";
+import { assetsOf, type AssetOptions, type Surroundings } from "../../../lib/stages/pages/assets.js";
+import { BuildTags, DevelopmentTags } from "../../../lib/stages/pages/asset-tags.js";
+import { DocumentBody, RootDocument, type DocumentParts } from "../../../lib/stages/pages/document.js";
+import { headTags } from "../../../lib/stages/pages/head-metadata.js";
+import { Manifest } from "../../../lib/stages/pages/manifest.js";
+import { Page } from "../../../lib/stages/pages/page.js";
+import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
+import { testApp } from "../../../lib/testing/test-app.js";
+import { errorOf } from "../../support/error-of.js";
+import { inertia, pagesApplication, type PageData } from "../../support/page-visit.js";
+
+const ENTRY = "pages/main.tsx";
+type Records = Readonly<Record<string, Record<string, unknown>>>;
+
+function tagsOf(records: Records, component = "home", importMap?: string): readonly string[] {
+  const tags = new BuildTags({
+    manifest: Manifest.parse(JSON.stringify(records), "manifest.json"),
+    entry: ENTRY,
+    prefix: "/build",
+    sourceOf: (name) => `pages/${name}.tsx`,
+    importMap,
+  });
+  return tags.tags(component, "").split(/(?<=>)(?=<(?!\/))/);
+}
+
+const style = (file: string, more = ""): string => `<link rel="stylesheet" href="/build/${file}"${more}>`;
+const script = (file: string, more = ""): string => `<script type="module" src="/build/${file}"${more}></script>`;
+const preload = (file: string, more = ""): string => `<link rel="modulepreload" href="/build/${file}"${more}>`;
+
+const BUILD: Records = {
+  [ENTRY]: { file: "main-1.js", imports: ["_a.js", "_b.js"], css: ["main.css"], dynamicImports: ["pages/home.tsx"] },
+  "_a.js": { file: "a-1.js", imports: ["_deep.js"], css: ["a.css"] },
+  "_b.js": { file: "b-1.js", imports: ["_deep.js", "_a.js"], css: ["b.css", "a.css"] },
+  "_deep.js": { file: "deep-1.js", imports: [ENTRY], css: ["deep.css"] },
+  "pages/home.tsx": { file: "home-1.js", imports: [ENTRY, "_c.js"], css: ["home.css"] },
+  "_c.js": { file: "c-1.js", css: ["c.css"] },
+};
+
+describe("the tags of a build", () => {
+  it("are the styles of imports, depth first, then the own, then the page's; the script; what it imports", () => {
+    expect(tagsOf(BUILD)).to.deep.equal([
+      ...["deep.css", "a.css", "b.css", "main.css", "c.css", "home.css"].map((file) => style(file)),
+      script("main-1.js"),
+      ...["deep-1.js", "a-1.js", "b-1.js", "c-1.js", "home-1.js"].map((file) => preload(file)),
+    ]);
+  });
+
+  it("are those of the entry for a page without a chunk of its own", () => {
+    expect(tagsOf(BUILD, "unknown")).to.have.length(8).and.not.include(style("home.css"));
+  });
+
+  const rows: readonly (readonly [string, Records, readonly string[]])[] = [
+    ["a link for an entry that is a stylesheet", { [ENTRY]: { file: "main.css" } }, [style("main.css")]],
+    [
+      "the one stylesheet of a build that does not split them",
+      { [ENTRY]: { file: "main.js" }, "style.css": { file: "style-1.css" } },
+      [style("style-1.css"), script("main.js")],
+    ],
+    [
+      "the integrity of chunks and of their styles, fetched by CORS",
+      {
+        [ENTRY]: { file: "main.js", imports: ["_a.js"], css: ["x.css"], integrity: "sha384-main" },
+        "_a.js": { file: "a.js", integrity: "sha384-a" },
+        "x.css": { file: "x.css", integrity: "sha384-x" },
+      },
+      [
+        style("x.css", ' integrity="sha384-x" crossorigin'),
+        script("main.js", ' integrity="sha384-main" crossorigin'),
+        preload("a.js", ' integrity="sha384-a" crossorigin'),
+      ],
+    ],
+    [
+      "no tag for an import that is missing",
+      { [ENTRY]: { file: "main.js", imports: ["_gone.js"] } },
+      [script("main.js")],
+    ],
+    ["escaped names", { [ENTRY]: { file: "a&b's.js" } }, [script("a&amp;b&#39;s.js")]],
+  ];
+  for (const [what, records, expected] of rows) {
+    it(`have ${what}`, () => expect(tagsOf(records)).to.deep.equal(expected));
+  }
+
+  it("begin with the import map, before any module", () => {
+    const [first] = tagsOf({ [ENTRY]: { file: "main.js" } }, "home", '{"imports":{"</script>":"/x"}}');
+
+    expect(first).to.equal('<script type="importmap">{"imports":{"\\u003c\\/script\\u003e":"\\/x"}}</script>');
+  });
+
+  it("have the nonce on each", () => {
+    const tags = new BuildTags({
+      manifest: Manifest.parse(JSON.stringify(BUILD), "m"),
+      entry: ENTRY,
+      prefix: "/build",
+      sourceOf: () => undefined,
+      importMap: "{}",
+    }).tags("home", ' nonce="n"');
+
+    const all = tags.match(/<(?:link|script)/g) ?? [];
+    expect(all).to.have.length(9);
+    expect(tags.match(/<(?:link|script) nonce="n" /g)).to.have.length(all.length);
+  });
+
+  it("are found in a chain of chunks that is too deep for calls", () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, at) => [`_${at}.js`, { file: `${at}.js`, imports: [`_${at + 1}.js`] }]),
+    );
+
+    expect(tagsOf({ ...chain, [ENTRY]: { file: "main.js", imports: ["_0.js"] } })).to.have.length(20_001);
+  });
+});
+
+describe("the tags of development", () => {
+  it("are Vite's client and the source", () => {
+    const tags = new DevelopmentTags({ entry: "pages/main.ts", reactRefresh: false });
+
+    expect(tags.tags("home", "")).to.equal(
+      '<script type="module" src="/@vite/client"></script><script type="module" src="/pages/main.ts"></script>',
+    );
+    expect(tags.version).to.equal(null);
+  });
+
+  it("have React's preamble between them, with the nonce on each", () => {
+    const tags = new DevelopmentTags({ entry: ENTRY, reactRefresh: true }).tags("home", ' nonce="n"');
+
+    expect(tags.match(/<script nonce="n" type="module"/g)).to.have.length(3);
+    expect(tags).to.match(/@vite\/client.*injectIntoGlobalHook.*pages\/main\.tsx/);
+  });
+});
+
+function versionOf(text: string): string {
+  return Manifest.parse(text, "m").version;
+}
+
+describe("a manifest", () => {
+  it("has a version that does not depend on the order of its keys", () => {
+    expect(versionOf('{"a":{"file":"a.js","src":"a"},"b":{"file":"b.js"}}')).to.equal(
+      versionOf('{"b":{"file":"b.js"},"a":{"src":"a","file":"a.js"}}'),
+    );
+    expect(versionOf('{"a":{"file":"a.js"}}')).not.to.equal(versionOf('{"a":{"file":"b.js"}}'));
+  });
+
+  const outside = [
+    "../x.js",
+    "/x.js",
+    "a/../x.js",
+    "a//x.js",
+    "//evil.example/x.js",
+    "https://evil.example/x.js",
+    "a\\x.js",
+    "",
+    "a\nb.js",
+    'a"b.js',
+    "a?b.js",
+    "javascript:x",
+    "%2e%2e/x.js",
+  ];
+  for (const file of outside) {
+    it(`is refused where it names ${JSON.stringify(file)}`, () => {
+      for (const record of [{ file }, { file: "a.js", css: [file] }]) {
+        expect(errorOf(() => Manifest.parse(JSON.stringify({ [ENTRY]: record }), "m"))).to.have.property(
+          "code",
+          "E_MANIFEST",
+        );
+      }
+    });
+  }
+
+  for (const text of [
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"a":1}',
+    '{"a":{}}',
+    '{"a":{"file":"a.js","imports":"b"}}',
+    '{"a":{"file":"a.js","imports":[1]}}',
+    '{"a":{"file":"a.js","integrity":1}}',
+  ]) {
+    it(`is refused as ${JSON.stringify(text)}`, () => {
+      expect(errorOf(() => Manifest.parse(text, "m.json"))).to.have.property("code", "E_MANIFEST");
+    });
+  }
+});
+
+describe("the front end's assets", () => {
+  let directory = "";
+  beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), "assets-"))));
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const write = async (name: string, content: string): Promise<void> => {
+    const path = join(directory, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  };
+  const assets = (surroundings: Partial<Surroundings>, more: Partial<AssetOptions> = {}) =>
+    assetsOf(
+      { entry: ENTRY, buildDirectory: directory, ...more },
+      { profile: "debug", viteIpc: undefined, ...surroundings },
+    );
+  const isDevelopment = ({ tags }: ReturnType<typeof assets>): boolean =>
+    tags.tags("home", "").includes("/@vite/client");
+  const MANIFEST = JSON.stringify({ [ENTRY]: { file: "main.js" } });
+
+  it("come from the development server that the environment names, in debug only", async () => {
+    await write(".vite/manifest.json", MANIFEST);
+
+    expect(isDevelopment(assets({ viteIpc: "/tmp/vite.sock" }))).to.equal(true);
+    expect(isDevelopment(assets({ viteIpc: " " }))).to.equal(false);
+    expect(isDevelopment(assets({ viteIpc: "/tmp/vite.sock", profile: "release" }))).to.equal(false);
+  });
+
+  it("come from the manifest, whose version they have", async () => {
+    await write(".vite/manifest.json", MANIFEST);
+
+    const { tags, warning } = assets({ profile: "release" }, { prefix: "/static/" });
+
+    expect(tags.tags("home", "")).to.equal('<script type="module" src="/static/main.js"></script>');
+    expect(tags.version).to.equal(Manifest.parse(MANIFEST, "m").version);
+    expect(warning).to.equal(undefined);
+  });
+
+  it("come from the development server with a warning where the manifest is missing, and fail a release build", () => {
+    const missing = assets({});
+
+    expect(isDevelopment(missing)).to.equal(true);
+    expect(missing.warning).to.contain("manifest.json");
+    expect(errorOf(() => assets({ profile: "release" }))).to.have.property("code", "E_MANIFEST");
+  });
+
+  it("are none with a warning where the manifest lacks the entry, and fail a release build", async () => {
+    await write(".vite/manifest.json", "{}");
+
+    const { tags, warning } = assets({});
+
+    expect(tags.tags("home", "")).to.equal("");
+    expect(warning).to.contain(ENTRY);
+    expect(errorOf(() => assets({ profile: "release" }))).to.have.property("code", "E_MANIFEST");
+  });
+
+  it("fail in each profile where the manifest is malformed", async () => {
+    await write(".vite/manifest.json", "{");
+
+    for (const profile of ["debug", "release"] as const) {
+      expect(errorOf(() => assets({ profile }))).to.have.property("code", "E_MANIFEST");
+    }
+  });
+
+  it("have the build's import map, which must be JSON", async () => {
+    await write(".vite/manifest.json", MANIFEST);
+    await write("importmap.json", '{ "imports": {} }');
+
+    expect(assets({}).tags.tags("home", "")).to.match(
+      /^<script type="importmap">\{"imports":\{\}\}<\/script><script type="module"/,
+    );
+    await write("importmap.json", "{");
+    expect((errorOf(() => assets({})) as FrameworkError).code).to.equal("E_MANIFEST");
+  });
+
+  it("are in the document, with the nonce, and give the version of the pages", async () => {
+    await write(".vite/manifest.json", MANIFEST);
+    const builder = pagesApplication(
+      () => Page.of("home"),
+      { entry: ENTRY, buildDirectory: directory },
+      (each) => each.securityHeaders(new SecurityHeaders().withCspNonce("script-src 'nonce-{nonce}'")),
+    );
+    await using app = await testApp(builder);
+
+    const html = await (await app.get("/")).text();
+    const { version } = Manifest.parse(MANIFEST, "m");
+    const later = await app.get("/", { headers: inertia({ "X-Inertia-Version": version }) });
+
+    expect(html).to.match(/<script nonce="[^"]{24}" type="module" src="\/build\/main\.js"><\/script>/);
+    expect((await later.json<PageData>()).version).to.equal(version);
+    expect((await app.get("/", { headers: inertia() })).status).to.equal(409);
+  });
+});
+
+describe("the document", () => {
+  const parts: DocumentParts = {
+    component: "x",
+    page: "{}",
+    nonce: undefined,
+    head: "<title>T</title>",
+    assets: "<link>",
+    markup: undefined,
+  };
+
+  it("has head, assets and root in their places", () => {
+    const html = new RootDocument({ lang: "de", head: "<b>", bodyClass: '"x' }).render(new DocumentBody(parts));
+
+    expect(html).to.equal(
+      '<!DOCTYPE html><html lang="de"><head><meta charset="utf-8">' +
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>T</title><link><b></head>' +
+        '<body class="&quot;x"><script data-page="app" type="application/json">{}</script><div id="app"></div></body></html>',
+    );
+  });
+
+  it("marks a root that the server has rendered", () => {
+    const { app } = new DocumentBody({ ...parts, markup: "<p>hi</p>" });
+
+    expect(app).to.match(/<div data-server-rendered="true" id="app"><p>hi<\/p><\/div>$/);
+  });
+
+  it("has no attribute where there is no nonce", () => {
+    expect(new DocumentBody(parts).nonceAttribute()).to.equal("");
+    expect(new DocumentBody({ ...parts, nonce: "n" }).nonceAttribute()).to.equal(' nonce="n"');
+  });
+
+  it("may be a function of the application", async () => {
+    await using app = await testApp(
+      pagesApplication(() => Page.of("home"), {
+        document: ({ app: root, component }) => `<main>${component}${root}</main>`,
+      }),
+    );
+
+    expect(await (await app.get("/")).text()).to.match(/^<main>home<script data-page="app".*<\/main>$/);
+  });
+
+  const titles = [
+    ["links/index", "Index"],
+    ["admin/user-settings", "User Settings"],
+    ["Admin/UserSettings", "User Settings"],
+    ["home", "Home"],
+  ] as const;
+  for (const [component, title] of titles) {
+    it(`has the title ${title} for ${component} unless the page has one`, () => {
+      expect(headTags({}, component)).to.equal(`<title data-inertia="">${title}</title>`);
+      expect(headTags({ title: "Own" }, component)).to.equal('<title data-inertia="">Own</title>');
+    });
+  }
+
+  it("has the metadata of the page, escaped, and later visits have none", async () => {
+    const head = {
+      title: "<T>",
+      description: 'a "b"',
+      canonical: "https://x/?a&b",
+      og: { image: "<i>" },
+      twitter: { card: "summary" },
+    };
+    await using app = await testApp(pagesApplication(() => Page.of("home").head(head)));
+
+    const html = await (await app.get("/")).text();
+    const json = await (await app.get("/", { headers: inertia() })).text();
+
+    expect(html)
+      .to.contain('<title data-inertia="">&lt;T&gt;</title>')
+      .and.contain('<meta name="description" content="a &quot;b&quot;" data-inertia="description">')
+      .and.contain('<link rel="canonical" href="https://x/?a&amp;b" data-inertia="canonical">')
+      .and.contain('<meta property="og:image" content="&lt;i&gt;" data-inertia="og:image">')
+      .and.contain('<meta name="twitter:card" content="summary" data-inertia="twitter:card">');
+    expect(json).not.to.contain("canonical");
+  });
+});

@@ -1,0 +1,298 @@
+import { expect } from "chai";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { listeningOn } from "../../support/listening-on.js";
+import { Page } from "../../../lib/stages/pages/page.js";
+import { PageRenderer, renderedPage, type RenderedPage } from "../../../lib/stages/pages/page-renderer.js";
+import type { PagesOptions } from "../../../lib/stages/pages/pages.js";
+import { VitePageRenderer } from "../../../lib/stages/pages/vite-page-renderer.js";
+import { WorkerPageRenderer, type WorkerPageRendererOptions } from "../../../lib/stages/pages/worker-page-renderer.js";
+import { testApp } from "../../../lib/testing/test-app.js";
+import { errorOf } from "../../support/error-of.js";
+import { inertia, pageIn, pagesApplication } from "../../support/page-visit.js";
+import { rejectionOf } from "../../support/rejection-of.js";
+
+/** As a page of the Vue adapter: the page is a variable of the module, and the renderer waits. */
+const LEAKY = `
+let current;
+export async function render(page) {
+  current = page;
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  return { head: ["<title data-inertia>" + page.component + "</title>"], body: \`<script data-page="app" type="application/json">{}</script><div data-server-rendered="true" id="app"><p>\${current.props.user}</p></div>\` };
+}`;
+
+const BUNDLES = {
+  leaky: LEAKY,
+  loops: `export function render(page) { for (;;) if (page.component === "fine") break; return { head: [], body: "fine" }; }`,
+  hangs: `export function render(page) { return page.component === "fine" ? { head: [], body: "fine" } : new Promise(() => {}); }`,
+  throws: `export function render(page) { if (page.component === "fine") return { head: [], body: "fine" }; throw new Error("no window"); }`,
+  rejects: `export function render(page) { if (page.component !== "fine") Promise.reject(new Error("stray")); return new Promise((resolve) => setTimeout(resolve, 5, { head: [], body: "fine" })); }`,
+  exits: `export function render(page) { if (page.component !== "fine") process.exit(3); return { head: [], body: "fine" }; }`,
+  grows: `export function render(page) { const all = []; while (page.component !== "fine") all.push(new Array(1e5).fill(page)); return { head: [], body: "fine" }; }`,
+  "returns nothing": `export function render(page) { return page.component === "fine" ? { head: [], body: "fine" } : undefined; }`,
+  "returns a function": `export function render(page) { return page.component === "fine" ? { head: [], body: "fine" } : { head: [() => 1], body: "" }; }`,
+  "does not load": `throw new Error("broken bundle");`,
+  "exports nothing": `export const value = 1;`,
+  environment: `export function render() { return { head: [], body: Object.keys(process.env).join(",") }; }`,
+} as const;
+
+const json = (component: string, user = "ann"): string => JSON.stringify({ component, props: { user } });
+
+describe("WorkerPageRenderer", function () {
+  this.timeout(30_000);
+  let directory = "";
+  const made: WorkerPageRenderer[] = [];
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "bundles-"));
+    for (const [name, source] of Object.entries(BUNDLES)) await writeFile(join(directory, `${name}.mjs`), source);
+  });
+  afterEach(() => Promise.all(made.splice(0).map((each) => each.shutdown())));
+  after(() => rm(directory, { recursive: true }));
+
+  function renderer(name: keyof typeof BUNDLES, options: Partial<WorkerPageRendererOptions> = {}): WorkerPageRenderer {
+    const each = new WorkerPageRenderer({ bundle: join(directory, `${name}.mjs`), ...options });
+    made.push(each);
+    return each;
+  }
+
+  it("takes the markup inside the root, and the head", async () => {
+    expect(await renderer("leaky").render(json("home"))).to.deep.equal({
+      head: ["<title data-inertia>home</title>"],
+      markup: "<p>ann</p>",
+    });
+  });
+
+  it("renders one page at a time, so that no visitor gets the page of another one", async () => {
+    const shared = renderer("leaky");
+    const users = Array.from({ length: 20 }, (_, at) => `user ${at}`);
+
+    const pages = await Promise.all(users.map((user) => shared.render(json("home", user))));
+
+    expect(pages.map(({ markup }) => markup)).to.deep.equal(users.map((user) => `<p>${user}</p>`));
+  });
+
+  for (const name of [
+    "loops",
+    "hangs",
+    "throws",
+    "rejects",
+    "exits",
+    "grows",
+    "returns nothing",
+    "returns a function",
+  ] as const) {
+    it(`fails where a bundle ${name}, and renders the next page`, async () => {
+      const options = name === "grows" ? { memoryMib: 16, timeoutMs: 10_000 } : { timeoutMs: 300 };
+      const each = renderer(name, options);
+
+      const [failure, next] = await Promise.all([rejectionOf(each.render(json("bad"))), each.render(json("fine"))]);
+
+      expect(failure).to.be.instanceOf(Error);
+      expect(next.markup).to.equal("fine");
+    });
+  }
+
+  for (const name of ["does not load", "exports nothing"] as const) {
+    it(`fails at once, for a while, where a bundle ${name}`, async () => {
+      const each = renderer(name);
+
+      const failures = [await rejectionOf(each.render(json("a"))), await rejectionOf(each.render(json("b")))];
+
+      for (const failure of failures) expect(String(failure)).to.contain("could not be loaded");
+    });
+  }
+
+  it("lets only some pages wait", async () => {
+    const each = renderer("leaky", { maxWaiting: 2 });
+    const accepted = [each.render(json("a")), each.render(json("b"))];
+
+    expect(String(await rejectionOf(each.render(json("c"))))).to.contain("2 pages wait");
+    await Promise.all(accepted);
+  });
+
+  it("gives the thread no environment but NODE_ENV", async () => {
+    process.env["SPEC_SECRET"] = "secret";
+    try {
+      const { markup } = await renderer("environment").render(json("a"));
+      expect(markup).to.be.oneOf(["", "NODE_ENV"]);
+    } finally {
+      delete process.env["SPEC_SECRET"];
+    }
+  });
+
+  it("refuses pages after its shutdown, and those that wait", async () => {
+    const each = renderer("hangs", { timeoutMs: 10_000 });
+    const waiting = rejectionOf(each.render(json("a")));
+
+    await each.shutdown();
+
+    expect(String(await waiting)).to.contain("shut down");
+    expect(String(await rejectionOf(each.render(json("b"))))).to.contain("shut down");
+  });
+
+  for (const options of [
+    { bundle: "" },
+    { bundle: "x", timeoutMs: 0 },
+    { bundle: "x", memoryMib: 1.5 },
+    { bundle: "x", maxWaiting: -1 },
+  ]) {
+    it(`is refused with ${JSON.stringify(options)}`, () => {
+      expect(errorOf(() => new WorkerPageRenderer(options))).to.have.property("code", "E_RENDERER");
+    });
+  }
+});
+
+class Scripted extends PageRenderer {
+  shutdowns = 0;
+  readonly seen: string[] = [];
+
+  constructor(private readonly result: () => Promise<RenderedPage | undefined>) {
+    super();
+  }
+
+  override render(page: string): Promise<RenderedPage | undefined> {
+    this.seen.push(page);
+    return this.result();
+  }
+
+  override async shutdown(): Promise<void> {
+    this.shutdowns++;
+  }
+}
+
+const RENDERED = {
+  head: ['<title data-inertia="">Rendered</title>', '<meta name="a" data-inertia="a">'],
+  markup: "<h1>Hi</h1>",
+};
+const application = (renderer: PageRenderer, more: PagesOptions = {}, page = Page.of("home", { a: "<b>" })) =>
+  pagesApplication(
+    () => page,
+    { renderer, ...more },
+    (builder) => builder.catchPanic(),
+  );
+
+describe("a page that the server renders", () => {
+  it("is in the document, with the page object that the framework escapes", async () => {
+    const renderer = new Scripted(async () => RENDERED);
+    await using app = await testApp(application(renderer));
+
+    const html = await (await app.get("/")).text();
+
+    expect(html).to.contain('<div data-server-rendered="true" id="app"><h1>Hi</h1></div>');
+    expect(pageIn(html).props["a"]).to.equal("<b>");
+    expect(html.match(/data-page="app"/g)).to.have.length(1);
+    expect(JSON.parse(renderer.seen[0] ?? "")).to.deep.equal(pageIn(html));
+  });
+
+  it("has its own title before the one of the component's name, and no title before the one of the page", async () => {
+    await using app = await testApp(application(new Scripted(async () => RENDERED)));
+    const titled = Page.of("home").head({ title: "Own" });
+    await using other = await testApp(application(new Scripted(async () => RENDERED), {}, titled));
+
+    const titles = await Promise.all(
+      [app, other].map(async (each) => (await (await each.get("/")).text()).match(/<title[^<]*/g)),
+    );
+
+    expect(titles).to.deep.equal([['<title data-inertia="">Rendered'], ['<title data-inertia="">Own']]);
+    expect(await (await app.get("/")).text()).to.contain('<meta name="a" data-inertia="a">');
+  });
+
+  it("is not rendered for a later visit", async () => {
+    const renderer = new Scripted(async () => RENDERED);
+    await using app = await testApp(application(renderer));
+
+    await app.get("/", { headers: inertia() });
+
+    expect(renderer.seen).to.deep.equal([]);
+  });
+
+  it("is rendered by the browser where the renderer fails, with one warning", async () => {
+    await using app = await testApp(application(new Scripted(() => Promise.reject(new Error("no window")))));
+
+    const response = await app.get("/");
+
+    expect(response.status).to.equal(200);
+    expect(await response.text()).to.contain('<div id="app"></div>');
+    const warnings = app.logs.lines().filter((line) => line.includes("page not rendered on the server"));
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.contain("no window").and.contain('"level":"WARN"');
+  });
+
+  it("is rendered by the browser without a warning while the renderer starts", async () => {
+    await using app = await testApp(application(new Scripted(async () => undefined)));
+
+    expect(await (await app.get("/")).text()).to.contain('<div id="app"></div>');
+    expect(app.logs.transcript()).not.to.contain("page not rendered");
+  });
+
+  it("is an error where a test demands it", async () => {
+    const broken = new Scripted(() => Promise.reject(new Error("no window")));
+    await using app = await testApp(application(broken, { mustRender: true }));
+
+    expect((await app.get("/")).status).to.equal(500);
+  });
+
+  it("needs a renderer that is shut down with the application", async () => {
+    const renderer = new Scripted(async () => RENDERED);
+    const app = await testApp(application(renderer));
+
+    await app.stop();
+
+    expect(renderer.shutdowns).to.equal(1);
+  });
+
+  it("may be a body without a root, and is nothing else", () => {
+    expect(renderedPage({ body: "<p>" })).to.deep.equal({ head: [], markup: "<p>" });
+    for (const result of [undefined, null, "x", {}, { body: 1 }, { head: "x", body: "" }, { head: [1], body: "" }]) {
+      expect(errorOf(() => renderedPage(result))).to.be.instanceOf(TypeError);
+    }
+  });
+});
+
+describe("VitePageRenderer", () => {
+  let server: Server;
+  let endpoint = "";
+  let answer: readonly [number, string] = [200, "null"];
+  let seen = "";
+  before(async () => {
+    const directory = await mkdtemp(join(tmpdir(), "vite-"));
+    endpoint = join(directory, "vite.sock");
+    server = createServer((incoming, response) => {
+      seen = `${incoming.method} ${incoming.url} ${incoming.headers["content-type"]}`;
+      incoming.resume().on("end", () => response.writeHead(answer[0]).end(answer[1]));
+    });
+    await listeningOn(server, endpoint);
+  });
+  after(() => server.close());
+
+  it("asks the development server", async () => {
+    answer = [
+      200,
+      JSON.stringify({ head: ["<title>x</title>"], body: '<div id="app" data-server-rendered="true">hi</div>' }),
+    ];
+
+    expect(await new VitePageRenderer(endpoint).render("{}")).to.deep.equal({
+      head: ["<title>x</title>"],
+      markup: "hi",
+    });
+    expect(seen).to.equal("POST /__inertia_ssr application/json");
+  });
+
+  it("has nothing while the development server starts", async () => {
+    answer = [200, "null"];
+
+    expect(await new VitePageRenderer(endpoint).render("{}")).to.equal(undefined);
+  });
+
+  it("fails with the text of a failure", async () => {
+    answer = [500, JSON.stringify({ type: "render", hint: "use onMounted" })];
+
+    expect(String(await rejectionOf(new VitePageRenderer(endpoint).render("{}")))).to.contain("use onMounted");
+  });
+
+  it("fails where no server listens", async () => {
+    expect(await rejectionOf(new VitePageRenderer(`${endpoint}.gone`).render("{}"))).to.be.instanceOf(Error);
+  });
+});
