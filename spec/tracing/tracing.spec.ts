@@ -94,15 +94,19 @@ describe("tracing", () => {
           const emit = () => { for (let i = 0; i < 1e6; i++) { one.debug("unheard", fields); other.trace("unheard"); } };
           const measure = () => {
             emit();
-            const before = process.memoryUsage().heapUsed;
-            emit();
-            console.log(process.memoryUsage().heapUsed - before);
+            const grown = [1, 2, 3, 4, 5].map(() => {
+              const before = process.memoryUsage().heapUsed;
+              emit();
+              return Math.abs(process.memoryUsage().heapUsed - before);
+            });
+            console.log(Math.min(...grown));
           };
           ${surround}
         `);
 
-        // Reading the heap statistics takes two kilobytes. Two million allocated events would leave hundreds, or cause as many collections.
-        expect(Number(stdout)).to.be.within(-20_000, 20_000);
+        // Reading the heap statistics takes two kilobytes. Two million allocated events would leave hundreds, or cause as many collections,
+        // each time. Node may compile the program during one of the five.
+        expect(Number(stdout)).to.be.below(20_000);
       });
     }
 

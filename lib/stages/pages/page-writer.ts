@@ -177,7 +177,7 @@ function checkContract(ctx: Context, { component }: Page, { partialComponent }: 
   if (misfit !== undefined) log.warn("props do not fit the contract", { component, misfit });
 }
 
-/** An error page leaves the flash for the next page, and so does a page that nobody has asked to see yet. */
+/** An error page leaves the flash for the next page, and so does a page that a browser loads in advance. */
 function flashFor({ ctx, visit }: Writing): FlashContent | Promise<FlashContent> {
   if (visit.isPrefetch || ctx.raw.statusCode >= 400) return NO_FLASH;
   return FlashPort.find(ctx)?.take() ?? NO_FLASH;
