@@ -313,6 +313,26 @@ describe("a session's store", () => {
     await expectProblem(await response, { status: 503 });
   });
 
+  for (const garbage of [undefined, null, "garbage", 42, {}])
+    it(`that returns ${JSON.stringify(garbage)} from a save makes the answer a 503 without a cookie`, async () => {
+      const store = new (class extends MemorySessionStore {
+        override update(): never {
+          return garbage as never;
+        }
+        override move(): never {
+          return garbage as never;
+        }
+      })();
+      await using app = await start(store);
+      const cookie = cookieOf(await app.post("/name/Ada"));
+
+      for (const path of ["/name/Eve", "/login"]) {
+        const response = await app.post(path, { headers: { cookie } });
+        await expectProblem(response, { status: 503, slug: "unavailable" });
+        expect(response.headers.getSetCookie()).to.deep.equal([]);
+      }
+    });
+
   it("gets another id when one is in use, at most eight", async () => {
     let tries = 0;
     const store = new (class extends MemorySessionStore {
