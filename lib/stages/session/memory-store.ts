@@ -2,7 +2,7 @@
  * Sessions in the memory of this process: the store of development and of tests, and of an application that is one process and may lose
  * its sessions at a restart. It answers at once, without promises.
  *
- * Its size is bounded: above `maxSessions` the session that was renewed longest ago ends.
+ * Its size is bounded: above `maxSessions` the session that was renewed longest ago ends. It remembers as many sessions that ended.
  *
  * @example
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
@@ -90,6 +90,8 @@ export class MemorySessionStore extends SessionStore {
     this.forgetEndings(now);
     this.endings.delete(key);
     this.endings.set(key, now);
+    // A client that signs in and out all the time must not fill the memory with the ids that it had.
+    if (this.endings.size > this.maxSessions) this.forgetEarliestEnding();
   }
 
   override sweepExpired(now = Date.now()): number {
@@ -128,6 +130,11 @@ export class MemorySessionStore extends SessionStore {
       if (isOver || this.entries.size >= this.maxSessions) this.entries.delete(key);
       if (!isOver && ++looked === 2) break;
     }
+  }
+
+  private forgetEarliestEnding(): void {
+    const [earliest] = this.endings.keys();
+    if (earliest !== undefined) this.endings.delete(earliest);
   }
 
   private forgetEndings(now: number): void {

@@ -366,6 +366,21 @@ describe("a session's store", () => {
     expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number above 0, not 0");
   });
 
+  it("in memory remembers a bounded number of sessions that ended, the latest ones", () => {
+    const store = new MemorySessionStore({ maxSessions: 3 });
+    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
+    const keys = ["first", "second", "third", "fourth"];
+
+    for (const key of keys) store.end(key, 1000);
+
+    expect(keys.map((key) => store.update(key, { set: new Map(), deleted: [] }, times))).to.deep.equal([
+      "unknown",
+      "ended",
+      "ended",
+      "ended",
+    ]);
+  });
+
   it("is not asked after a timeout", async () => {
     const clock = new FakeClock();
     const begun = new Gate();
