@@ -366,6 +366,26 @@ describe("a session's store", () => {
     expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number above 0, not 0");
   });
 
+  it("in memory is bounded in bytes, also where a session grows, and keeps the one that was written", () => {
+    const store = new MemorySessionStore({ maxBytes: 100_000 });
+    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
+    const values = (length: number) => new Map([["text", "x".repeat(length)]]);
+    const kept = () => ["first", "second", "third", "fourth"].filter((key) => store.load(key, 1000) !== undefined);
+
+    for (const key of ["first", "second", "third"]) store.create(key, values(15_000), times);
+    expect(kept()).to.deep.equal(["first", "second", "third"]);
+    store.create("fourth", values(15_000), times);
+    expect(kept()).to.deep.equal(["second", "third", "fourth"]);
+    store.update("second", { set: values(25_000), deleted: [] }, times);
+    expect(kept()).to.deep.equal(["second", "fourth"]);
+    store.end("second", 1000);
+    store.create("third", values(15_000), times);
+    expect(kept()).to.deep.equal(["third", "fourth"]);
+    store.move("fourth", "first", { set: values(60_000), deleted: [] }, times);
+    expect(kept()).to.deep.equal(["first"]);
+    expect(() => new MemorySessionStore({ maxBytes: 1.5 })).to.throw("maxBytes is a whole number above 0, not 1.5");
+  });
+
   it("in memory remembers a bounded number of sessions that ended, the latest ones", () => {
     const store = new MemorySessionStore({ maxSessions: 3 });
     const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
