@@ -431,6 +431,9 @@ describe("bad input", function () {
   });
 });
 
+const bodyOf = (text: string) => text.slice(text.indexOf("\r\n\r\n") + 4);
+const cookieIn = (text: string, name = "framework-id") => new RegExp(`${name}=([^;]+);`).exec(text)?.[1] ?? "";
+
 describe("bad input for sessions and forms", () => {
   let store: BrokenStore;
   let begun: Gate;
@@ -478,8 +481,6 @@ describe("bad input for sessions and forms", () => {
     return await client.say(`${lines.join("\r\n")}\r\n\r\n${body}`).end();
   }
 
-  const bodyOf = (text: string) => text.slice(text.indexOf("\r\n\r\n") + 4);
-  const cookieIn = (text: string, name = "framework-id") => new RegExp(`${name}=([^;]+);`).exec(text)?.[1] ?? "";
   const whoIs = async (cookie: string) => bodyOf(await answer("GET /who", [`Cookie: ${cookie}`]));
 
   /** A bearer token makes a request of a program, which needs no CSRF token. */
@@ -488,6 +489,9 @@ describe("bad input for sessions and forms", () => {
   async function signedIn(user: string): Promise<string> {
     return cookieIn(await answer(`POST /sign-in/${user}`, [PROGRAM]));
   }
+
+  const tokenOf = async (id: string) =>
+    cookieIn(await answer("GET /form", [`Cookie: framework-id=${id}`]), "XSRF-TOKEN");
 
   it("a forged, cut, swapped or oversized session cookie", async () => {
     const [ada, eve] = [await signedIn("ada"), await signedIn("eve")];
@@ -556,8 +560,6 @@ describe("bad input for sessions and forms", () => {
 
   it("a token of another session, and a request from another site", async () => {
     const [ada, eve] = [await signedIn("ada"), await signedIn("eve")];
-    const tokenOf = async (id: string) =>
-      cookieIn(await answer("GET /form", [`Cookie: framework-id=${id}`]), "XSRF-TOKEN");
     const [own, other] = [await tokenOf(ada), await tokenOf(eve)];
     const sent = (token: string, ...headers: readonly string[]) =>
       answer("POST /begin", [`Cookie: framework-id=${ada}; XSRF-TOKEN=${token}`, `X-XSRF-TOKEN: ${token}`, ...headers]);

@@ -74,7 +74,7 @@ const routes = () =>
       return redirect().back("/").withErrors(error);
     }),
     Route.post("/names", async (ctx: Context) => {
-      const names = Object.keys((await ctx.form()) as object);
+      const names = Object.keys(await ctx.form());
       return redirect().withErrors(Object.fromEntries(names.map((name) => [name, "unknown"])));
     }),
     Route.post("/bag", () =>

@@ -49,6 +49,9 @@ const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.spl
 /** The next character at the end: in base64url it may stand for the same bytes. */
 const spare = (text: string) => text.slice(0, -1) + String.fromCodePoint((text.codePointAt(text.length - 1) ?? 0) + 1);
 
+/** The values of a session with one long text. */
+const textOf = (length: number) => new Map([["text", "x".repeat(length)]]);
+
 const shared = (path: string, work: (session: Session) => unknown) =>
   Route.get(path, async (ctx: Context) => {
     ctx.set("Cache-Control", "public, max-age=60");
@@ -369,19 +372,18 @@ describe("a session's store", () => {
   it("in memory is bounded in bytes, also where a session grows, and keeps the one that was written", () => {
     const store = new MemorySessionStore({ maxBytes: 100_000 });
     const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
-    const values = (length: number) => new Map([["text", "x".repeat(length)]]);
     const kept = () => ["first", "second", "third", "fourth"].filter((key) => store.load(key, 1000) !== undefined);
 
-    for (const key of ["first", "second", "third"]) store.create(key, values(15_000), times);
+    for (const key of ["first", "second", "third"]) store.create(key, textOf(15_000), times);
     expect(kept()).to.deep.equal(["first", "second", "third"]);
-    store.create("fourth", values(15_000), times);
+    store.create("fourth", textOf(15_000), times);
     expect(kept()).to.deep.equal(["second", "third", "fourth"]);
-    store.update("second", { set: values(25_000), deleted: [] }, times);
+    store.update("second", { set: textOf(25_000), deleted: [] }, times);
     expect(kept()).to.deep.equal(["second", "fourth"]);
     store.end("second", 1000);
-    store.create("third", values(15_000), times);
+    store.create("third", textOf(15_000), times);
     expect(kept()).to.deep.equal(["third", "fourth"]);
-    store.move("fourth", "first", { set: values(60_000), deleted: [] }, times);
+    store.move("fourth", "first", { set: textOf(60_000), deleted: [] }, times);
     expect(kept()).to.deep.equal(["first"]);
     expect(() => new MemorySessionStore({ maxBytes: 1.5 })).to.throw("maxBytes is a whole number above 0, not 1.5");
   });
