@@ -11,12 +11,22 @@ import {
   Clock,
   provide,
   RateLimit,
+  redirect,
   Route,
   Routes,
   SecurityHeaders,
   type Context,
   type Run,
 } from "@stagecraft/framework";
+import {
+  CsrfConfig,
+  CsrfToken,
+  Flash,
+  MemorySessionStore,
+  Session,
+  SessionConfig,
+  type StoredSession,
+} from "@stagecraft/framework/session";
 import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { alone } from "../support/alone.js";
@@ -24,6 +34,7 @@ import { listening } from "../support/listening.js";
 import { StaticSite } from "../support/static-site.js";
 import { Child } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
+import { Gate } from "../support/gate.js";
 import { until } from "../support/until.js";
 import { withObservability } from "../support/with-observability.js";
 
@@ -419,6 +430,193 @@ describe("bad input", function () {
     }
   });
 });
+
+const bodyOf = (text: string) => text.slice(text.indexOf("\r\n\r\n") + 4);
+const cookieIn = (text: string, name = "framework-id") => new RegExp(`${name}=([^;]+);`).exec(text)?.[1] ?? "";
+
+describe("bad input for sessions and forms", () => {
+  let store: BrokenStore;
+  let begun: Gate;
+  let goOn: Gate;
+  let app: TestApp;
+
+  const routes = () => [
+    Route.get("/who", async (ctx: Context) => (await Session.of(ctx).get("user")) ?? "nobody"),
+    Route.get("/form", (ctx: Context) => CsrfToken.of(ctx).masked()),
+    Route.get("/flash", async (ctx: Context) => Flash.of(ctx).take()),
+    Route.get("/to", (ctx: Context) => redirect().to(String(ctx.search()["target"]))),
+    Route.get("/back", () => redirect().back("/who")),
+    Route.post("/sign-in/{user}", (ctx: Context<"user">) => {
+      Session.of(ctx).regenerate();
+      Session.of(ctx).put("user", ctx.params.user);
+    }),
+    Route.post("/sign-out", (ctx: Context) => Session.of(ctx).flush()),
+    Route.post("/begin", (ctx: Context) => Session.of(ctx).put("cart", 1)),
+    Route.post("/refused", async (ctx: Context) => {
+      await ctx.form();
+      return redirect().to("/flash").withErrors({ name: "too short" });
+    }),
+    Route.post("/slow", async (ctx: Context) => {
+      await Session.of(ctx).get("user");
+      begun.open();
+      await goOn.passed;
+      Session.of(ctx).put("cart", 1);
+    }),
+  ];
+
+  beforeEach(async () => {
+    [store, begun, goOn] = [new BrokenStore({ maxSessions: 20 }), new Gate(), new Gate()];
+    const builder = withObservability(Application.create())
+      .session(SessionConfig.pages("5a".repeat(64)).dev(), store)
+      .csrf(CsrfConfig.pages().dev())
+      .routes(new Routes(routes()));
+    app = await testApp(builder, provide(Clock).useValue(new FakeClock()));
+  });
+
+  afterEach(() => app.stop());
+
+  async function answer(request: string, headers: readonly string[] = [], body = ""): Promise<string> {
+    const lines = [`${request} HTTP/1.1`, "Host: x", "Connection: close", `Content-Length: ${body.length}`, ...headers];
+    await using client = await Conversation.with(portOf(app));
+    return await client.say(`${lines.join("\r\n")}\r\n\r\n${body}`).end();
+  }
+
+  const whoIs = async (cookie: string) => bodyOf(await answer("GET /who", [`Cookie: ${cookie}`]));
+
+  /** A bearer token makes a request of a program, which needs no CSRF token. */
+  const PROGRAM = "Authorization: Bearer of-a-program";
+
+  async function signedIn(user: string): Promise<string> {
+    return cookieIn(await answer(`POST /sign-in/${user}`, [PROGRAM]));
+  }
+
+  const tokenOf = async (id: string) =>
+    cookieIn(await answer("GET /form", [`Cookie: framework-id=${id}`]), "XSRF-TOKEN");
+
+  it("a forged, cut, swapped or oversized session cookie", async () => {
+    const [ada, eve] = [await signedIn("ada"), await signedIn("eve")];
+    const swapped = `${ada.split(".")[0]}.${eve.split(".")[1]}`;
+    store.loads = 0;
+
+    for (const value of ["", "x", ada.slice(0, -1), `${ada}A`, swapped, "A".repeat(15_000)])
+      expect(await whoIs(`framework-id=${value}`), value.slice(0, 80)).to.equal("nobody");
+
+    expect(store.loads).to.equal(0);
+    expect(await answer("GET /who", [`Cookie: framework-id=${"A".repeat(20_000)}`])).to.match(/^HTTP\/1\.1 431 /);
+    expect(await whoIs(`framework-id=${ada}`)).to.equal("ada");
+  });
+
+  it("a thousand cookies, and a session cookie sent many times", async () => {
+    const ada = `framework-id=${await signedIn("ada")}`;
+    const thousand = Array.from({ length: 1000 }, (_, at) => `a${at}=1`).join("; ");
+
+    expect(await whoIs(`${thousand}; ${ada}`)).to.equal("ada");
+    expect(await whoIs(`${"framework-id=forged; ".repeat(3)}${ada}`)).to.equal("ada");
+    expect(await whoIs(`${"framework-id=forged; ".repeat(4)}${ada}`)).to.equal("nobody");
+  });
+
+  it("a session id that an attacker planted", async () => {
+    const planted = `framework-id=${cookieIn(await answer("POST /begin", [PROGRAM]))}`;
+
+    const signIn = await answer("POST /sign-in/ada", [PROGRAM, `Cookie: ${planted}`]);
+
+    expect(await whoIs(planted)).to.equal("nobody");
+    expect(await whoIs(`framework-id=${cookieIn(signIn)}`)).to.equal("ada");
+  });
+
+  it("a session store that fails, or returns garbage or the record of another visitor", async () => {
+    const ada = `framework-id=${await signedIn("ada")}`;
+    const record = { key: "of another visitor", values: new Map([["user", '"eve"']]), renewedAt: 0 };
+
+    for (const load of [() => Promise.reject(new Error("down")), () => "garbage", () => record]) {
+      store.answers = load;
+      const text = await answer("GET /who", [`Cookie: ${ada}`]);
+      expect(text).to.match(/^HTTP\/1\.1 503 [^]*urn:framework:problem:unavailable/);
+      expect(text).not.to.match(/eve|nobody|set-cookie/i);
+    }
+    store.answers = undefined;
+    expect(await whoIs(ada)).to.equal("ada");
+  });
+
+  it("a sign-out while a slow request of the session runs", async () => {
+    const ada = `Cookie: framework-id=${await signedIn("ada")}`;
+    const slow = answer("POST /slow", [PROGRAM, ada]);
+    await begun.passed;
+
+    await answer("POST /sign-out", [PROGRAM, ada]);
+    goOn.open();
+
+    expect(await slow)
+      .to.match(/^HTTP\/1\.1 204 /)
+      .and.not.match(/set-cookie/i);
+    expect(store.size).to.equal(0);
+  });
+
+  it("sessions that one client begins without end", async () => {
+    for (let at = 0; at < 60; at++) await answer("POST /begin", [PROGRAM]);
+
+    expect(store.size).to.equal(20);
+  });
+
+  it("a token of another session, and a request from another site", async () => {
+    const [ada, eve] = [await signedIn("ada"), await signedIn("eve")];
+    const [own, other] = [await tokenOf(ada), await tokenOf(eve)];
+    const sent = (token: string, ...headers: readonly string[]) =>
+      answer("POST /begin", [`Cookie: framework-id=${ada}; XSRF-TOKEN=${token}`, `X-XSRF-TOKEN: ${token}`, ...headers]);
+    const from = ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"];
+
+    expect(await sent(own)).to.match(/^HTTP\/1\.1 204 /);
+    expect(await sent(other)).to.match(/^HTTP\/1\.1 403 [^]*CSRF token mismatch/);
+    for (const header of from) {
+      const text = await sent(own, header);
+      expect(text, header).to.match(/^HTTP\/1\.1 403 [^]*cross-site request/);
+      expect(text, header).not.to.match(/set-cookie/i);
+    }
+  });
+
+  it("a password in a form that is refused", async () => {
+    const form = ["Content-Type: application/x-www-form-urlencoded", PROGRAM];
+    const refused = await answer(
+      "POST /refused",
+      form,
+      "name=A&password=canary&user%5Bpassword%5D=canary&apiKey=canary",
+    );
+
+    const shown = bodyOf(await answer("GET /flash", [`Cookie: framework-id=${cookieIn(refused)}`]));
+
+    expect(refused).to.match(/^HTTP\/1\.1 303 /);
+    expect(shown).to.include('"input":{"name":"A"}').and.not.include("canary");
+    expect(app.logs.transcript()).not.to.include("canary");
+  });
+
+  it("a redirect to another site, and one with a line break", async () => {
+    for (const target of [
+      "//evil.example",
+      "/\\evil.example",
+      "javascript:alert(1)",
+      "https://evil.example",
+      "/\r\nX: 1",
+    ]) {
+      const text = await answer(`GET /to?target=${encodeURIComponent(target)}`);
+      expect(text, target)
+        .to.match(/^HTTP\/1\.1 400 /)
+        .and.not.match(/^(?:location|x):/im);
+      const back = await answer("GET /back", [`Referer: ${target.replaceAll(/[\r\n]/g, "")}`]);
+      expect(back, target).to.match(/^HTTP\/1\.1 302 [^]*\r\nLocation: \/(?:who|X:%201)\r\n/);
+    }
+  });
+});
+
+/** A store in memory that counts its loads, and whose loads may fail. */
+class BrokenStore extends MemorySessionStore {
+  loads = 0;
+  answers: (() => unknown) | undefined = undefined;
+
+  override load(key: string, now: number): StoredSession | undefined {
+    this.loads++;
+    return this.answers === undefined ? super.load(key, now) : (this.answers() as StoredSession);
+  }
+}
 
 /** Waits until a number no longer changes. */
 async function atRest(figure: () => unknown): Promise<void> {

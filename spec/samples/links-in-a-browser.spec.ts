@@ -86,6 +86,28 @@ describe("In a browser, samples/links", function () {
     });
   }
 
+  it("refuses a sign-up and accepts the next one on a phone without JavaScript", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } });
+    const phone = await context.newPage();
+    const submit = async (name: string, password: string) => {
+      await phone.fill("input[name=name]", name);
+      await phone.fill("input[name=password]", password);
+      await phone.locator("form button").last().click();
+    };
+
+    await phone.goto(`${app.url}/account/sign-up`);
+    await submit("EVE!", "short");
+    await phone.locator("strong").first().waitFor();
+    expect(await phone.locator("strong").count()).to.equal(2);
+    expect(await phone.inputValue("input[name=name]")).to.equal("EVE!");
+    expect(await phone.inputValue("input[name=password]")).to.equal("");
+    await submit("eve", "correct horse");
+    await phone.waitForURL(`${app.url}/`);
+
+    expect(await phone.textContent("[role=status]")).to.equal("Welcome, eve.");
+    await context.close();
+  });
+
   it("keeps field and button apart on a wide screen", async () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(app.url);

@@ -10,7 +10,10 @@ import { addSetCookie, cookieValues } from "../../http/cookie.js";
 import type { Context } from "../../http/context.js";
 import { Extension, type Extensible } from "../../http/extension.js";
 import { SessionOfRequest, type SaveResult, type Session } from "../session/session.js";
+import { tracing } from "../../tracing/tracing.js";
 import { isToken, maskToken, NO_SESSION, type TokenMaker } from "./token.js";
+
+const log = tracing.target("framework::http::csrf");
 
 /** The field of a form that holds the token. */
 export const TOKEN_FIELD = "_token";
@@ -33,6 +36,8 @@ interface Issued {
 export class CsrfToken {
   /** Whether the answer may bring a token to a browser that has none. @internal */
   mayIssue = false;
+  /** Whether the body may hold the token. */
+  private isShown = false;
   private readonly session: Session | undefined;
   private received: string | null | undefined = undefined;
   private made: Issued | undefined = undefined;
@@ -59,8 +64,12 @@ export class CsrfToken {
     });
   }
 
-  /** The token for a form: another text at each call, and valid as long as the cookie. The answer brings the cookie if it is missing. */
+  /**
+   * The token for a form: another text at each call, and valid as long as the cookie. The answer brings the cookie if it is missing, and
+   * shared caches do not keep it.
+   */
   masked(): string {
+    this.isShown = true;
     return maskToken(this.current());
   }
 
@@ -81,9 +90,17 @@ export class CsrfToken {
 
   /** Sends the browser its token, if it has to learn one. @internal */
   saved(result: SaveResult, isPublic: boolean): void {
-    if (isPublic) return;
+    if (isPublic && !this.makesPrivate()) return;
     const token = this.tokenToSend(result);
     if (token !== undefined) this.send(token);
+  }
+
+  /** A cache would hand the token in the page of one visitor to all others, none of whom has its cookie. */
+  private makesPrivate(): boolean {
+    if (!this.isShown) return false;
+    log.warn("Cache-Control: public replaced by no-store: the answer holds the CSRF token of a visitor");
+    this.ctx.raw.setHeader("Cache-Control", "no-store");
+    return true;
   }
 
   private tokenToSend(result: SaveResult): string | undefined {

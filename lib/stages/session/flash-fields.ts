@@ -20,8 +20,10 @@ const ERRORS = "_flash_errors.";
 const MARK = "_flash_mark.";
 export const INPUT_FIELD = "_flash_input";
 
-/** In UTF-16 code units of names and values. */
-const MAX_INPUT_LENGTH = 32_768;
+/** Of the old input, and of the faults of one form; in UTF-16 code units of names and values. */
+const MAX_LENGTH = 32_768;
+
+type Field = readonly [name: string, value: string | readonly string[]];
 
 /** Patterns of the log that stand for contents in general. Forms have such fields, and their texts are no secrets. */
 const OF_CONTENTS: ReadonlySet<string> = new Set(["bind", "body", "cache_value", "payload", "sql_args"]);
@@ -59,12 +61,21 @@ export function isFlashField(name: string): boolean {
 
 /** The fields of a form, without secrets, and without those that no longer fit. */
 export function keptInput(fields: FormFields): FormFields {
-  const kept = bare<string | readonly string[]>();
+  return fitting(Object.entries(fields).filter(([name]) => !isSecret(name)));
+}
+
+/** The faults of a form, without those that no longer fit. Their paths may come from the request, as the names of a record do. */
+export function keptErrors(errors: FieldMessages): FieldMessages {
+  return fitting(Object.entries(errors));
+}
+
+function fitting(fields: readonly Field[]): Record<string, Field[1]> {
+  const kept = bare<Field[1]>();
   let length = 0;
-  for (const [name, value] of Object.entries(fields)) {
-    const size =
-      name.length + (typeof value === "string" ? value.length : value.reduce((sum, each) => sum + each.length, 0));
-    if (isSecret(name) || length + size > MAX_INPUT_LENGTH) continue;
+  for (const [name, value] of fields) {
+    // JavaScript callers may give anything. What JSON cannot keep is refused where it is written.
+    const size = name.length + [value].flat().join("").length;
+    if (length + size > MAX_LENGTH) continue;
     length += size;
     kept[name] = value;
   }

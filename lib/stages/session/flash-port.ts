@@ -73,7 +73,7 @@ export abstract class FlashPort {
 
   abstract addData(key: string, value: string): void;
 
-  /** Replaces the errors of the bag. */
+  /** Replaces the errors of the bag. Those above the size limit are dropped. */
   abstract addErrors(errors: FieldMessages, bag: string): void;
 
   /** Replaces the old input. Fields that are named like a secret, and those above the size limit, are dropped. */

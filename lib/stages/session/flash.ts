@@ -25,6 +25,7 @@ import {
   INPUT_FIELD,
   isFlashField,
   isLevel,
+  keptErrors,
   keptInput,
   markField,
   messageField,
@@ -110,7 +111,7 @@ export class Flash extends FlashPort {
   }
 
   override addErrors(errors: FieldMessages, bag: string = DEFAULT_BAG): void {
-    this.write(errorsField(bag), errors);
+    this.write(errorsField(bag), keptErrors(errors));
   }
 
   override addInput(fields: FormFields): void {

@@ -2,7 +2,8 @@
  * Sessions in the memory of this process: the store of development and of tests, and of an application that is one process and may lose
  * its sessions at a restart. It answers at once, without promises.
  *
- * Its size is bounded: above `maxSessions` the session that was renewed longest ago ends.
+ * Its size is bounded: above `maxSessions`, and above `maxBytes`, the session that was renewed longest ago ends. It remembers as many
+ * sessions that ended.
  *
  * @example
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
@@ -24,15 +25,21 @@ import {
 export interface MemorySessionStoreOptions {
   /** The default is 100 000. */
   readonly maxSessions?: number;
+  /** Of names and values together, 2 for each UTF-16 code unit and 256 for each session; the default is 268 435 456 (256 MiB). */
+  readonly maxBytes?: number;
 }
 
-const NAMES: OptionNames<MemorySessionStoreOptions> = { maxSessions: true };
+const NAMES: OptionNames<MemorySessionStoreOptions> = { maxSessions: true, maxBytes: true };
 
 const DEFAULT_MAX_SESSIONS = 100_000;
+const DEFAULT_MAX_BYTES = 268_435_456;
+/** The bytes of a session beside its values, about. */
+const SESSION_BYTES = 256;
 
 interface MemorySession extends StoredSession {
   readonly createdAt: number;
   readonly expiresAt: number;
+  readonly bytes: number;
 }
 
 export class MemorySessionStore extends SessionStore {
@@ -41,16 +48,15 @@ export class MemorySessionStore extends SessionStore {
   /** When the sessions ended, the earliest first. */
   private readonly endings = new Map<string, number>();
   private readonly maxSessions: number;
+  private readonly maxBytes: number;
+  private bytes = 0;
 
-  /** @throws FrameworkError `E_SESSION_STORE` unless `maxSessions` is a whole number above 0 */
+  /** @throws FrameworkError `E_SESSION_STORE` for a limit that is no whole number above 0 */
   constructor(options: MemorySessionStoreOptions = {}) {
     super();
     checkOptionNames(options, NAMES, "new MemorySessionStore");
-    this.maxSessions = options.maxSessions ?? DEFAULT_MAX_SESSIONS;
-    if (Number.isSafeInteger(this.maxSessions) && this.maxSessions > 0) return;
-    throw new FrameworkError(`maxSessions is a whole number above 0, not ${valueText(this.maxSessions)}`, {
-      code: "E_SESSION_STORE",
-    });
+    this.maxSessions = limitOf("maxSessions", options.maxSessions ?? DEFAULT_MAX_SESSIONS);
+    this.maxBytes = limitOf("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES);
   }
 
   /** The number of records, those included whose time is over and that nothing has swept yet. */
@@ -67,7 +73,7 @@ export class MemorySessionStore extends SessionStore {
     const { now } = times;
     if (this.entries.has(key) || this.endings.has(key)) return false;
     this.makeRoom(now);
-    this.entries.set(key, entryOf(key, new Map(values), now, times));
+    this.keep(entryOf(key, new Map(values), now, times));
     return true;
   }
 
@@ -86,15 +92,17 @@ export class MemorySessionStore extends SessionStore {
   }
 
   override end(key: string, now: number): void {
-    this.entries.delete(key);
+    this.drop(key);
     this.forgetEndings(now);
     this.endings.delete(key);
     this.endings.set(key, now);
+    // A client that signs in and out all the time must not fill the memory with the ids that it had.
+    if (this.endings.size > this.maxSessions) this.forgetEarliestEnding();
   }
 
   override sweepExpired(now = Date.now()): number {
     const before = this.entries.size;
-    for (const [key, { expiresAt }] of this.entries) if (expiresAt <= now) this.entries.delete(key);
+    for (const [key, { expiresAt }] of this.entries) if (expiresAt <= now) this.drop(key);
     this.forgetEndings(now);
     return before - this.entries.size;
   }
@@ -102,7 +110,7 @@ export class MemorySessionStore extends SessionStore {
   private entryAt(key: string, now: number): MemorySession | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined || entry.expiresAt > now) return entry;
-    this.entries.delete(key);
+    this.drop(key);
     return undefined;
   }
 
@@ -114,10 +122,31 @@ export class MemorySessionStore extends SessionStore {
     const isRenewed = times.now - entry.renewedAt >= RENEW_AFTER_MS;
     const values = merged(entry.values, changes);
     // A renewed entry goes to the end of the map.
-    if (isRenewed) this.entries.delete(key);
-    const next = isRenewed ? entryOf(key, values, entry.createdAt, times) : { ...entry, values };
-    this.entries.set(key, next);
+    if (isRenewed) this.drop(key);
+    const next = isRenewed
+      ? entryOf(key, values, entry.createdAt, times)
+      : { ...entry, values, bytes: bytesOf(values) };
+    this.keep(next);
     return { isRenewed, expiresAt: next.expiresAt, size: values.size };
+  }
+
+  private keep(entry: MemorySession): void {
+    this.bytes += entry.bytes - (this.entries.get(entry.key)?.bytes ?? 0);
+    this.entries.set(entry.key, entry);
+    if (this.bytes > this.maxBytes) this.dropOldest(entry);
+  }
+
+  private drop(key: string): void {
+    this.bytes -= this.entries.get(key)?.bytes ?? 0;
+    this.entries.delete(key);
+  }
+
+  /** The entry that was just written stays, however large it is. */
+  private dropOldest(written: MemorySession): void {
+    for (const key of this.entries.keys()) {
+      if (key !== written.key) this.drop(key);
+      if (this.bytes <= this.maxBytes) return;
+    }
   }
 
   /** Two old entries for each new one: the map cannot fill with entries whose time is over. */
@@ -125,9 +154,14 @@ export class MemorySessionStore extends SessionStore {
     let looked = 0;
     for (const [key, { expiresAt }] of this.entries) {
       const isOver = expiresAt <= now;
-      if (isOver || this.entries.size >= this.maxSessions) this.entries.delete(key);
+      if (isOver || this.entries.size >= this.maxSessions) this.drop(key);
       if (!isOver && ++looked === 2) break;
     }
+  }
+
+  private forgetEarliestEnding(): void {
+    const [earliest] = this.endings.keys();
+    if (earliest !== undefined) this.endings.delete(earliest);
   }
 
   private forgetEndings(now: number): void {
@@ -140,7 +174,19 @@ export class MemorySessionStore extends SessionStore {
 
 function entryOf(key: string, values: SessionValues, createdAt: number, times: SessionTimes): MemorySession {
   const { now, idleMs, absoluteMs } = times;
-  return { key, values, createdAt, renewedAt: now, expiresAt: Math.min(now + idleMs, createdAt + absoluteMs) };
+  const expiresAt = Math.min(now + idleMs, createdAt + absoluteMs);
+  return { key, values, createdAt, renewedAt: now, expiresAt, bytes: bytesOf(values) };
+}
+
+function bytesOf(values: SessionValues): number {
+  let length = 0;
+  for (const [name, text] of values) length += name.length + text.length;
+  return SESSION_BYTES + 2 * length;
+}
+
+function limitOf(name: string, limit: number): number {
+  if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  throw new FrameworkError(`${name} is a whole number above 0, not ${valueText(limit)}`, { code: "E_SESSION_STORE" });
 }
 
 function merged(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {

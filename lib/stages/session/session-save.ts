@@ -6,7 +6,14 @@ import type { Context } from "../../http/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import { surplusMessages } from "./flash-fields.js";
 import { storeKey, type SaveResult, type Session } from "./session.js";
-import { NO_CHANGES, RENEW_AFTER_MS, type KeptSession, type SessionChanges, type SessionTimes } from "./store.js";
+import {
+  NO_CHANGES,
+  RENEW_AFTER_MS,
+  type KeptSession,
+  type SessionChanges,
+  type SessionTimes,
+  type SessionUpdate,
+} from "./store.js";
 
 const log = tracing.target("framework::session");
 
@@ -64,9 +71,10 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
   const changes = changesOf(session);
   for (let tries = 0; tries < MOST_IDS; tries++) {
     const id = session.newId;
-    const moved = await session.ask((store) =>
+    const answer = await session.ask((store) =>
       store.move(storeKey(from), storeKey(id), changes, timesOf(ctx, session)),
     );
+    const moved = answer === "taken" ? answer : session.failing(() => checkedUpdate(answer));
     // A sign-in counts also if another request has ended the session before: what was put now begins a new one.
     if (moved === "ended" || moved === "unknown") return createSession(ctx, session);
     if (moved !== "taken") return cookieOf(ctx, id, true, moved);
@@ -76,7 +84,8 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
 }
 
 async function updateSession(ctx: Context, session: Session, id: string, changes: SessionChanges): Promise<SaveResult> {
-  const kept = await session.ask((store) => store.update(storeKey(id), changes, timesOf(ctx, session)));
+  const answer = await session.ask((store) => store.update(storeKey(id), changes, timesOf(ctx, session)));
+  const kept = session.failing(() => checkedUpdate(answer));
   if (kept === "unknown") return createSession(ctx, session);
   if (kept === "ended") {
     if (changes !== NO_CHANGES) log.debug("session ended while the request was running: its changes are dropped");
@@ -88,10 +97,18 @@ async function updateSession(ctx: Context, session: Session, id: string, changes
 
 async function trimMessages(ctx: Context, session: Session, id: string): Promise<void> {
   const record = await session.ask((store, now) => store.load(storeKey(id), now));
-  const deleted = record === undefined ? [] : surplusMessages(record.values, MOST_MESSAGES);
+  const deleted = record === undefined ? [] : session.failing(() => surplusMessages(record.values, MOST_MESSAGES));
   if (deleted.length === 0) return;
   log.warn("flash messages dropped: no page has taken them", { count: deleted.length });
   await session.ask((store) => store.update(storeKey(id), { set: NO_CHANGES.set, deleted }, timesOf(ctx, session)));
+}
+
+/** A store may return anything: a browser must not get a cookie for a record that may not exist. */
+function checkedUpdate(answer: SessionUpdate): SessionUpdate {
+  if (answer === "ended" || answer === "unknown") return answer;
+  const { expiresAt, size } = (answer ?? {}) as Partial<KeptSession>;
+  if (Number.isFinite(expiresAt) && Number.isFinite(size)) return answer;
+  throw new TypeError("the session store returned a result that it cannot return");
 }
 
 function cookieOf(ctx: Context, id: string, isNew: boolean, { expiresAt }: KeptSession): SaveResult {

@@ -240,7 +240,8 @@ export class Session {
     }
   }
 
-  private failing<T>(work: () => T): T {
+  /** Runs a check of what the store returned. What it throws is a failure of the store. @internal */
+  failing<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {

@@ -17,6 +17,10 @@ const OTHER = "0".repeat(64);
 const routes = () =>
   new Routes([
     Route.get("/", () => "page"),
+    Route.get("/public-form", (ctx: Context) => {
+      ctx.set("Cache-Control", "public, max-age=60");
+      return CsrfToken.of(ctx).masked();
+    }),
     Route.get("/form", (ctx: Context) => CsrfToken.of(ctx).masked()),
     Route.get("/field", (ctx: Context) => CsrfToken.of(ctx).field()),
     Route.get("/begin", (ctx: Context) => {
@@ -292,6 +296,20 @@ describe("the token of a form", () => {
       const browser = app.withCookies();
       const form = await (await browser.get(path)).text();
       expect((await browser.post("/act", { form: { _token: form } })).status, path).to.equal(200);
+    }
+  });
+
+  it("keeps its page out of shared caches, so that no visitor gets the form of another one", async () => {
+    for (const open of [alone, withSession]) {
+      await using app = await open();
+      const browser = app.withCookies();
+
+      for (const visit of ["first", "second"]) {
+        const page = await browser.get("/public-form");
+        expect(page.headers.get("cache-control"), visit).to.equal("no-store");
+        expect((await browser.post("/act", { form: { _token: await page.text() } })).status, visit).to.equal(200);
+      }
+      expect(app.logs.transcript()).to.include("Cache-Control: public replaced by no-store");
     }
   });
 

@@ -73,6 +73,10 @@ const routes = () =>
       });
       return redirect().back("/").withErrors(error);
     }),
+    Route.post("/names", async (ctx: Context) => {
+      const names = Object.keys(await ctx.form());
+      return redirect().withErrors(Object.fromEntries(names.map((name) => [name, "unknown"])));
+    }),
     Route.post("/bag", () =>
       redirect()
         .to("/")
@@ -314,6 +318,17 @@ describe("a redirect", () => {
 
       expect(await inputOf({ name: "A" }, { "x-inertia": "true" })).to.deep.equal({});
       expect(await inputOf({ essay: "x".repeat(40_000), name: "A" })).to.deep.equal({ name: "A" });
+    }));
+
+  it("leaves no errors above the limit, so that a form with a thousand wrong names gets an answer", () =>
+    withApp(async (_app, browser) => {
+      const names = Array.from({ length: 900 }, (_, at) => `${at}`.padEnd(400, "x"));
+
+      const response = await browser.post("/names", { form: Object.fromEntries(names.map((name) => [name, "1"])) });
+      const { errors } = await (await browser.get("/")).json<{ errors: Record<string, object> }>();
+
+      expect(response.status).to.equal(303);
+      expect(Object.keys(errors["default"] ?? {})).to.deep.equal(names.slice(0, 80));
     }));
 
   it("leaves nothing where it fails, and is a warning without a session stage", async () => {

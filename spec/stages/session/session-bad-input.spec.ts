@@ -49,6 +49,9 @@ const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.spl
 /** The next character at the end: in base64url it may stand for the same bytes. */
 const spare = (text: string) => text.slice(0, -1) + String.fromCodePoint((text.codePointAt(text.length - 1) ?? 0) + 1);
 
+/** The values of a session with one long text. */
+const textOf = (length: number) => new Map([["text", "x".repeat(length)]]);
+
 const shared = (path: string, work: (session: Session) => unknown) =>
   Route.get(path, async (ctx: Context) => {
     ctx.set("Cache-Control", "public, max-age=60");
@@ -313,6 +316,26 @@ describe("a session's store", () => {
     await expectProblem(await response, { status: 503 });
   });
 
+  for (const garbage of [undefined, null, "garbage", 42, {}])
+    it(`that returns ${JSON.stringify(garbage)} from a save makes the answer a 503 without a cookie`, async () => {
+      const store = new (class extends MemorySessionStore {
+        override update(): never {
+          return garbage as never;
+        }
+        override move(): never {
+          return garbage as never;
+        }
+      })();
+      await using app = await start(store);
+      const cookie = cookieOf(await app.post("/name/Ada"));
+
+      for (const path of ["/name/Eve", "/login"]) {
+        const response = await app.post(path, { headers: { cookie } });
+        await expectProblem(response, { status: 503, slug: "unavailable" });
+        expect(response.headers.getSetCookie()).to.deep.equal([]);
+      }
+    });
+
   it("gets another id when one is in use, at most eight", async () => {
     let tries = 0;
     const store = new (class extends MemorySessionStore {
@@ -344,6 +367,40 @@ describe("a session's store", () => {
     expect(store.size).to.equal(1);
     expect(store.sweepExpired(clock.now() + 14 * DAY_MS)).to.equal(1);
     expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number above 0, not 0");
+  });
+
+  it("in memory is bounded in bytes, also where a session grows, and keeps the one that was written", () => {
+    const store = new MemorySessionStore({ maxBytes: 100_000 });
+    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
+    const kept = () => ["first", "second", "third", "fourth"].filter((key) => store.load(key, 1000) !== undefined);
+
+    for (const key of ["first", "second", "third"]) store.create(key, textOf(15_000), times);
+    expect(kept()).to.deep.equal(["first", "second", "third"]);
+    store.create("fourth", textOf(15_000), times);
+    expect(kept()).to.deep.equal(["second", "third", "fourth"]);
+    store.update("second", { set: textOf(25_000), deleted: [] }, times);
+    expect(kept()).to.deep.equal(["second", "fourth"]);
+    store.end("second", 1000);
+    store.create("third", textOf(15_000), times);
+    expect(kept()).to.deep.equal(["third", "fourth"]);
+    store.move("fourth", "first", { set: textOf(60_000), deleted: [] }, times);
+    expect(kept()).to.deep.equal(["first"]);
+    expect(() => new MemorySessionStore({ maxBytes: 1.5 })).to.throw("maxBytes is a whole number above 0, not 1.5");
+  });
+
+  it("in memory remembers a bounded number of sessions that ended, the latest ones", () => {
+    const store = new MemorySessionStore({ maxSessions: 3 });
+    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
+    const keys = ["first", "second", "third", "fourth"];
+
+    for (const key of keys) store.end(key, 1000);
+
+    expect(keys.map((key) => store.update(key, { set: new Map(), deleted: [] }, times))).to.deep.equal([
+      "unknown",
+      "ended",
+      "ended",
+      "ended",
+    ]);
   });
 
   it("is not asked after a timeout", async () => {
