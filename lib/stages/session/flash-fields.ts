@@ -27,7 +27,11 @@ type Field = readonly [name: string, value: string | readonly string[]];
 
 /** Patterns of the log that stand for contents in general. Forms have such fields, and their texts are no secrets. */
 const OF_CONTENTS: ReadonlySet<string> = new Set(["bind", "body", "cache_value", "payload", "sql_args"]);
-const secrets = new RedactionPatterns(DENY_LIST.filter((pattern) => !OF_CONTENTS.has(pattern)));
+/** Names of forms, which no log has. */
+const OF_FORMS = ["cvc", "passcode", "passphrase"];
+/** Names that are too short to be looked for within others, such as `shipping`. */
+const WHOLE_NAMES: ReadonlySet<string> = new Set(["pass", "pin"]);
+const secrets = new RedactionPatterns([...DENY_LIST.filter((pattern) => !OF_CONTENTS.has(pattern)), ...OF_FORMS]);
 
 /** A new field for a message. Its place in the order of names is the order of time. */
 export function messageField(now: number): string {
@@ -84,7 +88,11 @@ function fitting(fields: readonly Field[]): Record<string, Field[1]> {
 
 /** Also in camel case, as in `apiKey` and `privateKey`. */
 function isSecret(name: string): boolean {
-  return secrets.matches(name) || secrets.matches(name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, "_"));
+  return (
+    WHOLE_NAMES.has(name.toLowerCase()) ||
+    secrets.matches(name) ||
+    secrets.matches(name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, "_"))
+  );
 }
 
 /** The flash among the values of a session. */

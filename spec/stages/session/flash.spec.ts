@@ -279,6 +279,9 @@ describe("a redirect", () => {
         "cvv",
         "privateKey",
         "client_secret",
+        "card-cvc",
+        "passCode",
+        "PIN",
         "otp",
       ];
       const form = {
