@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Child } from "./child.js";
+import { until } from "./until.js";
 
 /** Starts a program by its name, in a folder. */
 export type StartProgram = (name: string, folder: string) => Promise<Child>;
@@ -91,6 +92,8 @@ class RunningProgram implements AsyncDisposable {
     writeFileSync(join(this.folder, "app.log"), this.child.errors);
     const options = { env: { ...process.env, PID: String(this.child.pid) }, cwd: this.folder };
     const { stdout } = await promisify(execFile)("sh", ["-c", command], options);
+    // On a busy machine the next command would come before the signal.
+    if (command.startsWith("kill -TERM")) await until(() => this.child.errors.includes("drain"));
     const said = stdout.replaceAll("\r", "");
     return this.ports.reduce((text, [as, port]) => text.replaceAll(`:${port}`, `:${as}`), said);
   }
