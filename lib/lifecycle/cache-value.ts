@@ -4,7 +4,6 @@
  */
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 
 /** 64 MiB of text, in UTF-16 code units. */
 export const MAX_CACHE_VALUE_LENGTH = 67_108_864;
@@ -96,11 +95,6 @@ export function checkTags(tags: readonly string[]): void {
   throw new FrameworkError(`a cached value has at most ${MAX_CACHE_TAGS} tags, not ${tags.length}`, {
     code: "E_CACHE_KEY",
   });
-}
-
-/** A delay for a timer: at least 1 ms, at most what Node takes. */
-export function timerMs(ms: number): number {
-  return Math.min(Math.max(Math.ceil(ms), 1), LONGEST_TIMER_MS);
 }
 
 function deepFreeze(value: unknown): unknown {

@@ -163,7 +163,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
     },
   ],
   [
-    "a record ends a time after its creation, whatever renews or moves it",
+    "a record ends a time after its creation, also if it is renewed or moved",
     async (trial) => {
       await trial.create();
       for (let ms = HOUR_MS / 2; ms < 2.5 * HOUR_MS; ms += HOUR_MS / 2)

@@ -35,7 +35,7 @@ describe("MemoryCache", () => {
     expect(await cache.get("key 99")).to.equal("x".repeat(1000));
   });
 
-  it("counts no byte twice, whatever is written, replaced, deleted and invalidated", async () => {
+  it("counts no byte twice when values are written, replaced, deleted and invalidated", async () => {
     const cache = new MemoryCache();
     for (const value of ["a", "bb", "ccc"]) await cache.set("key", value, HOUR_MS, { tags: ["tag"] });
     await cache.set("other", 1, HOUR_MS, { tags: ["tag", "second"] });

@@ -1,7 +1,7 @@
 /**
  * Stage layer: refuses an unsafe request that a page of another site may have caused (double submit). The request needs the token of its
  * cookie in a header or in a form field, which another site cannot read. Browsers also tell where a request comes from; one from another
- * site is refused whatever it carries.
+ * site is refused, also with a valid token.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { readForm } from "../../http/body-reader.js";

@@ -22,7 +22,7 @@ export class Manifest {
 
   private constructor(
     private readonly chunks: ReadonlyMap<string, BuildChunk>,
-    /** Of the parsed manifest, whatever the order of its keys: build machines differ in that. */
+    /** Of the parsed manifest, with its keys in order: build machines write them in different orders. */
     readonly version: string,
   ) {
     for (const { file, integrity } of chunks.values())

@@ -68,7 +68,7 @@ export class Session {
   changes: Map<string, string | undefined> | undefined = undefined;
   /** @internal */
   fate: SessionFate = "stays";
-  /** The first failure of the store. The request is answered with it, whatever its handler does. @internal */
+  /** The first failure of the store. The request is answered with it, and not with what its handler gives. @internal */
   failure: unknown = undefined;
   /** The CSRF stage, which binds its token to the id. @internal */
   whenSaved: SavedListener | undefined = undefined;

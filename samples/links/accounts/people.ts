@@ -16,7 +16,7 @@ export class People {
   static readonly capacity = 10_000;
   private readonly people = new Map<string, Person>();
   /** Compared with where there is no such person, so that the time of an answer does not tell who has an account. */
-  private readonly nobody = { salt: randomBytes(16), hash: randomBytes(HASH_BYTES) };
+  private readonly unknownPerson = { salt: randomBytes(16), hash: randomBytes(HASH_BYTES) };
 
   /** False if the name is taken, or no account is left. */
   async add(name: string, password: string): Promise<boolean> {
@@ -28,7 +28,7 @@ export class People {
   }
 
   async knows(name: string, password: string): Promise<boolean> {
-    const { salt, hash } = this.people.get(name) ?? this.nobody;
+    const { salt, hash } = this.people.get(name) ?? this.unknownPerson;
     return timingSafeEqual(await derive(password, salt, HASH_BYTES), hash);
   }
 }
