@@ -18,6 +18,7 @@ import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/op
 import { Readiness } from "../lifecycle/readiness.js";
 import { Startup } from "../lifecycle/startup.js";
 import { SubsystemRegistry } from "../lifecycle/subsystem-registry.js";
+import { Metrics } from "../observe/metrics/metrics.js";
 import { ApplicationLog } from "./application-log.js";
 import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { AppConfig } from "./config.js";
@@ -64,6 +65,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   throwAny([...subsystems.check(), ...config.check()]);
 
   const clock = container.get(Clock);
+  prepare(subsystems, clock, () => container.get(Metrics));
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
   return {
@@ -75,7 +77,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     container,
     log,
     routes: checked.routeCollection.all,
-    ...pipelineParts(plan, { checked, container, config, log }),
+    ...pipelineParts(plan, { checked, container, config, log, subsystems }),
     requestHandler: new RequestHandler({
       app: plan.koa,
       clock,
@@ -96,11 +98,12 @@ interface PipelineInput {
   readonly container: Container;
   readonly config: AppConfig;
   readonly log: ApplicationLog;
+  readonly subsystems: SubsystemRegistry;
 }
 
 function pipelineParts(
   plan: Plan,
-  { checked, container, config, log }: PipelineInput,
+  { checked, container, config, log, subsystems }: PipelineInput,
 ): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "processWarnings" | "chainOf"> {
   const { inspected, routeCollection } = checked;
   const callsRead = plan.calls.length;
@@ -121,6 +124,7 @@ function pipelineParts(
       lastFallback: devFallback(plan),
       site,
       log,
+      entersWorkScope: subsystems.members.some(({ subsystem }) => subsystem.followsRequests === true),
     }),
   };
 }
@@ -130,6 +134,10 @@ function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): Su
   const provided = container.instances().filter((each) => each instanceof Subsystem);
   const ofStages = stages.flatMap(({ layer }) => (hasSubsystems(layer) ? layer.subsystems : []));
   return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
+}
+
+function prepare({ members }: SubsystemRegistry, clock: Clock, metrics: () => Metrics): void {
+  for (const { name, subsystem } of members) subsystem.prepare?.({ name, clock, metrics: metrics() });
 }
 
 /** A stage that works with a subsystem, such as the store of the sessions. */

@@ -12,6 +12,7 @@ import type { Layer, Run } from "../http/middleware.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { enterRequest } from "../tracing/flow.js";
 import { Health, HealthLayer } from "../stages/health.js";
+import { inWorkScope } from "../lifecycle/work-scope.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { lastResortHandler, errorBoundary } from "../pipeline/error-boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
@@ -103,12 +104,14 @@ export interface ChainParts {
   readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
   readonly log: ApplicationLog;
+  /** True if a subsystem reads the scope of the request. */
+  readonly entersWorkScope: boolean;
 }
 
 /** Each chain is composed when it is first needed, not here. */
 export function chainsOf(
   pipeline: Pipeline,
-  { routeCollection, routeGuard, lastFallback, site, log }: ChainParts,
+  { routeCollection, routeGuard, lastFallback, site, log, entersWorkScope }: ChainParts,
 ): ChainOf {
   const resolveReply = unresolvedReplies(pipeline, site.origin);
   const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
@@ -119,7 +122,8 @@ export function chainsOf(
       fallback,
     });
     const gate = phase === "booting" ? new BootingLayer() : undefined;
-    const chain = lastResortHandler(pipeline.compose(router, { boundary, gate }));
+    const handler = lastResortHandler(pipeline.compose(router, { boundary, gate }));
+    const chain: RequestChain = entersWorkScope ? (ctx) => inWorkScope(ctx, handler, ctx) : handler;
     const { subscriber } = log;
     // To enter an asynchronous flow costs time in each request, so only applications that need it do it.
     if (subscriber === undefined && !opensSpans(pipeline)) return chain;

@@ -42,9 +42,17 @@ export { token, type InjectionToken, type Token } from "../di/token.js";
 
 export { Cache, CacheUnavailableError, type CacheScript } from "../lifecycle/cache.js";
 export type { LifecycleOptions } from "../lifecycle/options.js";
+export {
+  Operations,
+  SUBSYSTEM_OPERATION_DURATION,
+  type OperationNames,
+  type SubsystemHost,
+  type SubsystemMetrics,
+} from "../lifecycle/operations.js";
 export { Readiness, type ReadinessReport } from "../lifecycle/readiness.js";
 export type { LifecycleState } from "../lifecycle/state.js";
 export { ShutdownLast, Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../lifecycle/subsystem.js";
+export { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
 
 export { Controller } from "../routing/controller.js";
 export {

@@ -12,6 +12,7 @@
  *   override probe(signal: AbortSignal) { return this.pool.query("select 1", { signal }); }
  * }
  */
+import type { SubsystemHost } from "./operations.js";
 import type { TracingLayer } from "../tracing/registry.js";
 
 /** In start order; the stop order is the reverse. */
@@ -24,6 +25,15 @@ export abstract class Subsystem {
 
   /** Distinguishes several subsystems of one kind in health checks and events. Default: the name of the class. */
   declare readonly name?: string;
+
+  /**
+   * True if `currentWorkScope()` must hold the request in whose name the subsystem works. To carry it along costs time in each request,
+   * so it is off unless set.
+   */
+  declare readonly followsRequests?: boolean;
+
+  /** Called once by `build()`, before `start`: with the name, the clock and the metrics of the application. Opens no connection. */
+  prepare?(host: SubsystemHost): void;
 
   /** Called once, after all subsystems of an earlier kind have started. If it throws or rejects, the application does not start. */
   abstract start(): unknown;

@@ -1,0 +1,116 @@
+/**
+ * What the operations of a subsystem report: a span, a duration by operation and outcome, and a DEBUG event. Nothing of it holds a value:
+ * no bind, cached value, payload or content of a mail. Every subsystem of the framework works through one.
+ *
+ * @example
+ * override prepare(host: SubsystemHost) { this.operations = new Operations({ target: "framework::db", span: "framework.db.query" }, host); }
+ * find(id: number) { return this.operations.run("select", () => this.driver.query(SELECT, [id])); }
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import type { Clock } from "../runtime/clock.js";
+import type { Fields } from "../tracing/subscriber.js";
+import { type Target, tracing } from "../tracing/tracing.js";
+
+/** The part of `Metrics` that a subsystem needs. */
+export interface SubsystemMetrics {
+  describeHistogram(name: string, help: string): void;
+  describeGauge(name: string, help: string): void;
+  describeCounter(name: string, help: string): void;
+  increment(name: string, labels: Readonly<Record<string, string>>, by?: number): void;
+  set(name: string, labels: Readonly<Record<string, string>>, value: number): void;
+  histogram(name: string, labels: Readonly<Record<string, string>>): { observe(value: number): void };
+}
+
+/** What the application gives to its subsystems. */
+export interface SubsystemHost {
+  /** The name in events, metrics and health checks: `database`, or `database:Ledger` where there are several. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly metrics: SubsystemMetrics;
+}
+
+export interface OperationNames {
+  /** Of the events, for example `framework::db`. */
+  readonly target: string;
+  /** For example `framework.db.query`. */
+  readonly span: string;
+}
+
+/** Histogram in seconds, with the labels `subsystem`, `operation` and `outcome`: `ok`, `error` or `aborted`. */
+export const SUBSYSTEM_OPERATION_DURATION = "framework_subsystem_operation_duration_seconds";
+
+type OperationOutcome = "ok" | "error" | "aborted";
+
+export class Operations {
+  private readonly log: Target;
+  private readonly durations = new Map<string, { observe(value: number): void }>();
+
+  constructor(
+    private readonly names: OperationNames,
+    private readonly host: SubsystemHost,
+  ) {
+    this.log = tracing.target(names.target);
+    host.metrics.describeHistogram(
+      SUBSYSTEM_OPERATION_DURATION,
+      "Duration of the operations of subsystems in seconds.",
+    );
+  }
+
+  /**
+   * Runs `work` inside a span and reports its end. `operation` is a constant of the code, for it is a label: never a key or a name that a
+   * client chose. Returns what `work` returns; a promise settles as that of `work` does.
+   */
+  run<T>(operation: string, work: () => T, fields?: Fields): T {
+    const began = this.host.clock.monotonic();
+    const span = this.log.span(this.names.span, { subsystem: this.host.name, operation, ...fields });
+    let result: T;
+    try {
+      result = span.run(work);
+    } catch (error) {
+      this.ended(operation, began, outcomeOf(error), error);
+      throw error;
+    }
+    if (!(result instanceof Promise)) {
+      this.ended(operation, began, "ok");
+      return result;
+    }
+    return result.then(
+      (value: unknown) => {
+        this.ended(operation, began, "ok");
+        return value;
+      },
+      (error: unknown) => {
+        this.ended(operation, began, outcomeOf(error), error);
+        throw error;
+      },
+    ) as T; // Settles as `result` does.
+  }
+
+  private ended(operation: string, began: number, outcome: OperationOutcome, error?: unknown): void {
+    const elapsed = this.host.clock.monotonic() - began;
+    const key = `${outcome} ${operation}`;
+    (this.durations.get(key) ?? this.admit(key, operation, outcome)).observe(elapsed / 1000);
+    if (!this.log.enabled("debug")) return;
+    const fields = { subsystem: this.host.name, operation, outcome, duration_ms: Math.trunc(elapsed) };
+    const code = codeOf(error);
+    this.log.debug("operation ended", code === undefined ? fields : { ...fields, code });
+  }
+
+  private admit(key: string, operation: string, outcome: OperationOutcome): { observe(value: number): void } {
+    const labels = { subsystem: this.host.name, operation, outcome };
+    const made = this.host.metrics.histogram(SUBSYSTEM_OPERATION_DURATION, labels);
+    this.durations.set(key, made);
+    return made;
+  }
+}
+
+function outcomeOf(error: unknown): OperationOutcome {
+  return error instanceof Error && error.name === "AbortError" ? "aborted" : "error";
+}
+
+/** Only the code: the message of a driver may quote a value. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof FrameworkError) return error.code;
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}

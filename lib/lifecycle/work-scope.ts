@@ -1,0 +1,24 @@
+/**
+ * The request or the job in whose name code runs now. A subsystem reads its signal, so that a query ends with the request that asked
+ * for it. The application enters a scope for each request where one of its subsystems has `followsRequests`.
+ *
+ * Internal: a handler has `ctx.signal`.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+export interface WorkScope {
+  /** Aborts when the answer is not wanted any more: the client left, a timeout, the end of the process. */
+  readonly signal: AbortSignal;
+}
+
+const scopes = new AsyncLocalStorage<WorkScope | undefined>();
+
+/** The scope of the running code; `undefined` outside requests and jobs. */
+export function currentWorkScope(): WorkScope | undefined {
+  return scopes.getStore();
+}
+
+/** Runs `run(argument)` in the scope, with everything asynchronous that it starts. `undefined` leaves the surrounding scope. */
+export function inWorkScope<A, T>(scope: WorkScope | undefined, run: (argument: A) => T, argument: A): T {
+  return scopes.run(scope, run, argument);
+}
