@@ -112,6 +112,7 @@ export class ApplicationRun {
     const stopped = isBooting ? startup.stop() : undefined;
     const { connections } = requestHandler;
     const { forced, cut } = await drain({ listener, connections, clock, delayMs, deadlineMs });
+    await this.parts.events?.idle(this.parts.times.stopTimeoutMs);
     const failures = await (stopped ?? startup.stop());
     for (const { message } of failures) this.report(message);
     await this.dispose();

@@ -9,6 +9,7 @@ import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
+import { Events } from "../events/events.js";
 import { Clock } from "../runtime/clock.js";
 import { profile } from "../runtime/profile.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
@@ -45,6 +46,8 @@ export interface ApplicationParts {
   readonly readiness: Readiness;
   readonly subsystems: SubsystemRegistry;
   readonly startup: Startup;
+  /** Undefined where no class injects `Events`. */
+  readonly events: Events | undefined;
   /** Shut down after the last subsystem. */
   readonly shutdownLast: readonly ShutdownLast[];
   readonly graph: ApplicationGraph;
@@ -65,6 +68,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   throwAny([...subsystems.check(), ...config.check()]);
 
   const clock = container.get(Clock);
+  const events = eventsOf(container);
   prepare(subsystems, clock, () => container.get(Metrics));
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
@@ -77,7 +81,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     container,
     log,
     routes: checked.routeCollection.all,
-    ...pipelineParts(plan, { checked, container, config, log, subsystems }),
+    ...pipelineParts(plan, { checked, container, config, log, subsystems, events }),
     requestHandler: new RequestHandler({
       app: plan.koa,
       clock,
@@ -88,6 +92,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     lifecycle,
     readiness: container.get(Readiness),
     subsystems,
+    events,
     startup: new Startup(subsystems.members, clock, times.stopTimeoutMs),
     shutdownLast: shutdownLastOf(container),
   };
@@ -99,11 +104,12 @@ interface PipelineInput {
   readonly config: AppConfig;
   readonly log: ApplicationLog;
   readonly subsystems: SubsystemRegistry;
+  readonly events: Events | undefined;
 }
 
 function pipelineParts(
   plan: Plan,
-  { checked, container, config, log, subsystems }: PipelineInput,
+  { checked, container, config, log, subsystems, events }: PipelineInput,
 ): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "processWarnings" | "chainOf"> {
   const { inspected, routeCollection } = checked;
   const callsRead = plan.calls.length;
@@ -112,7 +118,9 @@ function pipelineParts(
   const pipeline = fillPipeline(plan, { stages, container, site });
   return {
     pipeline,
-    graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe()),
+    graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe(), (module, provided) =>
+      container.in(module).get(provided),
+    ),
     warnings: () => [
       ...warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
       ...pageWarnings(plan),
@@ -124,7 +132,7 @@ function pipelineParts(
       lastFallback: devFallback(plan),
       site,
       log,
-      entersWorkScope: subsystems.members.some(({ subsystem }) => subsystem.followsRequests === true),
+      entersWorkScope: entersWorkScope(subsystems, events),
     }),
   };
 }
@@ -134,6 +142,22 @@ function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): Su
   const provided = container.instances().filter((each) => each instanceof Subsystem);
   const ofStages = stages.flatMap(({ layer }) => (hasSubsystems(layer) ? layer.subsystems : []));
   return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
+}
+
+/** Undefined where no class injects `Events`: then nothing is emitted. */
+function eventsOf(container: Container): Events | undefined {
+  const instances = container.instances();
+  const events = instances.find((each) => each instanceof Events);
+  events?.collect(instances);
+  return events;
+}
+
+function entersWorkScope({ members }: SubsystemRegistry, events: Events | undefined): boolean {
+  const listeners = events?.listeners() ?? [];
+  return (
+    members.some(({ subsystem }) => subsystem.followsRequests === true) ||
+    listeners.some(({ time }) => time === "answered")
+  );
 }
 
 function prepare({ members }: SubsystemRegistry, clock: Clock, metrics: () => Metrics): void {

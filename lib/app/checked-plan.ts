@@ -5,6 +5,7 @@
 import { Maintenance } from "../stages/maintenance.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";
 import { Clock, SystemClock } from "../runtime/clock.js";
+import { Events } from "../events/events.js";
 import type { Lifecycle } from "../lifecycle/state.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { Filter } from "../observe/logging/filter.js";
@@ -86,6 +87,7 @@ function defaultBindings(
     provide(Clock).useFactory(() => new SystemClock()),
     provide(AppConfig).useFactory(() => new AppConfig()),
     provide(Metrics).useFactory(() => new Metrics()),
+    provide(Events).useFactory((resolve) => new Events(resolve(Clock))),
     provide(Maintenance).useFactory(() => new Maintenance()),
     // `installLogging` has read the environment; this code does not.
     provide(LogSink).useFactory(() => currentLog()?.sink ?? new StderrSink()),

@@ -3,7 +3,8 @@
  * its keys and lists have a fixed order. Tools and the graph endpoint read it.
  */
 import type { ModuleDescription } from "../di/inspection.js";
-import { nameOf } from "../di/token.js";
+import { type Class, type InjectionToken, nameOf } from "../di/token.js";
+import { listenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import { middlewareName } from "../http/middleware.js";
 import type { Route, RouteDescriptor } from "../routing/route.js";
@@ -15,6 +16,8 @@ export interface GraphModule {
   readonly controllers: readonly string[];
   readonly providers: readonly string[];
   readonly middleware: readonly string[];
+  /** `Announcer.announce on link.created`, for each listener among the providers. */
+  readonly listeners: readonly string[];
 }
 
 export interface GraphRoute extends Omit<RouteDescriptor, "name"> {
@@ -38,12 +41,13 @@ export function describeGraph(
   modules: readonly ModuleDescription[],
   routes: readonly GraphRoute[],
   stages: readonly StageRow[],
+  instanceOf: (module: Class, provided: InjectionToken) => unknown,
 ): ApplicationGraph {
   const sorted = routes.toSorted(byPathMethodName);
   return {
     format: "framework.uag.v1",
     schema_version: 1,
-    modules: modules.map(describeModule),
+    modules: modules.map((each) => describeModule(each, (provided) => instanceOf(each.module, provided))),
     routes: sorted,
     pages: [...new Set(sorted.flatMap(({ pages }) => pages))].toSorted(),
     pipeline: stages.map(({ number, slot, on }) => ({ number, slot, on })),
@@ -56,14 +60,10 @@ export function describeRoute(module: string, route: Route): GraphRoute {
   return { module, method, path, name: name ?? null, handler, params: route.path.names, pages, middleware };
 }
 
-function describeModule({
-  name,
-  imports,
-  exports,
-  controllers,
-  providers,
-  middleware,
-}: ModuleDescription): GraphModule {
+function describeModule(
+  { name, imports, exports, controllers, providers, middleware }: ModuleDescription,
+  instanceOf: (provided: InjectionToken) => unknown,
+): GraphModule {
   return {
     name,
     imports: imports.map(nameOf),
@@ -71,7 +71,14 @@ function describeModule({
     controllers: controllers.map(nameOf),
     providers: providers.map(nameOf),
     middleware: middleware.map(nameOf),
+    listeners: providers.flatMap((provided) => listenerNames(instanceOf(provided))),
   };
+}
+
+function listenerNames(instance: unknown): readonly string[] {
+  if (typeof instance !== "object" || instance === null) return [];
+  const { name } = instance.constructor;
+  return listenerMethods(instance).map(({ event, key }) => `${name}.${String(key)} on ${event.name}`);
 }
 
 function byPathMethodName(left: GraphRoute, right: GraphRoute): number {

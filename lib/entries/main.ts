@@ -54,6 +54,10 @@ export type { LifecycleState } from "../lifecycle/state.js";
 export { ShutdownLast, Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../lifecycle/subsystem.js";
 export { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
 
+export { event, type EventType, type PayloadOf } from "../events/event.js";
+export { Events } from "../events/events.js";
+export { On, type ListenerOptions } from "../events/on.js";
+
 export { Controller } from "../routing/controller.js";
 export {
   Any,

@@ -122,6 +122,12 @@ export abstract class Exchange extends Answer {
     else (this.moreGoneListeners ??= []).push(listener);
   }
 
+  /** Calls `work` once the answer is sent or the client has left. @internal */
+  afterAnswer(work: () => void): void {
+    const flow = currentFlow();
+    this.raw.once("close", () => resumeFlow(flow, work, undefined));
+  }
+
   /** The answer is handed over, or will never be. @internal */
   finish(): void {
     this.end ??= "handed over";

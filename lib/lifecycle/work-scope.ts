@@ -9,6 +9,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export interface WorkScope {
   /** Aborts when the answer is not wanted any more: the client left, a timeout, the end of the process. */
   readonly signal: AbortSignal;
+  /** Calls `work` once the answer is sent or the client has left. Missing where there is no answer. */
+  afterAnswer?(work: () => void): void;
 }
 
 const scopes = new AsyncLocalStorage<WorkScope | undefined>();

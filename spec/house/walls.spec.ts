@@ -18,6 +18,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ["runtime", "errors", "tracing"],
   observe: ["runtime", "errors", "tracing", "http"],
   routing: ["errors", "http", "di"],
+  // Of http only the interface of schemas, of routing only the class chain of a decorated method.
+  events: ["runtime", "errors", "tracing", "http", "lifecycle", "routing"],
   stages: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing"],
   pipeline: ["runtime", "errors", "tracing", "http"],
   server: ["runtime", "errors", "tracing", "http"],
@@ -30,6 +32,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "lifecycle",
     "observe",
     "routing",
+    "events",
     "stages",
     "pipeline",
     "server",

@@ -1,0 +1,35 @@
+/**
+ * An event: a thing that has happened in the application, as a value with a name and the type of its payload. `Events` emits it, and
+ * methods that are decorated with `@On(…)` get it.
+ *
+ * Not for work that must not be lost when the process ends: that is a job.
+ *
+ * @example
+ * export const linkCreated = event("link.created", z.object({ id: z.string() }));
+ * export const cacheWarmed = event<{ keys: number }>("cache.warmed");
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
+import type { Schema } from "../http/schema.js";
+
+/** Letters, digits, `.`, `-` and `_`: the name stands in logs and spans. */
+const NAME = /^[\w.-]{1,100}$/;
+
+export interface EventType<Payload = unknown> {
+  readonly name: string;
+  /** Checks each payload before a listener gets it. */
+  readonly schema: Schema<unknown, Payload> | undefined;
+}
+
+/** The payload of an event. */
+export type PayloadOf<E> = E extends EventType<infer Payload> ? Payload : never;
+
+/** @throws FrameworkError `E_EVENT_NAME` for a name that is not 1 to 100 letters, digits, `.`, `-` or `_` */
+export function event<Payload = void>(name: string, schema?: Schema<unknown, Payload>): EventType<Payload> {
+  if (typeof name !== "string" || !NAME.test(name)) {
+    const what = `${valueText(name)} is not the name of an event: use 1 to 100 letters, digits, ".", "-" and "_"`;
+    throw setupError(new FrameworkError(what, { code: "E_EVENT_NAME" }));
+  }
+  return Object.freeze({ name, schema });
+}

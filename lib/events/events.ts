@@ -1,0 +1,141 @@
+/**
+ * Emits events to the listeners of one application. Every module sees it: inject the class.
+ *
+ * A listener runs when the event is emitted, and `emit` waits for it. Inside a transaction it runs once the outermost transaction has
+ * committed, and not at all if that rolls back. A listener that fails is an ERROR event; the others run all the same. The options of
+ * `@On` say otherwise for one listener.
+ *
+ * @example
+ * constructor(private readonly events: Events) {}
+ * await this.events.emit(linkCreated, { id });
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { validate } from "../http/schema.js";
+import { currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
+import { currentWorkScope, inWorkScope } from "../lifecycle/work-scope.js";
+import { type Clock, OVERDUE, within } from "../runtime/clock.js";
+import { tracing } from "../tracing/tracing.js";
+import type { EventType } from "./event.js";
+import { listenerMethods, type ListenerTime } from "./on.js";
+
+const log = tracing.target("framework::events");
+
+/** A method of an instance that listens. */
+export interface EventListener {
+  readonly event: EventType;
+  /** `Announcer.announce`. */
+  readonly name: string;
+  readonly time: ListenerTime;
+  readonly call: (payload: unknown) => unknown;
+}
+
+export class Events {
+  private readonly byEvent = new Map<EventType, EventListener[]>();
+  private readonly running = new Map<Promise<void>, EventListener>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * Gives the payload to each listener, in the order of construction of their objects and of their methods. Resolves when the listeners
+   * that it waits for have ended.
+   *
+   * @throws ValidationError if the schema of the event refuses the payload; what a listener with `inTransaction` throws
+   */
+  async emit<P>(event: EventType<P>, ...payload: P extends void ? [] : [payload: P]): Promise<void> {
+    const [given] = payload as readonly unknown[];
+    const value = event.schema === undefined ? given : await validate(event.schema, given);
+    for (const listener of this.byEvent.get(event) ?? []) await this.deliver(listener, value);
+  }
+
+  /** The listeners, event by event: for the graph of the application. @internal */
+  listeners(): readonly EventListener[] {
+    return [...this.byEvent.values()].flat();
+  }
+
+  /** Finds the listeners among the instances of the application. Two events of one name are refused. @internal */
+  collect(instances: readonly unknown[]): void {
+    for (const instance of instances) {
+      if (typeof instance === "object" && instance !== null) this.addListenersOf(instance);
+    }
+  }
+
+  /**
+   * Waits for the listeners that run after an answer, `limitMs` at most. Called when the last request is over.
+   * @internal
+   */
+  async idle(limitMs: number): Promise<void> {
+    const all = (async () => {
+      while (this.running.size > 0) await Promise.all(this.running.keys());
+    })();
+    if ((await within(this.clock, limitMs, all)) !== OVERDUE) return;
+    const names = [...this.running.values()].map(({ name }) => name);
+    log.error("listeners did not end before the stop", { listeners: names, limit_ms: limitMs });
+  }
+
+  private addListenersOf(instance: object): void {
+    for (const { event, key, time } of listenerMethods(instance)) {
+      const name = `${instance.constructor.name}.${String(key)}`;
+      const call = (payload: unknown): unknown => methodOf(instance, key).call(instance, payload);
+      this.listOf(event).push({ event, name, time, call });
+    }
+  }
+
+  private listOf(event: EventType): EventListener[] {
+    const known = this.byEvent.get(event);
+    if (known !== undefined) return known;
+    const twin = [...this.byEvent.keys()].find(({ name }) => name === event.name);
+    if (twin !== undefined) throw sameName(event.name);
+    const made: EventListener[] = [];
+    this.byEvent.set(event, made);
+    return made;
+  }
+
+  private async deliver(listener: EventListener, payload: unknown): Promise<void> {
+    if (listener.time === "in transaction") return inSpan(listener, payload);
+    const run = () =>
+      listener.time === "answered" ? this.afterAnswer(listener, payload) : runIsolated(listener, payload);
+    const transaction = currentCommitScope();
+    if (transaction === undefined) await run();
+    else transaction.afterCommit(run);
+  }
+
+  /** Outside a request the listener begins at once. */
+  private afterAnswer(listener: EventListener, payload: unknown): void {
+    const scope = currentWorkScope();
+    const ended = new Promise<void>((resolve) => {
+      const begin = (): void => void outsideScopes(() => runIsolated(listener, payload)).then(resolve);
+      if (scope?.afterAnswer === undefined) begin();
+      else scope.afterAnswer(begin);
+    });
+    this.running.set(ended, listener);
+    void ended.then(() => this.running.delete(ended));
+  }
+}
+
+/** The request is over: its signal has aborted, and its transaction has ended. */
+function outsideScopes<T>(run: () => T): T {
+  return inCommitScope(undefined, () => inWorkScope(undefined, run, undefined));
+}
+
+async function runIsolated(listener: EventListener, payload: unknown): Promise<void> {
+  try {
+    await inSpan(listener, payload);
+  } catch (error) {
+    log.error("event listener failed", { event: listener.event.name, listener: listener.name, error });
+  }
+}
+
+async function inSpan({ event, name, call }: EventListener, payload: unknown): Promise<void> {
+  const span = log.span("framework.event.listener", { event: event.name, listener: name });
+  await span.run(async () => call(payload));
+}
+
+/** Looked up for each call, so that a test may replace the method of an instance. */
+function methodOf(instance: object, key: string | symbol): (payload: unknown) => unknown {
+  return Reflect.get(instance, key) as (payload: unknown) => unknown; // `@On` decorates methods only.
+}
+
+function sameName(name: string): FrameworkError {
+  const what = `two events are named ${name}: keep each event in one constant and import it`;
+  return new FrameworkError(what, { code: "E_EVENT_NAME" });
+}

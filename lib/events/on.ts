@@ -1,0 +1,86 @@
+/**
+ * `@On(event)`: the method of a provider that gets the payload of each emitted event. A method may listen to several events.
+ *
+ * @example
+ * class Announcer {
+ *   @On(linkCreated) announce({ id }: { id: string }) { … }
+ *   @On(linkCreated, { afterAnswer: true }) async index({ id }: { id: string }) { … }
+ *   @On(linkCreated, { inTransaction: true }) async audit({ id }: { id: string }) { … }
+ * }
+ */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
+import { type AnyClass, type AnyHandler, classChain } from "../routing/handler.js";
+import type { EventType } from "./event.js";
+
+export interface ListenerOptions {
+  /** The listener runs after the answer is sent, and `emit` does not wait for it. The drain does. */
+  readonly afterAnswer?: boolean;
+  /** Inside a transaction the listener runs at once, as a part of it: `emit` rejects with its failure, so that the transaction rolls back. */
+  readonly inTransaction?: boolean;
+}
+
+const NAMES: OptionNames<ListenerOptions> = { afterAnswer: true, inTransaction: true };
+
+/** When a listener runs. */
+export type ListenerTime = "emitted" | "answered" | "in transaction";
+
+/** A decorated method. */
+export interface ListenerMethod {
+  readonly event: EventType;
+  readonly key: string | symbol;
+  readonly time: ListenerTime;
+}
+
+/** The descriptor of a method that takes the payload; else a type that no descriptor has, whose property gives the reason. */
+export type ListensTo<H extends AnyHandler, P> =
+  Parameters<H> extends []
+    ? TypedPropertyDescriptor<H>
+    : [P] extends Parameters<H>
+      ? TypedPropertyDescriptor<H>
+      : { readonly "listener asks for a payload that the event does not have": P };
+
+export type ListenerDecorator<P> = <H extends AnyHandler>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<H> & ListensTo<H, P>,
+) => void;
+
+/** By prototype. */
+const listeners = new WeakMap<object, readonly ListenerMethod[]>();
+
+/** @throws FrameworkError `E_EVENT_LISTENER` for a value that `event()` did not make, or for both options */
+export function On<P>(event: EventType<P>, options: ListenerOptions = {}): ListenerDecorator<P> {
+  checkOptionNames(options, NAMES, "@On");
+  if (typeof event?.name !== "string") throw invalid(`@On needs an event, not ${valueText(event)}`);
+  const time = timeOf(options);
+  return (target, key) => {
+    listeners.set(target, [...(listeners.get(target) ?? []), { event, key, time }]);
+  };
+}
+
+function timeOf({ afterAnswer = false, inTransaction = false }: ListenerOptions): ListenerTime {
+  if (afterAnswer && inTransaction) throw invalid("@On takes afterAnswer or inTransaction, not both");
+  if (afterAnswer) return "answered";
+  return inTransaction ? "in transaction" : "emitted";
+}
+
+/** The decorated methods of an object's class and of its bases, base first. A method that is decorated again has only its new events. */
+export function listenerMethods(instance: object): readonly ListenerMethod[] {
+  const byKey = new Map<string | symbol, readonly ListenerMethod[]>();
+  for (const { prototype } of classChain(instance.constructor as AnyClass)) {
+    const own = listeners.get(prototype) ?? [];
+    for (const { key } of own)
+      byKey.set(
+        key,
+        own.filter((method) => method.key === key),
+      );
+  }
+  return [...byKey.values()].flat();
+}
+
+function invalid(what: string): FrameworkError {
+  return setupError(new FrameworkError(what, { code: "E_EVENT_LISTENER" }));
+}

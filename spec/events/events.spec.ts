@@ -1,0 +1,290 @@
+/** Events of an application: which listeners run, when, in which request, and what a failure does. */
+import {
+  Application,
+  type Context,
+  event,
+  Events,
+  Injectable,
+  Module,
+  On,
+  provide,
+  Route,
+  Routes,
+} from "@stagecraft/framework";
+import { testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { z } from "zod";
+import { inCommitScope, type CommitScope } from "../../lib/lifecycle/commit-scope.js";
+import { Gate } from "../support/gate.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+const created = event("link.created", z.object({ id: z.string().max(5) }));
+const warmed = event("cache.warmed");
+
+type Step = string;
+
+@Injectable()
+class Journal {
+  readonly steps: Step[] = [];
+  readonly answered = new Gate();
+  readonly gate = new Gate();
+}
+
+@Injectable()
+class Announcer {
+  constructor(private readonly journal: Journal) {}
+
+  @On(created)
+  async announce({ id }: { id: string }): Promise<void> {
+    await Promise.resolve();
+    this.journal.steps.push(`announced ${id}`);
+  }
+
+  @On(created)
+  fail({ id }: { id: string }): void {
+    throw new Error(`no ${id}`);
+  }
+
+  @On(warmed)
+  @On(created)
+  count(): void {
+    this.journal.steps.push("counted");
+  }
+}
+
+@Injectable()
+class Indexer {
+  constructor(private readonly journal: Journal) {}
+
+  @On(created, { afterAnswer: true })
+  async index({ id }: { id: string }): Promise<void> {
+    this.journal.answered.open();
+    await this.journal.gate.passed;
+    this.journal.steps.push(`indexed ${id}`);
+  }
+
+  @On(created, { afterAnswer: true })
+  fail(): void {
+    throw new Error("no index");
+  }
+}
+
+@Injectable()
+class Auditor {
+  constructor(private readonly journal: Journal) {}
+
+  @On(created, { inTransaction: true })
+  audit({ id }: { id: string }): void {
+    if (id === "bad") throw new Error("refused");
+    this.journal.steps.push("audited");
+  }
+}
+
+function appWith(
+  providers: readonly (abstract new (...args: never[]) => object)[],
+  handler: (events: Events, ctx: Context) => unknown,
+) {
+  @Module({ providers: [Journal, ...(providers as never[])] })
+  class Shop {}
+
+  let emitter: Events | undefined;
+  const keep = (events: Events): Events => (emitter = events);
+  class Emitter {}
+  return testApp(
+    Application.create(Shop)
+      .provide(provide(Emitter).useFactory((resolve) => keep(resolve(Events))))
+      .routes(
+        new Routes([
+          Route.get("/", (ctx) => {
+            if (emitter === undefined) throw new Error("no events");
+            return handler(emitter, ctx);
+          }),
+        ]),
+      )
+      .requestId()
+      .accessLog(),
+  );
+}
+
+const steps = (app: TestApp): readonly Step[] => app.resolve(Journal).steps;
+
+/** A transaction that keeps its work, as a database does. */
+class Transaction implements CommitScope {
+  readonly work: (() => unknown)[] = [];
+
+  afterCommit(work: () => unknown): void {
+    this.work.push(work);
+  }
+
+  async commit(): Promise<void> {
+    for (const each of this.work) await each();
+  }
+}
+
+describe("an emitted event", () => {
+  it("reaches each listener in order, and emit waits for them", async () => {
+    await using app = await appWith([Announcer], async (events) => {
+      await events.emit(created, { id: "7" });
+      return "";
+    });
+
+    await app.get("/");
+
+    expect(steps(app)).to.deep.equal(["announced 7", "counted"]);
+  });
+
+  it("without a payload reaches its listeners, and without a listener is no error", async () => {
+    await using app = await appWith([Announcer], async (events) => {
+      await events.emit(warmed);
+      await events.emit(event("cache.cleared"));
+      return "";
+    });
+
+    expect((await app.get("/")).status).to.equal(200);
+    expect(steps(app)).to.deep.equal(["counted"]);
+  });
+
+  it("survives a listener that fails, with one ERROR event of the request", async () => {
+    await using app = await appWith([Announcer], async (events) => {
+      await events.emit(created, { id: "7" });
+      return "";
+    });
+
+    const answer = await app.get("/");
+
+    const lines = app.logs.lines().filter((line) => line.includes("event listener failed"));
+    expect(answer.status).to.equal(200);
+    expect(lines).to.have.lengthOf(1);
+    expect(lines[0])
+      .to.include('"event":"link.created","listener":"Announcer.fail"')
+      .and.to.include('"level":"ERROR"')
+      .and.to.include(answer.headers.get("x-request-id"));
+  });
+
+  it("is refused when its payload does not fit the schema, and no listener runs", async () => {
+    await using app = await appWith([Announcer], (events) => events.emit(created, { id: "too long" }));
+
+    expect((await app.get("/")).status).to.equal(422);
+    expect(steps(app)).to.deep.equal([]);
+  });
+
+  it("makes a span for each listener", async () => {
+    await using app = await appWith([Announcer], (events) => events.emit(created, { id: "7" }));
+
+    await app.get("/");
+
+    const spans = app.captured.spans.texts().filter((text) => text.includes("framework.event.listener"));
+    expect(spans.some((text) => text.includes("Announcer.announce"))).to.equal(true);
+    expect(spans.some((text) => text.includes("Announcer.count"))).to.equal(true);
+  });
+});
+
+describe("a listener after the answer", () => {
+  it("runs when the client has the answer, and logs as the request", async () => {
+    await using app = await appWith([Indexer], (events) => events.emit(created, { id: "7" }));
+    const journal = app.resolve(Journal);
+
+    const answer = await app.get("/");
+    await journal.answered.passed;
+    journal.gate.open();
+    await app.resolve(Events).idle(1000);
+
+    const line = app.logs.lines().find((each) => each.includes("event listener failed"));
+    expect(journal.steps).to.deep.equal(["indexed 7"]);
+    expect(line).to.include("Indexer.fail").and.to.include(answer.headers.get("x-request-id"));
+  });
+
+  it("is waited for by the drain", async () => {
+    const app = await appWith([Indexer], (events) => events.emit(created, { id: "7" }));
+    await app.get("/");
+    await app.resolve(Journal).answered.passed;
+
+    const journal = app.resolve(Journal);
+    const stopped = app.stop();
+    setImmediate(() => journal.gate.open());
+    await stopped;
+
+    expect(journal.steps).to.deep.equal(["indexed 7"]);
+  });
+
+  it("begins at once outside a request", async () => {
+    await using app = await appWith([Indexer], () => "");
+    const events = app.resolve(Events);
+
+    await events.emit(created, { id: "7" });
+    await app.resolve(Journal).answered.passed;
+    app.resolve(Journal).gate.open();
+    await events.idle(1000);
+
+    expect(steps(app)).to.deep.equal(["indexed 7"]);
+  });
+});
+
+describe("an event inside a transaction", () => {
+  it("reaches its listeners after the commit, and those of the transaction at once", async () => {
+    const transaction = new Transaction();
+    await using app = await appWith([Announcer, Auditor], async (events) => {
+      await inCommitScope(transaction, () => events.emit(created, { id: "7" }));
+      return "";
+    });
+
+    await app.get("/");
+    const before = [...steps(app)];
+    await transaction.commit();
+
+    expect(before).to.deep.equal(["audited"]);
+    expect(steps(app)).to.deep.equal(["audited", "announced 7", "counted"]);
+  });
+
+  it("rejects with the failure of a listener of the transaction", async () => {
+    await using app = await appWith([Auditor], () => "");
+
+    const error = await rejectionOf(app.resolve(Events).emit(created, { id: "bad" }));
+
+    expect(error).to.have.property("message", "refused");
+  });
+});
+
+describe("the listeners of an application", () => {
+  it("stand in its graph, module by module", async () => {
+    await using app = await appWith([Announcer, Auditor], () => "");
+
+    expect(app.application.graph().modules.map(({ listeners }) => listeners)).to.deep.equal([
+      [
+        "Announcer.announce on link.created",
+        "Announcer.fail on link.created",
+        "Announcer.count on link.created",
+        "Announcer.count on cache.warmed",
+        "Auditor.audit on link.created",
+      ],
+    ]);
+  });
+
+  it("belong to one event of each name", async () => {
+    const other = event("link.created");
+    class Twin {
+      @On(other) listen(): void {}
+    }
+
+    expect(await rejectionOf(appWith([Announcer, Injectable()(Twin) ?? Twin], () => ""))).to.have.property(
+      "code",
+      "E_EVENT_NAME",
+    );
+  });
+});
+
+describe("event and @On", () => {
+  const wrong: readonly (readonly [string, () => unknown, string])[] = [
+    ["an empty name", () => event(""), "E_EVENT_NAME"],
+    ["a name with a blank", () => event("link created"), "E_EVENT_NAME"],
+    ["a name of 101 characters", () => event("x".repeat(101)), "E_EVENT_NAME"],
+    ["no event", () => On(undefined as never), "E_EVENT_LISTENER"],
+    ["both times", () => On(warmed, { afterAnswer: true, inTransaction: true }), "E_EVENT_LISTENER"],
+    ["an unknown option", () => On(warmed, { later: true } as never), "E_OPTION"],
+  ];
+  for (const [what, make, code] of wrong) {
+    it(`refuse ${what}`, () => {
+      expect(make).to.throw().with.property("code", code);
+    });
+  }
+});
