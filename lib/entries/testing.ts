@@ -17,3 +17,4 @@ export type { AnyRequestOptions, TestClient, TestResponse } from "../testing/tes
 export type { RequestOptions } from "../testing/transport.js";
 export type { RawOptions } from "../testing/raw-exchange.js";
 export { obeysCache, type CacheContractOptions } from "../testing/obeys-cache.js";
+export { obeysStorage } from "../testing/obeys-storage.js";

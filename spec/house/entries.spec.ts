@@ -38,6 +38,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./session/redis": NOTHING,
   "./cache": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
+  "./storage": NOTHING,
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
 };

@@ -47,6 +47,7 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   // Of http only the interface of schemas.
   cache: ["runtime", "errors", "http", "lifecycle"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
+  storage: ["runtime", "errors", "tracing", "http", "lifecycle", "routing"],
   testing: Object.keys(ROOMS),
 };
 

@@ -5,6 +5,7 @@ export * as metrics from "@stagecraft/framework/observe/metrics";
 export * as redact from "@stagecraft/framework/observe/redact";
 export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";
+export * as storage from "@stagecraft/framework/storage";
 export * as tracing from "@stagecraft/framework/observe/tracing";
 export * as pages from "@stagecraft/framework/pages";
 export * as testing from "@stagecraft/framework/testing";

@@ -1,0 +1,87 @@
+/**
+ * The rules for keys, media types and metadata of a storage. They are the same for every driver, so that an application can change the
+ * driver. A key that breaks a rule is refused and never rewritten: two texts that become one key would overwrite each other's file.
+ *
+ * A key is a relative path such as `avatars/7/face.png`: segments with `/` between them, in UTF-8, at most 1024 bytes in all and 255 in a
+ * segment. Spaces and characters of any script are allowed, in Normalization Form C.
+ */
+import { BadRequestError } from "../errors/framework-error.js";
+import { StorageKeyError } from "./storage-errors.js";
+
+export const MAX_KEY_BYTES = 1024;
+/** What file systems allow for one name. */
+const MAX_SEGMENT_BYTES = 255;
+/** Drivers begin the names of their own files with it. */
+export const RESERVED_START = ".~";
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+// Also the characters that XML cannot hold: the listings of S3 are XML.
+const CONTROL = /[\p{Control}\p{Noncharacter_Code_Point}]/u;
+
+/** @throws StorageKeyError `E_STORAGE_KEY`, with the rule and without the key */
+export function checkStorageKey(key: unknown): asserts key is string {
+  const fault = faultOfKey(key);
+  if (fault !== undefined) throw new StorageKeyError(fault);
+}
+
+/** A prefix is the beginning of a key: `""`, `avatars/`, `avatars/7`. @throws StorageKeyError */
+export function checkStoragePrefix(prefix: unknown): asserts prefix is string {
+  const fault = typeof prefix === "string" ? faultOfKey(`${prefix}x`) : "is a string";
+  if (fault !== undefined) throw new StorageKeyError(fault);
+}
+
+function faultOfKey(key: unknown): string | undefined {
+  if (typeof key !== "string" || key === "") return "is a text that is not empty";
+  if (key.length > MAX_KEY_BYTES || Buffer.byteLength(key) > MAX_KEY_BYTES) return `has at most ${MAX_KEY_BYTES} bytes`;
+  if (LONE_SURROGATE.test(key)) return "is well-formed Unicode";
+  if (CONTROL.test(key)) return "has no control character";
+  if (key.includes("\\")) return "has no backslash";
+  if (key.normalize("NFC") !== key)
+    return "is in Unicode Normalization Form C; call normalize() where the name comes in";
+  if (key.startsWith("/")) return "is a relative path; it does not begin with a slash";
+  return key.split("/").map(faultOfSegment).find(Boolean);
+}
+
+function faultOfSegment(segment: string): string | undefined {
+  if (segment === "") return "has no empty segment";
+  if (segment === "." || segment === "..") return 'has no segment "." or ".."';
+  if (segment.startsWith(RESERVED_START)) return `has no segment that begins with "${RESERVED_START}"`;
+  if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return `has at most ${MAX_SEGMENT_BYTES} bytes in a segment`;
+  return undefined;
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+/** RFC 9110 section 8.3.1. */
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|"[ !#-\\[\\]-~]*"))*$`);
+const MAX_TYPE = 255;
+
+/** @throws BadRequestError `E_STORAGE_TYPE` for a text that is no media type, or has over 255 characters */
+export function checkMediaType(type: unknown): asserts type is string {
+  if (typeof type === "string" && type.length <= MAX_TYPE && MEDIA_TYPE.test(type)) return;
+  throw new BadRequestError("the type of a stored file is a media type such as image/png", { code: "E_STORAGE_TYPE" });
+}
+
+const METADATA_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const METADATA_VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
+const MAX_METADATA = 1024;
+
+/**
+ * Metadata travel in headers of HTTP, so their names are in lower case and their values in ASCII.
+ *
+ * @throws BadRequestError `E_STORAGE_METADATA` naming the rule
+ */
+export function checkMetadata(metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  let size = 0;
+  for (const [name, value] of Object.entries(metadata)) {
+    if (!METADATA_NAME.test(name)) throw wrongMetadata("a name is 1 to 64 of a-z, 0-9 and -, a letter or digit first");
+    if (typeof value !== "string" || !METADATA_VALUE.test(value))
+      throw wrongMetadata("a value is ASCII text without control characters, and without spaces around it");
+    size += name.length + value.length;
+  }
+  if (size > MAX_METADATA) throw wrongMetadata(`names and values have at most ${MAX_METADATA} characters together`);
+  return Object.freeze({ ...metadata });
+}
+
+function wrongMetadata(rule: string): BadRequestError {
+  return new BadRequestError(`metadata of a stored file: ${rule}`, { code: "E_STORAGE_METADATA" });
+}

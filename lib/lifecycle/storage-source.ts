@@ -1,0 +1,112 @@
+/**
+ * The content that is stored, as checked chunks of bytes: each chunk is text or bytes, the number of bytes is the announced one, and the
+ * wait for the next chunk ends with the signal. Nothing is read ahead.
+ *
+ * A source that is not read to its end is closed, but a request of a client is not: the framework still answers it.
+ */
+import { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { BadRequestError } from "../errors/framework-error.js";
+import { wrongSize } from "./storage-errors.js";
+
+/** What can be stored: text, bytes, a stream of them, or an async iterable. */
+export type StorageInput = string | Uint8Array | AsyncIterable<unknown>;
+
+/** The bytes of whole content, or the chunks of a stream. @throws BadRequestError `E_STORAGE_CONTENT`, `E_STORAGE_SIZE` */
+export function sourceOf(
+  input: StorageInput,
+  size: number | undefined,
+  signal: AbortSignal | undefined,
+): Uint8Array | AsyncIterable<Uint8Array> {
+  const whole = typeof input === "string" ? Buffer.from(input) : input;
+  if (whole instanceof Uint8Array) {
+    if (size !== undefined && whole.byteLength !== size) throw wrongSize(size, whole.byteLength > size);
+    return whole;
+  }
+  if (typeof whole === "object" && whole !== null && Symbol.asyncIterator in whole)
+    return new CheckedChunks(whole, size, signal);
+  throw wrongContent();
+}
+
+class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
+  private readonly chunks: AsyncIterator<unknown>;
+  private count = 0;
+  private isOver = false;
+  /** Ends the wait for a chunk. */
+  private interrupt: ((reason: unknown) => void) | undefined = undefined;
+  private readonly aborted = (): void => this.interrupt?.(this.signal?.reason);
+
+  constructor(
+    private readonly source: AsyncIterable<unknown>,
+    private readonly size: number | undefined,
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    this.chunks =
+      source instanceof IncomingMessage ? source.iterator({ destroyOnReturn: false }) : source[Symbol.asyncIterator]();
+    // A stream that fails before it is read would end the process.
+    if (source instanceof Readable) source.on("error", () => {});
+    signal?.addEventListener("abort", this.aborted, { once: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.isOver) return { done: true, value: undefined };
+    try {
+      this.signal?.throwIfAborted();
+      const step = await this.nextChunk();
+      if (step.done !== true) return { done: false, value: this.checked(step.value) };
+      if (this.size !== undefined && this.count < this.size) throw wrongSize(this.size, false);
+      this.end();
+      return { done: true, value: undefined };
+    } catch (error) {
+      this.leave();
+      // A client that leaves makes its stream fail and the signal abort; the signal's reason says more.
+      throw this.signal?.aborted === true ? this.signal.reason : error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    this.leave();
+    return { done: true, value: undefined };
+  }
+
+  private nextChunk(): Promise<IteratorResult<unknown>> {
+    if (this.signal === undefined) return this.chunks.next();
+    return new Promise((resolve, reject) => {
+      this.interrupt = reject;
+      this.chunks.next().then(resolve, reject);
+    });
+  }
+
+  private checked(chunk: unknown): Uint8Array {
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    if (!(bytes instanceof Uint8Array)) throw wrongContent();
+    this.count += bytes.byteLength;
+    if (this.size !== undefined && this.count > this.size) throw wrongSize(this.size, true);
+    return bytes;
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.interrupt = undefined;
+    this.signal?.removeEventListener("abort", this.aborted);
+  }
+
+  /** Does not wait for the source, which may be at work for a long time. */
+  private leave(): void {
+    if (this.isOver) return;
+    this.end();
+    // While a stream waits for a chunk, the end of its iterator waits too.
+    if (this.source instanceof Readable && !(this.source instanceof IncomingMessage)) this.source.destroy();
+    this.chunks.return?.().catch(() => {});
+  }
+}
+
+function wrongContent(): BadRequestError {
+  return new BadRequestError("a storage stores text, bytes, or a stream of text and bytes", {
+    code: "E_STORAGE_CONTENT",
+  });
+}

@@ -1,0 +1,278 @@
+/**
+ * A store of files under keys such as `avatars/7/face.png`. Provide `FsStorage` (`@stagecraft/framework/storage/fs`), `S3Storage`
+ * (`@stagecraft/framework/storage/s3`) or, in tests, `MemoryStorage` (`@stagecraft/framework/storage`) for this class, and inject the class.
+ * For several storages declare a subclass for each: `abstract class Avatars extends Storage {}`.
+ *
+ * Files are streams in both directions; nothing is held in memory. All work ends with the request in whose name it runs, and with
+ * `signal`. A file is stored whole or not at all.
+ *
+ * Not for small values that may be lost (`Cache`), and not for the files of a front end (`staticFiles`).
+ *
+ * @example
+ * constructor(private readonly files: Storage) {}
+ * async receive(ctx: Context<"id">) { await this.files.put(`scans/${ctx.params.id}`, ctx.req, { type: "application/pdf" }); }
+ * show({ params }: Context<"id">) { return this.files.download(`scans/${params.id}`, { name: "scan.pdf" }); }
+ */
+import type { Readable } from "node:stream";
+import { BadRequestError, FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { type Clock, SystemClock } from "../runtime/clock.js";
+import { markHandled } from "../runtime/mark-handled.js";
+import { Operations, type SubsystemHost } from "./operations.js";
+import { StoredFileMissingError } from "./storage-errors.js";
+import type {
+  OpenedFile,
+  StorageFiles,
+  StorageListing,
+  StorageRange,
+  StorageVisibility,
+  StoredFile,
+} from "./storage-files.js";
+import { checkMediaType, checkMetadata, checkStorageKey, checkStoragePrefix } from "./storage-key.js";
+import { sourceOf, type StorageInput } from "./storage-source.js";
+import { Subsystem } from "./subsystem.js";
+import { currentWorkScope } from "./work-scope.js";
+
+export interface StorageOptions {
+  /** Ends the work, beside the signal of the request. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StoragePutOptions extends StorageOptions {
+  /** The media type; `application/octet-stream` unless set. A type that a client declared is a claim, not a fact. */
+  readonly type?: string;
+  /** The exact number of bytes. It saves S3 the parts, and content of another size is refused. */
+  readonly size?: number;
+  /** `private` unless set. */
+  readonly visibility?: StorageVisibility;
+  /** Short texts beside the file: names in lower case, values in ASCII, at most 1024 characters together. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface StorageGetOptions extends StorageOptions {
+  readonly range?: StorageRange;
+}
+
+export interface StorageCopyOptions extends StorageOptions {
+  /** That of the original unless set. */
+  readonly visibility?: StorageVisibility;
+}
+
+export interface StorageListOptions extends StorageOptions {
+  /** 1 to 1000; 1000 unless set. */
+  readonly limit?: number;
+  /** That of the listing before. */
+  readonly cursor?: string;
+}
+
+const PUT: OptionNames<StoragePutOptions> = { type: true, size: true, visibility: true, metadata: true, signal: true };
+const GET: OptionNames<StorageGetOptions> = { range: true, signal: true };
+const COPY: OptionNames<StorageCopyOptions> = { visibility: true, signal: true };
+const LIST: OptionNames<StorageListOptions> = { limit: true, cursor: true, signal: true };
+const ONLY_SIGNAL: OptionNames<StorageOptions> = { signal: true };
+
+const MOST_LISTED = 1000;
+const MAX_CURSOR = 4096;
+const NAMES = { target: "framework::storage", span: "framework.storage" } as const;
+
+export abstract class Storage extends Subsystem {
+  readonly kind = "storage";
+  override readonly followsRequests = true;
+
+  /** The driver. */
+  protected abstract readonly files: StorageFiles;
+
+  private operations: Operations | undefined = undefined;
+
+  /** @param clock the time of deadlines and time limits */
+  constructor(protected clock: Clock = new SystemClock()) {
+    super();
+  }
+
+  override prepare(host: SubsystemHost): void {
+    this.operations = new Operations(NAMES, host);
+  }
+
+  /**
+   * Stores the content under `key`, in the place of a file that was there. Readers see the old file until the new one is whole. After an
+   * error nothing has changed.
+   *
+   * @throws StorageKeyError; StorageFullError; StorageUnavailableError; BadRequestError `E_STORAGE_SIZE`, `E_STORAGE_TYPE`,
+   * `E_STORAGE_METADATA`, `E_STORAGE_CONTENT`; the error of the source; the reason of a signal
+   */
+  put(key: string, content: StorageInput, options: StoragePutOptions = {}): Promise<StoredFile> {
+    return this.run("put", options, PUT, (signal) => {
+      checkStorageKey(key);
+      const { type = "application/octet-stream", size, visibility = "private", metadata = {} } = options;
+      checkMediaType(type);
+      checkVisibility(visibility);
+      checkSize(size);
+      const checked = { type, visibility, metadata: checkMetadata(metadata) };
+      const source = sourceOf(content, size, signal);
+      return this.files.write(
+        key,
+        { ...checked, source, size: source instanceof Uint8Array ? source.byteLength : size },
+        signal,
+      );
+    });
+  }
+
+  /**
+   * Opens the file for reading. Read `body` to its end, or destroy it.
+   *
+   * @throws StoredFileMissingError (404); StorageRangeError (416) if the range begins behind the end; StorageKeyError;
+   * StorageUnavailableError
+   */
+  get(key: string, options: StorageGetOptions = {}): Promise<OpenedFile> {
+    return this.run("get", options, GET, async (signal) => {
+      checkStorageKey(key);
+      checkRange(options.range);
+      const opened = present(await this.files.open(key, options.range, signal));
+      endWith(opened.body, signal);
+      return opened;
+    });
+  }
+
+  /**
+   * The whole content of a small file.
+   *
+   * @param maxBytes the bound; a larger file is refused before it is read
+   * @throws FrameworkError `E_STORAGE_LARGE` for a larger file; as `get`
+   */
+  async bytes(key: string, maxBytes: number, options: StorageOptions = {}): Promise<Buffer> {
+    const { file, body } = await this.get(key, options);
+    if (file.size > maxBytes) {
+      body.destroy();
+      throw new FrameworkError(`the file has ${file.size} bytes; at most ${maxBytes} may be read into memory`, {
+        code: "E_STORAGE_LARGE",
+      });
+    }
+    // Node's streams of bytes give buffers.
+    return Buffer.concat((await body.toArray()) as Buffer[], file.size);
+  }
+
+  /** The description of the file; `undefined` if there is none. @throws StorageKeyError; StorageUnavailableError */
+  stat(key: string, options: StorageOptions = {}): Promise<StoredFile | undefined> {
+    return this.run("stat", options, ONLY_SIGNAL, (signal) => {
+      checkStorageKey(key);
+      return this.files.stat(key, signal);
+    });
+  }
+
+  /**
+   * The files whose keys begin with `prefix`, in the order of the bytes of their keys, in pages.
+   *
+   * @throws StorageKeyError; BadRequestError `E_STORAGE_LIST` for a limit or a cursor that is none; StorageUnavailableError
+   */
+  list(prefix = "", options: StorageListOptions = {}): Promise<StorageListing> {
+    return this.run("list", options, LIST, (signal) => {
+      checkStoragePrefix(prefix);
+      const { limit = MOST_LISTED, cursor } = options;
+      if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED)
+        throw wrongListing(`the limit of a listing is a whole number from 1 to ${MOST_LISTED}`);
+      if (cursor !== undefined && (typeof cursor !== "string" || cursor === "" || cursor.length > MAX_CURSOR))
+        throw wrongListing("the cursor of a listing is that of the listing before");
+      return this.files.list(prefix, limit, cursor, signal);
+    });
+  }
+
+  /** Deletes the file; does nothing if there is none. @throws StorageKeyError; StorageUnavailableError */
+  delete(key: string, options: StorageOptions = {}): Promise<void> {
+    return this.run("delete", options, ONLY_SIGNAL, (signal) => {
+      checkStorageKey(key);
+      return this.files.delete(key, signal);
+    });
+  }
+
+  /** Copies the file with its type and metadata. @throws StoredFileMissingError; as `put` */
+  copy(from: string, to: string, options: StorageCopyOptions = {}): Promise<StoredFile> {
+    return this.transfer("copy", from, to, options);
+  }
+
+  /**
+   * Copies the file, and deletes the original. On a disk it is one step; on S3 a failure between the two leaves both.
+   *
+   * @throws StoredFileMissingError; as `put`
+   */
+  move(from: string, to: string, options: StorageCopyOptions = {}): Promise<StoredFile> {
+    return this.transfer("move", from, to, options);
+  }
+
+  private transfer(
+    operation: "copy" | "move",
+    from: string,
+    to: string,
+    options: StorageCopyOptions,
+  ): Promise<StoredFile> {
+    return this.run(operation, options, COPY, async (signal) => {
+      checkStorageKey(from);
+      checkStorageKey(to);
+      const { visibility } = options;
+      if (visibility !== undefined) checkVisibility(visibility);
+      if (from === to && visibility === undefined) return present(await this.files.stat(from, signal));
+      return present(await this.files[operation](from, to, visibility, signal));
+    });
+  }
+
+  private run<O extends StorageOptions, T>(
+    operation: string,
+    options: O,
+    names: OptionNames<O>,
+    work: (signal: AbortSignal | undefined) => Promise<T>,
+  ): Promise<T> {
+    const begin = async (): Promise<T> => {
+      checkOptionNames(options, names, operation);
+      const signal = bothOf(currentWorkScope()?.signal, options.signal);
+      signal?.throwIfAborted();
+      return work(signal);
+    };
+    return markHandled(this.operations === undefined ? begin() : this.operations.run(operation, begin));
+  }
+}
+
+function bothOf(request: AbortSignal | undefined, own: AbortSignal | undefined): AbortSignal | undefined {
+  if (request === undefined || own === undefined) return request ?? own;
+  return AbortSignal.any([request, own]);
+}
+
+/** Ends the stream with the signal. An error of a stream that is not read yet must not end the process. */
+function endWith(body: Readable, signal: AbortSignal | undefined): void {
+  body.on("error", () => {});
+  if (signal === undefined) return;
+  // The reason of a signal may be any value; those of the framework are errors.
+  const end = (): void => void body.destroy(signal.reason as Error);
+  if (signal.aborted) return end();
+  signal.addEventListener("abort", end, { once: true });
+  body.once("close", () => signal.removeEventListener("abort", end));
+}
+
+function present<T>(found: T | undefined): T {
+  if (found === undefined) throw new StoredFileMissingError();
+  return found;
+}
+
+// JavaScript callers may pass anything.
+function checkVisibility(visibility: unknown): void {
+  if (visibility === "private" || visibility === "public") return;
+  throw wrongOption('the visibility of a stored file is "private" or "public"');
+}
+
+function checkSize(size: number | undefined): void {
+  if (size === undefined || (Number.isSafeInteger(size) && size >= 0)) return;
+  throw new BadRequestError("the size of the content is a whole number of bytes", { code: "E_STORAGE_SIZE" });
+}
+
+function checkRange(range: StorageRange | undefined): void {
+  if (range === undefined) return;
+  const { first, length = 1 } = range;
+  if (Number.isSafeInteger(first) && first >= 0 && Number.isSafeInteger(length) && length > 0) return;
+  throw wrongOption("a range begins at byte 0 or later and has at least one byte");
+}
+
+function wrongOption(rule: string): FrameworkError {
+  return new FrameworkError(rule, { code: "E_STORAGE_OPTION" });
+}
+
+function wrongListing(rule: string): BadRequestError {
+  return new BadRequestError(rule, { code: "E_STORAGE_LIST" });
+}

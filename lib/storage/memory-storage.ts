@@ -1,0 +1,188 @@
+/**
+ * The `Storage` in the memory of the process: the double of a storage in tests. It keeps the rules of the strictest driver, so that a test
+ * finds a key that a disk could not hold: a file cannot lie below another file.
+ *
+ * Not for production: files are lost with the process, and each instance has its own.
+ *
+ * @example
+ * await using app = await testApp(ShopModule, provide(Storage).useFactory(() => new MemoryStorage()));
+ */
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
+import { Storage } from "../lifecycle/storage.js";
+import { keyInTheWay, StorageFullError } from "../lifecycle/storage-errors.js";
+import {
+  compareKeys,
+  type OpenedFile,
+  sectionOf,
+  type SignedUpload,
+  type StorageContent,
+  type StorageFiles,
+  type StorageListing,
+  type StorageRange,
+  type StorageVisibility,
+  type StoredFile,
+} from "../lifecycle/storage-files.js";
+import { type Clock, SystemClock } from "../runtime/clock.js";
+
+export interface MemoryStorageOptions {
+  /** The most bytes of all files together; 67 108 864 (64 MiB) unless set. */
+  readonly maxBytes?: number;
+  /** The name in health checks and events; `MemoryStorage` unless set. */
+  readonly name?: string;
+  /** The machine's clock unless set. */
+  readonly clock?: Clock;
+}
+
+const OPTIONS: OptionNames<MemoryStorageOptions> = { maxBytes: true, name: true, clock: true };
+
+const DEFAULT_BYTES = 67_108_864;
+const CHUNK_BYTES = 65_536;
+
+export class MemoryStorage extends Storage {
+  override readonly name: string;
+  protected readonly files: MemoryFiles;
+
+  /** @throws FrameworkError `E_STORAGE_LIMIT` for a bound that is no whole number above 0 */
+  constructor(options: MemoryStorageOptions = {}) {
+    checkOptionNames(options, OPTIONS, "new MemoryStorage");
+    const clock = options.clock ?? new SystemClock();
+    super(clock);
+    this.name = options.name ?? "MemoryStorage";
+    this.files = new MemoryFiles(clock, boundOf(options.maxBytes ?? DEFAULT_BYTES));
+  }
+
+  override start(): void {}
+
+  override stop(): void {
+    this.files.clear();
+  }
+}
+
+interface Kept {
+  readonly file: StoredFile;
+  readonly bytes: Buffer;
+}
+
+class MemoryFiles implements StorageFiles {
+  private readonly kept = new Map<string, Kept>();
+  private total = 0;
+  private versions = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly maxBytes: number,
+  ) {}
+
+  async write(key: string, { source, type, visibility, metadata }: StorageContent): Promise<StoredFile> {
+    const bytes = source instanceof Uint8Array ? Buffer.from(source) : await this.collect(source);
+    return this.keep(key, bytes, { type, visibility, metadata });
+  }
+
+  async open(key: string, range?: StorageRange): Promise<OpenedFile | undefined> {
+    const kept = this.kept.get(key);
+    if (kept === undefined) return undefined;
+    const { first, length } = sectionOf(range, kept.file.size);
+    const chunks = chunksOf(kept.bytes.subarray(first, first + length));
+    return { file: kept.file, body: Readable.from(chunks, { objectMode: false }) };
+  }
+
+  async stat(key: string): Promise<StoredFile | undefined> {
+    return this.kept.get(key)?.file;
+  }
+
+  async list(prefix: string, limit: number, cursor: string | undefined): Promise<StorageListing> {
+    const found = [...this.kept.values()]
+      .map(({ file: { key, size, modified } }) => ({ key, size, modified }))
+      .filter(({ key }) => key.startsWith(prefix) && (cursor === undefined || compareKeys(key, cursor) > 0))
+      .toSorted((one, other) => compareKeys(one.key, other.key));
+    const files = found.slice(0, limit);
+    return { files, cursor: found.length > limit ? files.at(-1)?.key : undefined };
+  }
+
+  async delete(key: string): Promise<void> {
+    const kept = this.kept.get(key);
+    if (kept === undefined) return;
+    this.kept.delete(key);
+    this.total -= kept.file.size;
+  }
+
+  async copy(from: string, to: string, visibility?: StorageVisibility): Promise<StoredFile | undefined> {
+    const kept = this.kept.get(from);
+    return kept && this.keep(to, kept.bytes, { ...kept.file, visibility: visibility ?? kept.file.visibility });
+  }
+
+  async move(from: string, to: string, visibility?: StorageVisibility): Promise<StoredFile | undefined> {
+    const copied = await this.copy(from, to, visibility);
+    if (copied !== undefined && from !== to) await this.delete(from);
+    return copied;
+  }
+
+  publicUrl(): string {
+    throw withoutUrls();
+  }
+
+  signedUrl(): Promise<string> {
+    throw withoutUrls();
+  }
+
+  signedUpload(): Promise<SignedUpload> {
+    throw withoutUrls();
+  }
+
+  clear(): void {
+    this.kept.clear();
+    this.total = 0;
+  }
+
+  private async collect(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of source) {
+      size += chunk.byteLength;
+      if (size > this.maxBytes) throw new StorageFullError();
+      // The source may use its buffer again.
+      chunks.push(Buffer.from(chunk));
+    }
+    return Buffer.concat(chunks, size);
+  }
+
+  private keep(
+    key: string,
+    bytes: Buffer,
+    { type, visibility, metadata }: Pick<StoredFile, "type" | "visibility" | "metadata">,
+  ): StoredFile {
+    const total = this.total - (this.kept.get(key)?.file.size ?? 0) + bytes.byteLength;
+    if (total > this.maxBytes) throw new StorageFullError();
+    for (const other of this.kept.keys()) {
+      if (other.startsWith(`${key}/`) || key.startsWith(`${other}/`)) throw keyInTheWay();
+    }
+    const etag = `"${++this.versions}-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}"`;
+    const modified = new Date(this.clock.now());
+    const file = { key, size: bytes.byteLength, type, etag, modified, visibility, metadata };
+    this.kept.set(key, { file, bytes });
+    this.total = total;
+    return file;
+  }
+}
+
+function* chunksOf(bytes: Buffer): Iterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
+}
+
+function withoutUrls(): FrameworkError {
+  return new FrameworkError("this storage gives out no URLs", { code: "E_STORAGE_URL" });
+}
+
+function boundOf(maxBytes: number): number {
+  if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return maxBytes;
+  throw setupError(
+    new FrameworkError(`maxBytes of a storage in memory is a whole number above 0, not ${valueText(maxBytes)}`, {
+      code: "E_STORAGE_LIMIT",
+    }),
+  );
+}
