@@ -9,6 +9,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { type InferOutput, type Schema, validate } from "../http/schema.js";
 import type { TypedCacheKey } from "../lifecycle/cache.js";
+import { shownKey } from "../lifecycle/cache-value.js";
 
 export class CacheKey<T> implements TypedCacheKey<T> {
   declare readonly check?: (value: unknown) => Promise<T>;
@@ -39,9 +40,12 @@ async function checked(name: string, schema: Schema, value: unknown): Promise<un
   try {
     return await validate(schema, value);
   } catch (cause) {
-    throw new FrameworkError(`the cached value under ${JSON.stringify(name)} does not fit the schema of its key`, {
-      code: "E_CACHE_VALUE",
-      cause,
-    });
+    throw new FrameworkError(
+      `the cached value under ${JSON.stringify(shownKey(name))} does not fit the schema of its key`,
+      {
+        code: "E_CACHE_VALUE",
+        cause,
+      },
+    );
   }
 }

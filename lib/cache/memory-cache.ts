@@ -14,6 +14,8 @@ import { valueText } from "../errors/value-text.js";
 import { Cache, type CacheScript } from "../lifecycle/cache.js";
 import type { CacheEntries, CacheLook, Claim } from "../lifecycle/cache-entries.js";
 import { readCacheValue, writeCacheValue, type CacheLifetime } from "../lifecycle/cache-value.js";
+import { CACHE_BYTES, CACHE_ENTRIES } from "../lifecycle/cache-report.js";
+import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 
 export interface MemoryCacheOptions {
@@ -57,6 +59,14 @@ export class MemoryCache extends Cache {
     return this.entries.size;
   }
 
+  override prepare(host: SubsystemHost): void {
+    super.prepare(host);
+    const { name: subsystem, metrics } = host;
+    metrics.describeGauge(CACHE_ENTRIES, "Values of a cache in memory.");
+    metrics.describeGauge(CACHE_BYTES, "Bytes of the values of a cache in memory, with their keys.");
+    this.entries.showSize(metrics.gauge(CACHE_ENTRIES, { subsystem }), metrics.gauge(CACHE_BYTES, { subsystem }));
+  }
+
   override start(): void {}
 
   override stop(): void {
@@ -81,6 +91,11 @@ interface StoredValue {
   readonly tags: readonly string[];
 }
 
+/** A series of a gauge. */
+interface Gauge {
+  value: number;
+}
+
 interface OpenClaim {
   readonly token: string;
   readonly tags: readonly string[];
@@ -92,6 +107,8 @@ class MemoryEntries implements CacheEntries {
   private readonly keysOfTag = new Map<string, Set<string>>();
   private readonly claims = new Map<string, OpenClaim>();
   private bytes = 0;
+  private shownEntries: Gauge = { value: 0 };
+  private shownBytes: Gauge = { value: 0 };
 
   constructor(
     private readonly clock: Clock,
@@ -101,6 +118,12 @@ class MemoryEntries implements CacheEntries {
 
   get size(): { readonly entries: number; readonly bytes: number } {
     return { entries: this.values.size, bytes: this.bytes };
+  }
+
+  /** Keeps two gauges at the size. */
+  showSize(entries: Gauge, bytes: Gauge): void {
+    [this.shownEntries, this.shownBytes] = [entries, bytes];
+    this.resized(0);
   }
 
   peek(key: string): unknown {
@@ -158,7 +181,7 @@ class MemoryEntries implements CacheEntries {
     this.values.clear();
     this.keysOfTag.clear();
     this.claims.clear();
-    this.bytes = 0;
+    this.resized(-this.bytes);
   }
 
   private living(key: string): StoredValue | undefined {
@@ -186,13 +209,19 @@ class MemoryEntries implements CacheEntries {
     if (bytes > this.maxBytes) return value;
     const freshUntil = this.clock.monotonic() + ttlMs;
     this.values.set(key, { value, bytes, freshUntil, staleUntil: freshUntil + staleMs, tags });
-    this.bytes += bytes;
+    this.resized(bytes);
     for (const tag of tags) this.keysOf(tag).add(key);
     for (const oldest of this.values.keys()) {
       if (this.values.size <= this.maxEntries && this.bytes <= this.maxBytes) break;
       this.drop(oldest);
     }
     return value;
+  }
+
+  private resized(by: number): void {
+    this.bytes += by;
+    this.shownBytes.value = this.bytes;
+    this.shownEntries.value = this.values.size;
   }
 
   private keysOf(tag: string): Set<string> {
@@ -205,7 +234,7 @@ class MemoryEntries implements CacheEntries {
     const entry = this.values.get(key);
     if (entry === undefined) return;
     this.values.delete(key);
-    this.bytes -= entry.bytes;
+    this.resized(-entry.bytes);
     for (const tag of entry.tags) {
       const keys = this.keysOfTag.get(tag);
       keys?.delete(key);

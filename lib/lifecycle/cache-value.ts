@@ -12,6 +12,9 @@ export const MAX_CACHE_KEY_LENGTH = 1024;
 /** The most tags of a value. */
 export const MAX_CACHE_TAGS = 64;
 
+/** The longest beginning of a key that is shown. */
+const MAX_SHOWN_LENGTH = 64;
+
 /** How long a value lives. */
 export interface CacheLifetime {
   /** For so many milliseconds the value is fresh. */
@@ -50,10 +53,19 @@ export function readCacheValue(key: string, text: string): unknown {
   }
 }
 
+/**
+ * A key as events and errors show it: the text before its first colon. The rest may hold an id, a name or a token, and so may a key without
+ * a colon.
+ */
+export function shownKey(key: string): string {
+  const colon = key.indexOf(":");
+  return colon > 0 && colon <= MAX_SHOWN_LENGTH ? `${key.slice(0, colon)}:…` : `… (${key.length} characters)`;
+}
+
 /** The store holds something else under `key` than this cache has written. */
 export function unreadableValue(key: string): FrameworkError {
   return new FrameworkError(
-    `the cached text under ${JSON.stringify(key)} is not JSON; another program with the same namespace may have written it`,
+    `the cached text under ${JSON.stringify(shownKey(key))} is not JSON; another program with the same namespace may have written it`,
     { code: "E_CACHE_VALUE" },
   );
 }
@@ -119,7 +131,7 @@ function stringify(key: string, value: unknown): string | undefined {
 }
 
 function invalidValue(key: string, reason: string, cause?: unknown): FrameworkError {
-  return new FrameworkError(`the value for ${JSON.stringify(key)} cannot be cached: ${reason}`, {
+  return new FrameworkError(`the value for ${JSON.stringify(shownKey(key))} cannot be cached: ${reason}`, {
     code: "E_CACHE_VALUE",
     cause,
   });

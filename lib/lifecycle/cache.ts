@@ -17,6 +17,8 @@ import { type Clock, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import type { CacheEntries } from "./cache-entries.js";
 import { checkKey, checkTags, readLifetime } from "./cache-value.js";
+import type { SubsystemHost } from "./operations.js";
+import { CacheReport } from "./cache-report.js";
 import { Computations } from "./remember.js";
 import { Subsystem } from "./subsystem.js";
 
@@ -65,11 +67,17 @@ export abstract class Cache extends Subsystem {
   /** The driver. */
   protected abstract readonly entries: CacheEntries;
 
+  /** @internal */
+  protected readonly report = new CacheReport();
   private computations: Computations | undefined = undefined;
 
   /** @param clock the time of waits in this process */
   constructor(protected readonly clock: Clock = new SystemClock()) {
     super();
+  }
+
+  override prepare(host: SubsystemHost): void {
+    this.report.prepare(host);
   }
 
   /** Prepares a script in the store's own language (Redis: Lua). @throws FrameworkError `E_CACHE_SCRIPT` if the store has none */
@@ -81,7 +89,7 @@ export abstract class Cache extends Subsystem {
    * @throws CacheUnavailableError; FrameworkError `E_CACHE_VALUE` for a stored text that is not JSON; what the check of the key throws
    */
   get<T = unknown>(key: string | TypedCacheKey<T>): Promise<T | undefined> {
-    return markHandled(this.read(key));
+    return markHandled(this.report.run("get", () => this.read(key)));
   }
 
   /**
@@ -96,12 +104,12 @@ export abstract class Cache extends Subsystem {
     ttlMs: number,
     options: CacheSetOptions = NO_OPTIONS,
   ): Promise<void> {
-    return markHandled(this.write(nameOf(key), value, ttlMs, options));
+    return markHandled(this.report.run("set", () => this.write(nameOf(key), value, ttlMs, options)));
   }
 
   /** Returns whether there was a value to delete. @throws CacheUnavailableError */
   delete(key: string | TypedCacheKey<unknown>): Promise<boolean> {
-    return markHandled(this.remove(nameOf(key)));
+    return markHandled(this.report.run("delete", () => this.remove(nameOf(key))));
   }
 
   /**
@@ -111,7 +119,7 @@ export abstract class Cache extends Subsystem {
    * @throws CacheUnavailableError; FrameworkError `E_CACHE_KEY`
    */
   invalidate(...tags: readonly string[]): Promise<void> {
-    return markHandled(this.invalidateTags(tags));
+    return markHandled(this.report.run("invalidate", () => this.invalidateTags(tags)));
   }
 
   /**
@@ -130,9 +138,13 @@ export abstract class Cache extends Subsystem {
   ): Promise<T> {
     const name = nameOf(key);
     const fresh = this.entries.peek?.(name);
-    // The application asks for a key with one type, so the stored value is a result of such a `make`.
-    if (fresh !== undefined) return Promise.resolve(fresh as T);
-    return markHandled(this.computed(name, key, ttlMs, make, options)) as Promise<T>;
+    if (fresh !== undefined) {
+      this.report.reads.hit.value += 1;
+      // The application asks for a key with one type, so the stored value is a result of such a `make`.
+      return Promise.resolve(fresh as T);
+    }
+    const value = this.report.run("remember", () => this.computed(name, key, ttlMs, make, options));
+    return markHandled(value) as Promise<T>;
   }
 
   private async computed(
@@ -159,6 +171,7 @@ export abstract class Cache extends Subsystem {
   private async read<T>(key: string | TypedCacheKey<T>): Promise<T | undefined> {
     checkKey(nameOf(key));
     const value = await this.entries.read(nameOf(key));
+    this.report.reads[value === undefined ? "miss" : "hit"].value += 1;
     if (value === undefined || typeof key === "string" || key.check === undefined) return value as T | undefined;
     return key.check(value);
   }
@@ -186,7 +199,7 @@ export abstract class Cache extends Subsystem {
   }
 
   private running(): Computations {
-    return (this.computations ??= new Computations(this.entries, this.clock));
+    return (this.computations ??= new Computations(this.entries, this.clock, this.report));
   }
 }
 

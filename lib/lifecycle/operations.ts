@@ -19,6 +19,10 @@ export interface SubsystemMetrics {
   increment(name: string, labels: Readonly<Record<string, string>>, by?: number): void;
   set(name: string, labels: Readonly<Record<string, string>>, value: number): void;
   histogram(name: string, labels: Readonly<Record<string, string>>): { observe(value: number): void };
+  /** The series of a counter, for code that counts often. */
+  counter(name: string, labels: Readonly<Record<string, string>>): { value: number };
+  /** The series of a gauge, for code that sets it often. */
+  gauge(name: string, labels: Readonly<Record<string, string>>): { value: number };
 }
 
 /** What the application gives to its subsystems. */

@@ -9,8 +9,9 @@ import { describeThrown } from "../errors/thrown-value.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
-import { CLAIM_LEASE_MS, type CacheEntries, type Claim } from "./cache-entries.js";
-import type { CacheLifetime } from "./cache-value.js";
+import type { CacheReport } from "./cache-report.js";
+import { CLAIM_LEASE_MS, type CacheEntries, type CacheLook, type Claim } from "./cache-entries.js";
+import { type CacheLifetime, shownKey } from "./cache-value.js";
 
 const log = tracing.target("framework::cache");
 
@@ -43,13 +44,17 @@ export class Computations {
   constructor(
     private readonly entries: CacheEntries,
     private readonly clock: Clock,
+    private readonly report: CacheReport,
   ) {}
 
   /** The value of the key: the stored one, or that of a computation, which callers of the same key share. */
   valueOf(wanted: Wanted): Promise<unknown> {
     const { key, lifetime } = wanted;
     const running = this.running.get(key);
-    if (running !== undefined) return running.value;
+    if (running !== undefined) {
+      this.report.reads.shared.value += 1;
+      return running.value;
+    }
     const value = markHandled(this.find(wanted));
     const entry = { value, tags: lifetime.tags };
     this.running.set(key, entry);
@@ -77,16 +82,19 @@ export class Computations {
       return await this.findStored(wanted);
     } catch (error) {
       if (!wanted.mayBypass || !isUnavailable(error)) throw error;
-      log.warn("the cache is bypassed", { key: wanted.key, ...describeThrown(error) });
-      return wanted.make();
+      log.warn("the cache is bypassed", { key: shownKey(wanted.key), ...describeThrown(error) });
+      return this.report.run("compute", wanted.make);
     }
   }
 
   private async findStored(wanted: Wanted): Promise<unknown> {
     const claim: Claim = { key: wanted.key, token: randomUUID() };
     const end = this.clock.monotonic() + LONGEST_WAIT_MS;
+    let isCounted = false;
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
       const look = await this.entries.look(claim, wanted.lifetime);
+      if (!isCounted) this.count(look);
+      isCounted = true;
       if (look.state === "claimed") return this.compute(claim, wanted);
       if (look.state === "failed") throw failedElsewhere(wanted.key);
       if (look.state === "held") {
@@ -101,13 +109,18 @@ export class Computations {
     }
   }
 
+  private count({ state }: CacheLook): void {
+    const result = state === "fresh" ? "hit" : state === "stale" ? "stale" : "miss";
+    this.report.reads[result].value += 1;
+  }
+
   /** A stored value that the key's check refuses is deleted: an older program may have written it. */
   private async accept({ key, check }: Wanted, stored: unknown): Promise<{ readonly value: unknown } | undefined> {
     if (check === undefined) return { value: stored };
     try {
       return { value: await check(stored) };
     } catch (error) {
-      log.warn("a cached value was refused, and is made again", { key, ...describeThrown(error) });
+      log.warn("a cached value was refused, and is made again", { key: shownKey(key), ...describeThrown(error) });
       await this.entries.delete(key);
       return undefined;
     }
@@ -116,7 +129,7 @@ export class Computations {
   private async compute(claim: Claim, { make, lifetime }: Wanted): Promise<unknown> {
     const renewal = this.keepClaim(claim);
     try {
-      return await this.entries.complete(claim, await make(), lifetime);
+      return await this.entries.complete(claim, await this.report.run("compute", make), lifetime);
     } catch (error) {
       // The first error counts, and a store that fails now ends the claim by its lease.
       if (!isUnavailable(error)) await this.tell(claim);
@@ -129,7 +142,7 @@ export class Computations {
   /** Makes a new value while callers get the stale one. */
   private refresh(claim: Claim, wanted: Wanted): void {
     this.compute(claim, wanted).catch((error: unknown) =>
-      log.warn("a stale value could not be made again", { key: claim.key, ...describeThrown(error) }),
+      log.warn("a stale value could not be made again", { key: shownKey(claim.key), ...describeThrown(error) }),
     );
   }
 
@@ -137,7 +150,7 @@ export class Computations {
     try {
       await this.entries.fail(claim, jittered(FAILURE_MS));
     } catch (error) {
-      log.debug("a claim ends by its lease", { key: claim.key, ...describeThrown(error) });
+      log.debug("a claim ends by its lease", { key: shownKey(claim.key), ...describeThrown(error) });
     }
   }
 
@@ -182,13 +195,15 @@ function isUnavailable(error: unknown): boolean {
 function failedElsewhere(key: string): UnavailableError {
   return new UnavailableError("A value could not be computed. Please try again shortly.", {
     code: "E_CACHE_COMPUTATION",
-    cause: new Error(`the computation of ${JSON.stringify(key)} has just failed in another process`),
+    cause: new Error(`the computation of ${JSON.stringify(shownKey(key))} has just failed in another process`),
   });
 }
 
 function takesTooLong(key: string): UnavailableError {
   return new UnavailableError("A value takes too long to compute. Please try again shortly.", {
     code: "E_CACHE_COMPUTATION",
-    cause: new Error(`the computation of ${JSON.stringify(key)} in another process took over ${LONGEST_WAIT_MS} ms`),
+    cause: new Error(
+      `the computation of ${JSON.stringify(shownKey(key))} in another process took over ${LONGEST_WAIT_MS} ms`,
+    ),
   });
 }

@@ -19,6 +19,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
 import { Cache, type CacheScript } from "../lifecycle/cache.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
 import { setupError } from "../errors/setup-error.js";
 import { RedisEntries } from "./redis-entries.js";
@@ -78,7 +79,7 @@ export class RedisCache extends Cache {
     const settings = clientSettings(options);
     this.client = url === undefined ? new Redis(settings) : new Redis(url, settings);
     this.monitor = new RedisConnectionMonitor(this.client);
-    this.entries = new RedisEntries(`${this.namespace}:`, (source) => this.script(source));
+    this.entries = new RedisEntries(`${this.namespace}:`, (source) => this.prepared(source));
   }
 
   /** Connects. @throws CacheUnavailableError if there is no server, or it refuses the login */
@@ -103,6 +104,12 @@ export class RedisCache extends Cache {
   }
 
   override script(source: string): CacheScript {
+    const script = this.prepared(source);
+    return { run: (keys, args) => markHandled(this.report.run("script", () => script.run(keys, args))) };
+  }
+
+  /** A script whose runs belong to another operation. */
+  private prepared(source: string): CacheScript {
     return new RedisScript(this.client, this.monitor, `${this.namespace}:`, source);
   }
 

@@ -9,6 +9,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { CACHE } from "./cache.js";
 import { loadGenerator } from "./load.js";
 import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
@@ -33,6 +34,7 @@ const PARTS: readonly Part[] = [
   })),
   ...MICRO.map(({ name, what }) => ({ name, what, run: (options: BenchOptions) => runMicro(name, options) })),
   REDIS,
+  CACHE,
   OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];

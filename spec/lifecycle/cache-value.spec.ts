@@ -22,18 +22,18 @@ describe("a cached value", () => {
   ];
   for (const [title, value] of unwritable) {
     it(`is not ${title}`, () => {
-      const error = errorOf(() => writeCacheValue("the key", value));
+      const error = errorOf(() => writeCacheValue("the key:7", value));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_CACHE_VALUE");
-      expect(error.message).to.contain('"the key"');
+      expect(error.message).to.contain('"the key:…"');
     });
   }
 
   it("that is not JSON in the store is an error, not a miss", () => {
-    const error = errorOf(() => readCacheValue("the key", "{not json"));
+    const error = errorOf(() => readCacheValue("the key:7", "{not json"));
 
     expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_CACHE_VALUE");
-    expect(error.message).to.contain('"the key"').and.not.to.contain("{not json");
+    expect(error.message).to.contain('"the key:…"').and.not.to.contain("{not json");
   });
 
   for (const ttl of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {

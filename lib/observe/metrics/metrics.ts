@@ -162,6 +162,15 @@ export class Metrics {
   }
 
   /**
+   * A gauge's series, for a hot path that sets `series.value`. If the metric is full, a series that is not shown.
+   *
+   * @internal
+   */
+  gauge(name: string, labels: Labels): ValueSeries {
+    return this.#gauges.admit(name, labels) ?? this.#lostGauge(name);
+  }
+
+  /**
    * A histogram's series, for a hot path. If the metric is full, an observer that counts the lost values.
    *
    * @internal
@@ -169,6 +178,12 @@ export class Metrics {
   histogram(name: string, labels: Labels): Observer {
     const series = this.#histograms.admit(name, labels);
     return series ?? { observe: () => void (this.#overflowOf(name).value += 1) };
+  }
+
+  /** A series that no exposition has: a gauge that is set often must not count as often. */
+  #lostGauge(name: string): ValueSeries {
+    this.#overflowOf(name).value += 1;
+    return newValue(name, "");
   }
 
   /** The overflow metric appears in the exposition with the first lost value. It has one series for each metric, so it needs no limit. */

@@ -2,6 +2,7 @@
 
 import { markdownTable } from "../table.js";
 import { admissionComparisons } from "./admission.js";
+import { cacheComparisons } from "./cache.js";
 import { compare, type Comparison, MICRO_COLUMNS } from "./comparison.js";
 import { flowComparisons } from "./flow.js";
 import { logComparisons } from "./log.js";
@@ -12,6 +13,7 @@ const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
   metrics: metricsComparisons,
   log: logComparisons,
   flow: flowComparisons,
+  cache: cacheComparisons,
 };
 
 const [, , name = "", rounds = "5"] = process.argv;
