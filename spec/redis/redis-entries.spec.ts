@@ -140,5 +140,7 @@ describe("RedisCache as a cache", () => {
       status: 503,
     });
     expect(await down.remember("other", 1000, () => 1, options)).to.equal(1);
+    // Else it tries to connect for ever, and keeps the process alive.
+    await down.stop();
   });
 });
