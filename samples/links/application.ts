@@ -9,16 +9,20 @@ import {
   provide,
   SecurityHeaders,
 } from "@stagecraft/framework";
+import type { Pages } from "@stagecraft/framework/pages";
 import { ADMIN_KEY } from "./accounts/accounts.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
-import { errorPage } from "./error.page.js";
+import { contracts } from "./contracts.js";
+import { errorHeaders } from "./error-headers.js";
+import { CLIENT_BUILD, linkPages } from "./front-end.js";
 import { LinksModule } from "./links.module.js";
 import { type Sessions, sessions as newSessions } from "./sessions.js";
 import type { LinksSettings } from "./settings.js";
 
 const POLICY =
-  "default-src 'none'; style-src 'nonce-{nonce}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
@@ -26,7 +30,12 @@ const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.met
  * @param cache shared by all instances, which then share one quota
  * @param sessions their key and their store; without them a new key, and a store in memory
  */
-export function linksApplication(settings: LinksSettings, cache?: Cache, sessions: Sessions = newSessions()) {
+export function linksApplication(
+  settings: LinksSettings,
+  cache?: Cache,
+  sessions: Sessions = newSessions(),
+  pages: Pages = linkPages(),
+) {
   const { corsOrigins, quota } = settings;
   return Application.create(LinksModule)
     .provide(...bindings(settings, cache))
@@ -40,14 +49,17 @@ export function linksApplication(settings: LinksSettings, cache?: Cache, session
     .accessLog()
     .metrics()
     .catchPanic()
-    .errorMapping(new ErrorMapping().using(errorPage))
+    .errorMapping(new ErrorMapping().using(errorHeaders))
     .bodyLimit(2 * 1024 * 1024)
     .timeout(30_000)
-    .maintenance(new Maintenance().allow("/admin"))
+    .maintenance(new Maintenance().allow("/admin").allow("/build").allow("/favicon.svg"))
     .rateLimit(cache === undefined ? quota : quota.redis(cache))
     .session(sessions.config, sessions.store)
     .csrf(sessions.csrf)
-    .staticFiles({ root: PUBLIC });
+    .pages(pages)
+    .pageContracts(contracts)
+    .devProxy()
+    .staticFiles({ root: PUBLIC, buildDirectory: CLIENT_BUILD });
 }
 
 /** The settings of the operator, as injectable values. */

@@ -1,15 +1,17 @@
-import { Context, Controller, NotFoundError, redirect, Reply, ValidationError } from "@stagecraft/framework";
+import { Context, Controller, NotFoundError, redirect, ValidationError } from "@stagecraft/framework";
+import { deferred, page, scroll } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
 import { account } from "./accounts/account.routes.js";
 import { visitorOf } from "./accounts/visitor.js";
-import { attemptedBefore } from "./form.js";
-import { homePage } from "./home.page.js";
+import { linksIndex, linksShow } from "./contracts.js";
+import { listedFor, ListQuery, matching, pageOf } from "./link-list.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
 import { freshSlug, NewLink } from "./new-link.js";
 import { Overview } from "./overview/overview.js";
+import { sent } from "./sent.js";
 
-/** The page for people: the list of links, and for those who have signed in a form for a new one. */
+/** The pages for people: the list of links, with a form for those who have signed in, and one page for each link. */
 @Controller(home)
 export class HomeController {
   constructor(
@@ -19,19 +21,37 @@ export class HomeController {
 
   @home.index
   async index(ctx: Context) {
-    const [visitor, links] = await Promise.all([visitorOf(ctx), this.store.all()]);
-    const overview = this.overview.html(ctx, 200);
-    return Reply.html(homePage({ host: ctx.host, visitor, links, overview }, await attemptedBefore(ctx)));
+    const { q: query, page: at } = await ctx.search(ListQuery);
+    const visitor = await visitorOf(ctx);
+    const links = await this.store.all();
+    const shown = () => matching(links, query).map((link) => listedFor(visitor, link));
+    return page(linksIndex, {
+      links: scroll(() => pageOf(shown(), at)),
+      total: links.length,
+      query,
+      overview: this.overview.of(ctx, 200),
+    }).head({ description: "Short links, and how often they are followed." });
   }
 
-  /** Leads back to the page: with the new link, or with an error beside each wrong field and the input. */
+  @home.show
+  async show(ctx: Context<"slug">) {
+    const { slug } = ctx.params;
+    const link = await this.store.find(slug);
+    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
+    return page(linksShow, {
+      link: listedFor(await visitorOf(ctx), link),
+      clicks: deferred(() => this.store.visitsByDay(slug)),
+    });
+  }
+
+  /** Leads back to the page: with the new link, or with an error beside each wrong field. */
   @home.shorten
   async shorten(ctx: Context) {
     const owner = await visitorOf(ctx);
     if (owner === undefined) return toSignIn(ctx);
     const again = redirect().route(home.index);
     try {
-      const { target, slug = freshSlug() } = await ctx.form(NewLink);
+      const { target, slug = freshSlug() } = await sent(ctx, NewLink);
       const link = await this.store.add(slug, target, owner);
       if (link === undefined) return again.withErrors({ slug: "that name is taken" });
       Flash.of(ctx).success(`The link ${slug} is ready.`);
@@ -60,7 +80,7 @@ export class HomeController {
   }
 }
 
-function toSignIn(ctx: Context) {
+function toSignIn(ctx: Context<string>) {
   Flash.of(ctx).warning("Please sign in first.");
   return redirect().route(account.signIn);
 }

@@ -1,6 +1,7 @@
 import { Module, provide } from "@stagecraft/framework";
 import { AccountsModule } from "./accounts/accounts.module.js";
 import { AdminModule } from "./admin/admin.module.js";
+import { DeskController } from "./admin/desk.controller.js";
 import { HomeController } from "./home.controller.js";
 import { LinkStore } from "./link-store.js";
 import { LinksController } from "./links.controller.js";
@@ -11,7 +12,7 @@ import { VisitController } from "./visit.controller.js";
 
 @Module({
   imports: [AccountsModule, AdminModule],
-  controllers: [HomeController, LinksController, VisitController, GuideController],
+  controllers: [HomeController, DeskController, LinksController, VisitController, GuideController],
   providers: [provide(LinkStore).useClass(MemoryLinks), Overview],
   exports: [LinkStore],
 })

@@ -1,13 +1,14 @@
-/** Paths, names and typed URLs. Any file may import it, a front end too, because it imports only the framework. */
+/** Paths, names and typed URLs of the links. */
 import { Get, Post, resource, routes } from "@stagecraft/framework";
 
 /** The JSON API: `links.index`, `links.store`, `links.show`, `links.destroy`. */
 export const links = resource("links", "/api/links", { only: ["index", "store", "show", "destroy"] });
 
-/** The page for people. */
+/** The pages for people. */
 export const home = routes("home", "/", {
   index: Get("/"),
   shorten: Post("/shorten"),
+  show: Get("/links/{slug}"),
   remove: Post("/remove/{slug}"),
   about: Get("/about"),
 });

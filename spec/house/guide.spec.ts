@@ -6,6 +6,7 @@
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { Child } from "../support/child.js";
 import { freePort } from "../support/free-port.js";
 import { compileGuide, compiledProgram, guidePrograms, recommendedSettings } from "../support/guide-programs.js";
@@ -47,6 +48,7 @@ describe("the guide", function () {
   let errors: ReadonlyMap<string, string>;
 
   before(async () => {
+    await buildFrontEnd();
     errors = await compileGuide(guidePrograms());
   });
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { expectExposition, expectLogLine, testApp, type LogLine, type TestApp } from "@stagecraft/framework/testing";
 import { linksApplication } from "../../samples/links/application.js";
+import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { attributesOf, Collector, hex } from "../otel/collector.js";
 import { Child } from "../support/child.js";
@@ -52,6 +53,11 @@ class Upstream implements AsyncDisposable {
 }
 
 describe("samples/links, observed", () => {
+  before(async function () {
+    this.timeout(60_000);
+    await buildFrontEnd();
+  });
+
   it("logs a handler's event with the fields of its request, and the access line after it", async () => {
     await using app = await started();
 

@@ -2,21 +2,33 @@
 import { provide, StartupError } from "@stagecraft/framework";
 import { expectProblem, FakeClock, testApp, type TestApp, type TestClient } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { desk } from "../../samples/links/admin/desk.routes.js";
 import { account } from "../../samples/links/accounts/account.routes.js";
 import { linksApplication } from "../../samples/links/application.js";
+import { buildFrontEnd } from "../../samples/links/build-front-end.js";
+import { linkPages } from "../../samples/links/front-end.js";
 import { LinkStore, type Link } from "../../samples/links/link-store.js";
 import { home, links, visit } from "../../samples/links/links.routes.js";
 import { MemoryLinks } from "../../samples/links/memory-links.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { errorOf } from "../support/error-of.js";
+import { pageIn, partial, type PageData } from "../support/page-visit.js";
 import { textOf } from "../support/sources.js";
 
 const KEY = "the-key-of-the-spec";
 const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
 const TARGET = "https://example.com/a?b=<c>&d";
 
+/** A page that the server cannot render is an error here. */
 const started = (environment: NodeJS.ProcessEnv = {}) =>
-  testApp(linksApplication(settingsFrom({ ADMIN_KEY: KEY, ...environment })));
+  testApp(
+    linksApplication(
+      settingsFrom({ ADMIN_KEY: KEY, ...environment }),
+      undefined,
+      undefined,
+      linkPages({ mustRender: true }),
+    ),
+  );
 
 /** No browser sends it by itself, so the CSRF protection lets such a request pass. */
 const PROGRAM = { Authorization: "Bearer of-a-program" };
@@ -25,11 +37,26 @@ async function shortened(app: TestApp, slug = "example"): Promise<Response> {
   return app.post(links.store.url(), { headers: PROGRAM, json: { target: TARGET, slug } });
 }
 
+interface Shown extends PageData {
+  /** The document, as the server has rendered it. */
+  readonly html: string;
+}
+
+async function show(client: TestClient, path: string): Promise<Shown> {
+  const html = await (await client.get(path)).text();
+  return { ...pageIn(html), html };
+}
+
 /** The page that a form leads to. */
-async function pageAfter(client: TestClient, path: string, form: Record<string, string>): Promise<string> {
+async function pageAfter(client: TestClient, path: string, form: Record<string, string>): Promise<Shown> {
   const sent = await client.post(path, { form });
   expect(sent.status).to.equal(303);
-  return (await client.get(sent.headers.get("location") ?? "")).text();
+  return show(client, sent.headers.get("location") ?? "");
+}
+
+/** The first message of the flash. */
+function messageOf({ flash }: Shown): unknown {
+  return (flash as { readonly messages?: readonly { readonly message: string }[] } | undefined)?.messages?.[0]?.message;
 }
 
 /** A store with one link, which refuses every change. */
@@ -48,12 +75,20 @@ class OneLink extends LinkStore {
   override countVisit(): Promise<void> {
     return Promise.resolve();
   }
+  override visitsByDay(): Promise<readonly []> {
+    return Promise.resolve([]);
+  }
   override remove(): Promise<boolean> {
     return Promise.resolve(false);
   }
 }
 
 describe("samples/links", () => {
+  before(async function () {
+    this.timeout(60_000);
+    await buildFrontEnd();
+  });
+
   describe("for programs", () => {
     it("makes a link, shows it, lists it, and counts its visits", async () => {
       await using app = await started();
@@ -124,7 +159,7 @@ describe("samples/links", () => {
   });
 
   describe("for people", () => {
-    it("has a page that lists the links, with every value escaped", async () => {
+    it("has a page that lists the links, rendered on the server, with every value escaped", async () => {
       await using app = await started();
       await shortened(app);
 
@@ -132,9 +167,42 @@ describe("samples/links", () => {
 
       expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
       expect(await page.text())
-        .to.include('<a href="/to/example">')
+        .to.include('href="/to/example"')
         .and.include("https://example.com/a?b=&lt;c&gt;&amp;d")
         .and.not.include("<c>");
+    });
+
+    it("lists twenty links at a time, those that match a search, and takes a query without meaning for none", async () => {
+      await using app = await started();
+      for (let at = 1; at <= 21; at++) await shortened(app, `link-${at}`);
+      const listed = async (query: string) => {
+        const { props } = await show(app, `/${query}`);
+        const { data } = props["links"] as { readonly data: readonly { readonly slug: string }[] };
+        return data.map(({ slug }) => slug);
+      };
+
+      expect(await listed(""))
+        .to.have.length(20)
+        .and.to.include("link-21");
+      expect(await listed("?page=2")).to.deep.equal(["link-1"]);
+      expect(await listed("?page=none")).to.have.length(20);
+      expect(await listed("?q=LINK-7")).to.deep.equal(["link-7"]);
+      expect(await listed("?q=nothing")).to.deep.equal([]);
+    });
+
+    it("shows a link, and its visits by day in a request of their own", async () => {
+      await using app = await started();
+      await shortened(app);
+      await app.get(visit.url("example"));
+
+      const { props, version } = await show(app, home.show.url("example"));
+      const headers = partial("links/show", "clicks", { "X-Inertia-Version": version ?? "" });
+      const deferred = await (await app.get(home.show.url("example"), { headers })).json<PageData>();
+
+      expect(props["link"]).to.include({ slug: "example", target: TARGET, visits: 1, isOwn: false });
+      expect(props).not.to.have.property("clicks");
+      const days = deferred.props["clicks"] as readonly { readonly day: string; readonly visits: number }[];
+      expect(days.map(({ visits }) => visits)).to.deep.equal([...Array<number>(13).fill(0), 1]);
     });
 
     it("leads back to the page after its form, with the link and a message that is shown once", async () => {
@@ -143,8 +211,9 @@ describe("samples/links", () => {
 
       const page = await pageAfter(ada, home.shorten.url(), { target: TARGET, slug: "mine" });
 
-      expect(page).to.include('<p role="status" class="success">The link mine is ready.</p>');
-      expect(await (await ada.get("/")).text()).not.to.include("is ready");
+      expect(messageOf(page)).to.equal("The link mine is ready.");
+      expect(page.html).to.include('<p class="flash success">The link mine is ready.</p>');
+      expect((await show(ada, "/")).html).not.to.include("is ready");
       expect(await app.resolve(LinkStore).find("mine")).to.include({ target: TARGET, owner: "ada" });
     });
 
@@ -152,12 +221,16 @@ describe("samples/links", () => {
       await using app = await started();
       const ada = await app.withSession({ account: "ada" });
 
-      const page = await pageAfter(ada, home.shorten.url(), { target: '"><b>', slug: "No!" });
+      const { html, props } = await pageAfter(ada, home.shorten.url(), { target: '"><b>', slug: "No!" });
 
-      expect(page)
-        .to.include('value="&quot;&gt;&lt;b&gt;" aria-invalid="true"')
-        .and.include("<strong>an absolute http or https URL</strong>")
-        .and.include('value="No!" aria-invalid="true"')
+      expect(props["errors"]).to.deep.equal({
+        target: "an absolute http or https URL",
+        slug: "3 to 32 lower-case letters, digits or hyphens",
+      });
+      expect(html)
+        .to.include('value="&quot;&gt;&lt;b&gt;"')
+        .and.include('class="fault">an absolute http or https URL<')
+        .and.include('value="No!"')
         .and.not.include('"><b>');
     });
 
@@ -166,9 +239,10 @@ describe("samples/links", () => {
       await shortened(app, "taken");
       const ada = await app.withSession({ account: "ada" });
 
-      const page = await pageAfter(ada, home.shorten.url(), { target: TARGET, slug: "taken" });
+      const { props } = await pageAfter(ada, home.shorten.url(), { target: TARGET, slug: "taken" });
 
-      expect(page).to.include("<strong>that name is taken</strong>").and.include('value="taken"');
+      expect(props).to.deep.include({ errors: { slug: "that name is taken" } });
+      expect(props["entered"]).to.include({ slug: "taken" });
     });
 
     it("signs up, out and in, by name and password", async () => {
@@ -176,15 +250,14 @@ describe("samples/links", () => {
       const browser = app.withCsrf();
       const ada = { name: "ada", password: "correct horse" };
 
-      expect(await pageAfter(browser, account.join.url(), ada))
-        .to.include("Welcome, ada.")
-        .and.include("Signed in as ada");
-      expect(await pageAfter(browser, account.leave.url(), {}))
-        .to.include("You have signed out.")
-        .and.include("Sign in");
-      expect(await pageAfter(browser, account.enter.url(), ada)).to.include("Welcome back, ada.");
-      const other = app.withCsrf();
-      expect(await pageAfter(other, account.join.url(), ada)).to.include("that name is taken");
+      const joined = await pageAfter(browser, account.join.url(), ada);
+      expect([messageOf(joined), joined.props["account"]]).to.deep.equal(["Welcome, ada.", "ada"]);
+      const left = await pageAfter(browser, account.leave.url(), {});
+      expect([messageOf(left), left.props["account"]]).to.deep.equal(["You have signed out.", null]);
+      expect(left).to.include({ clearHistory: true });
+      expect(messageOf(await pageAfter(browser, account.enter.url(), ada))).to.equal("Welcome back, ada.");
+      const { props } = await pageAfter(app.withCsrf(), account.join.url(), ada);
+      expect(props).to.deep.include({ errors: { name: "that name is taken" } });
     });
 
     it("refuses wrong credentials with one answer, keeps the name and never the password", async () => {
@@ -196,15 +269,15 @@ describe("samples/links", () => {
       for (const form of [
         { name: "ada", password: "wrong horse" },
         { name: "nobody", password: "wrong horse" },
+        { name: "n".repeat(33), password: "wrong horse" },
       ]) {
-        const page = await pageAfter(browser, account.enter.url(), form);
-        expect(page)
-          .to.include("<strong>name or password are wrong</strong>")
-          .and.include(`value="${form.name}"`)
-          .and.not.include("wrong horse");
+        const { props, html } = await pageAfter(browser, account.enter.url(), form);
+        expect(props).to.deep.include({ errors: { name: "name or password are wrong" } });
+        expect(props).to.deep.include({ entered: { name: form.name } });
+        expect(html).not.to.include("wrong horse");
       }
-      const short = await pageAfter(browser, account.join.url(), { name: "X", password: "short1" });
-      expect(short).to.include("at least 8 characters").and.include('value="X"').and.not.include("short1");
+      const { html } = await pageAfter(browser, account.join.url(), { name: "X", password: "short1" });
+      expect(html).to.include("at least 8 characters").and.include('value="X"').and.not.include("short1");
       expect(app.logs.transcript()).not.to.include("horse");
     });
 
@@ -228,16 +301,16 @@ describe("samples/links", () => {
 
       expect((await eve.post(home.remove.url("mine"))).status).to.equal(404);
       expect((await ada.post(home.remove.url("of-a-program"))).status).to.equal(404);
-      expect(await (await eve.get("/")).text()).not.to.include("Remove");
-      expect(await pageAfter(ada, home.remove.url("mine"), {})).to.include("The link mine is removed.");
+      expect((await show(eve, home.show.url("mine"))).html).not.to.include("Remove");
+      expect((await show(ada, home.show.url("mine"))).html).to.include("Remove");
+      expect(messageOf(await pageAfter(ada, home.remove.url("mine"), {}))).to.equal("The link mine is removed.");
     });
 
     it("asks a visitor to sign in first, and refuses a form without its token", async () => {
       await using app = await started();
 
-      expect(await pageAfter(app.withCsrf(), home.shorten.url(), { target: TARGET })).to.include(
-        "Please sign in first.",
-      );
+      const page = await pageAfter(app.withCsrf(), home.shorten.url(), { target: TARGET });
+      expect([page.component, messageOf(page)]).to.deep.equal(["account/sign-in", "Please sign in first."]);
       expect((await app.post(home.shorten.url(), { form: { target: TARGET } })).status).to.equal(403);
     });
 
@@ -249,8 +322,8 @@ describe("samples/links", () => {
 
       expect([browser.status, browser.headers.get("content-type")]).to.deep.equal([404, "text/html; charset=utf-8"]);
       expect(await browser.text())
-        .to.include("<h1>Not Found</h1>")
-        .and.include('<a href="/">');
+        .to.include("<h1>Not found</h1>")
+        .and.include('href="/"');
       await expectProblem(program, { status: 404 });
     });
 
@@ -295,6 +368,28 @@ describe("samples/links", () => {
       ]);
       expect((await app.put("/admin/maintenance", { headers: PROGRAM })).status).to.equal(401);
       expect((await app.put("/admin/maintenance")).status).to.equal(403);
+    });
+
+    it("has a page that the admin key opens, with the same switch and the removal of any link", async () => {
+      await using app = await started();
+      await shortened(app, "any");
+      const browser = app.withCsrf();
+
+      const closed = await browser.post(desk.close.url(), { form: {} });
+      expect((await show(browser, desk.index.url())).component).to.equal("admin/enter");
+      const wrong = await pageAfter(browser, desk.enter.url(), { key: "guessed" });
+      const inside = await pageAfter(browser, desk.enter.url(), { key: KEY });
+      const shut = await pageAfter(browser, desk.close.url(), {});
+      const visitor = await app.get("/", { headers: { Accept: "text/html" } });
+      const opened = await pageAfter(browser, desk.open.url(), {});
+      await pageAfter(browser, desk.remove.url("any"), {});
+
+      expect(closed.status).to.equal(404);
+      expect(wrong.props).to.deep.include({ errors: { key: "that is not the key" } });
+      expect(inside).to.include({ component: "admin/index", encryptHistory: true });
+      expect([shut.props["isClosed"], opened.props["isClosed"]]).to.deep.equal([true, false]);
+      expect([visitor.status, pageIn(await visitor.text()).component]).to.deep.equal([503, "errors/show"]);
+      expect(await app.resolve(LinkStore).find("any")).to.equal(undefined);
     });
 
     for (const blank of ["", " "]) {
@@ -406,6 +501,7 @@ describe("samples/links", () => {
         "maintenance",
       ]);
       expect(stages).to.include.members(["rateLimit", "session", "csrf", "redirectMapper", "staticFiles", "health"]);
+      expect(stages).to.include.members(["pages", "pageContracts"]);
     });
   });
 

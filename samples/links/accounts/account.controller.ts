@@ -1,8 +1,9 @@
-import { Context, Controller, redirect, Reply, ValidationError } from "@stagecraft/framework";
+import { Context, Controller, redirect, ValidationError } from "@stagecraft/framework";
+import { clearHistory, page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
-import { attemptedBefore } from "../form.js";
+import { signInPage, signUpPage } from "../contracts.js";
 import { home } from "../links.routes.js";
-import { accountPage } from "./account.page.js";
+import { sent } from "../sent.js";
 import { account } from "./account.routes.js";
 import { Credentials, NewPerson } from "./new-person.js";
 import { People } from "./people.js";
@@ -14,32 +15,32 @@ export class AccountController {
   constructor(private readonly people: People) {}
 
   @account.signIn
-  async showSignIn(ctx: Context) {
-    return Reply.html(accountPage("signIn", await attemptedBefore(ctx)));
+  showSignIn() {
+    return page(signInPage);
   }
 
   @account.enter
   async enter(ctx: Context) {
-    const { data } = Credentials.safeParse(await ctx.form());
-    if (data === undefined || !(await this.people.knows(data.name, data.password))) {
+    const credentials = await sent(ctx, Credentials);
+    if (credentials === undefined || !(await this.people.knows(credentials.name, credentials.password))) {
       // One answer for an unknown name and a wrong password.
       return redirect().route(account.signIn).withErrors({ name: "name or password are wrong" });
     }
-    signIn(ctx, data.name);
-    Flash.of(ctx).success(`Welcome back, ${data.name}.`);
+    signIn(ctx, credentials.name);
+    Flash.of(ctx).success(`Welcome back, ${credentials.name}.`);
     return redirect().route(home.index);
   }
 
   @account.signUp
-  async showSignUp(ctx: Context) {
-    return Reply.html(accountPage("signUp", await attemptedBefore(ctx)));
+  showSignUp() {
+    return page(signUpPage);
   }
 
   @account.join
   async join(ctx: Context) {
     const again = redirect().route(account.signUp);
     try {
-      const { name, password } = await ctx.form(NewPerson);
+      const { name, password } = await sent(ctx, NewPerson);
       if (!(await this.people.add(name, password))) return again.withErrors({ name: "that name is taken" });
       signIn(ctx, name);
       Flash.of(ctx).success(`Welcome, ${name}.`);
@@ -50,9 +51,11 @@ export class AccountController {
     }
   }
 
+  /** The browser also forgets the pages of its history that were encrypted. */
   @account.leave
   leave(ctx: Context) {
     signOut(ctx);
+    clearHistory(ctx);
     Flash.of(ctx).info("You have signed out.");
     return redirect().route(home.index);
   }

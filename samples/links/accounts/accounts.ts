@@ -9,6 +9,10 @@ export const ADMIN_KEY = token<string | undefined>("ADMIN_KEY");
 export class Accounts {
   constructor(@Inject(ADMIN_KEY) private readonly adminKey: string | undefined) {}
 
+  get hasAdminKey(): boolean {
+    return this.adminKey !== undefined;
+  }
+
   isAdmin(key: string): boolean {
     return this.adminKey !== undefined && timingSafeEqual(digest(key), digest(this.adminKey));
   }

@@ -6,5 +6,8 @@ export const NewPerson = z.object({
   password: z.string().min(8, "at least 8 characters").max(200, "at most 200 characters"),
 });
 
-/** The form of a sign-in, where every wrong entry has the same answer. */
-export const Credentials = z.object({ name: z.string().max(32), password: z.string().max(200) });
+/** The form of a sign-in, where every wrong entry has the same answer: fields that no account can have are `undefined`. */
+export const Credentials = z
+  .object({ name: z.string().max(32), password: z.string().max(200) })
+  .optional()
+  .catch(undefined);

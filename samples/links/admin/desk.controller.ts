@@ -1,0 +1,80 @@
+import { Context, Controller, Maintenance, Middleware, NotFoundError, redirect } from "@stagecraft/framework";
+import { page } from "@stagecraft/framework/pages";
+import { Flash } from "@stagecraft/framework/session";
+import { z } from "zod";
+import { Accounts } from "../accounts/accounts.js";
+import { enterAsAdmin, isAdmin } from "../accounts/visitor.js";
+import { adminEnter, adminIndex } from "../contracts.js";
+import { listedFor } from "../link-list.js";
+import { LinkStore } from "../link-store.js";
+import { NoStore } from "../no-store.js";
+import { sent } from "../sent.js";
+import { desk } from "./desk.routes.js";
+
+const NEWEST = 10;
+const KeyForm = z.object({ key: z.string().max(200).catch("") });
+
+/** The pages for operators. A browser enters with the admin key once; programs send it with each request, see `AdminController`. */
+@Controller(desk)
+@Middleware(NoStore)
+export class DeskController {
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly store: LinkStore,
+    private readonly maintenance: Maintenance,
+  ) {}
+
+  @desk.index
+  async index(ctx: Context) {
+    if (!(await isAdmin(ctx))) return page(adminEnter, { hasKey: this.accounts.hasAdminKey });
+    const links = await this.store.all();
+    return page(adminIndex, {
+      isClosed: this.maintenance.isEngaged,
+      figures: {
+        links: links.length,
+        visits: links.reduce((sum, { visits }) => sum + visits, 0),
+        uptimeSeconds: Math.round(process.uptime()),
+      },
+      newest: links.slice(0, NEWEST).map((link) => listedFor(undefined, link)),
+    }).encryptHistory();
+  }
+
+  @desk.enter
+  async enter(ctx: Context) {
+    const { key } = await sent(ctx, KeyForm);
+    const again = redirect().route(desk.index);
+    if (!this.accounts.isAdmin(key)) return again.withErrors({ key: "that is not the key" });
+    enterAsAdmin(ctx);
+    return again;
+  }
+
+  @desk.close
+  async close(ctx: Context) {
+    await onlyAdmins(ctx);
+    this.maintenance.engage();
+    Flash.of(ctx).warning("The site is closed. Visitors see a page that says so.");
+    return redirect().route(desk.index);
+  }
+
+  @desk.open
+  async open(ctx: Context) {
+    await onlyAdmins(ctx);
+    this.maintenance.disengage();
+    Flash.of(ctx).success("The site is open again.");
+    return redirect().route(desk.index);
+  }
+
+  @desk.remove
+  async remove(ctx: Context<"slug">) {
+    await onlyAdmins(ctx);
+    const { slug } = ctx.params;
+    if (!(await this.store.remove(slug))) throw new NotFoundError(`no link ${slug}`);
+    Flash.of(ctx).info(`The link ${slug} is removed.`);
+    return redirect().route(desk.index);
+  }
+}
+
+/** For other visitors these paths do not exist. */
+async function onlyAdmins(ctx: Context<string>): Promise<void> {
+  if (!(await isAdmin(ctx))) throw new NotFoundError();
+}

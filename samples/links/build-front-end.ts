@@ -1,0 +1,93 @@
+/**
+ * Builds the front end with Vite: for browsers, and the bundle that renders pages on the server. It is built again only where a source,
+ * the lock file or this file has changed, so that a start costs nothing otherwise.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { InlineConfig } from "vite";
+import { BUILD, ENTRY, SERVER_ENTRY, SOURCES } from "./front-end.js";
+
+const INPUTS = "inputs.txt";
+
+/** Whether a build was made. The directory appears whole, also where several processes build at once. */
+export async function buildFrontEnd(): Promise<boolean> {
+  const inputs = await hashOfInputs();
+  if ((await textOf(join(BUILD, INPUTS))) === inputs) return false;
+  await mkdir(dirname(BUILD), { recursive: true });
+  const made = await mkdtemp(join(dirname(BUILD), "building-"));
+  try {
+    await build(made);
+    await writeFile(join(made, INPUTS), inputs);
+    await replace(made);
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+  return true;
+}
+
+async function build(directory: string): Promise<void> {
+  const { NODE_ENV } = process.env;
+  const [vite, shared] = await Promise.all([import("vite"), viteConfig()]);
+  try {
+    await vite.build({
+      ...shared,
+      base: "/build/",
+      build: {
+        outDir: join(directory, "client"),
+        emptyOutDir: false,
+        manifest: true,
+        // A style or a font in a data: URL is against the policy of the application.
+        assetsInlineLimit: 0,
+        modulePreload: { polyfill: false },
+        rolldownOptions: { input: join(SOURCES, ENTRY) },
+      },
+    });
+    await vite.build({
+      ...shared,
+      build: { outDir: join(directory, "server"), emptyOutDir: false, ssr: join(SOURCES, SERVER_ENTRY) },
+      ssr: { noExternal: true },
+      define: { "process.env.NODE_ENV": JSON.stringify("production") },
+    });
+  } finally {
+    // Vite sets it for the process, where it would make a release build of a development server.
+    if (NODE_ENV === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = NODE_ENV;
+  }
+}
+
+/** What the build and the development server share. */
+export async function viteConfig(): Promise<InlineConfig> {
+  const { default: react } = await import("@vitejs/plugin-react");
+  return { configFile: false, root: SOURCES, publicDir: false, plugins: [react()], logLevel: "warn" };
+}
+
+async function replace(made: string): Promise<void> {
+  await rm(BUILD, { recursive: true, force: true });
+  await rename(made, BUILD).catch((error: NodeJS.ErrnoException) => {
+    // Another process was faster with the same build.
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+  });
+}
+
+async function hashOfInputs(): Promise<string> {
+  const pages = join(SOURCES, "pages");
+  const names = (await readdir(pages, { recursive: true })).filter((name) => /\.\w+$/.test(name)).toSorted();
+  const files = [
+    ...names.map((name) => join(pages, name)),
+    join(SOURCES, "../../package-lock.json"),
+    fileURLToPath(import.meta.url),
+  ];
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(`${file}\n${(await textOf(file)) ?? ""}\n`);
+  return hash.digest("hex");
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+/** Copies the address of a path of this site. It is not shown where the browser has no clipboard, as on plain HTTP. */
+import { useEffect, useState } from "react";
+
+const SHOWN_MS = 2000;
+
+export function CopyButton({ path }: { readonly path: string }) {
+  const [canCopy, setCanCopy] = useState(false);
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => setCanCopy("clipboard" in navigator), []);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  if (!canCopy) return null;
+  const copy = () => void navigator.clipboard.writeText(location.origin + path).then(() => setCopied(true));
+  return (
+    <button type="button" className="button ghost small" onClick={copy}>
+      <span aria-live="polite">{isCopied ? "Copied" : "Copy"}</span>
+    </button>
+  );
+}

@@ -1,0 +1,36 @@
+/** Links as rows: the short address, its target, the visits, and a way to the page of the link. */
+import { Link } from "@inertiajs/react";
+import type { ReactNode } from "react";
+import type { PropsOf } from "@stagecraft/framework/pages";
+import type { linksShow } from "../../contracts.js";
+
+export type ListedLink = PropsOf<typeof linksShow>["link"];
+
+interface RowProps {
+  readonly link: ListedLink;
+  readonly host: string | undefined;
+  readonly children?: ReactNode;
+}
+
+export function LinkRow({ link: { slug, target, visits, isOwn }, host, children }: RowProps) {
+  return (
+    <li className="row">
+      <div className="row-text">
+        <a className="short" href={`/to/${slug}`}>
+          <span className="host">{host}/to/</span>
+          {slug}
+        </a>
+        {isOwn && <span className="tag">yours</span>}
+        <p className="target">{target}</p>
+      </div>
+      <p className="visits">
+        <strong>{visits.toLocaleString("en")}</strong> {visits === 1 ? "visit" : "visits"}
+      </p>
+      {children ?? (
+        <Link className="more" href={`/links/${slug}`} aria-label={`Details of ${slug}`}>
+          Details
+        </Link>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,378 @@
+/** People with a browser at the built sample: links, forms, the way back, other tabs, and the corners where front ends break. */
+import { Application, Reply, Route, Routes } from "@stagecraft/framework";
+import { testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import type { Browser, Route as Intercepted } from "playwright-core";
+import { linksApplication } from "../../samples/links/application.js";
+import { buildFrontEnd } from "../../samples/links/build-front-end.js";
+import { linkPages } from "../../samples/links/front-end.js";
+import { LinkStore } from "../../samples/links/link-store.js";
+import { settingsFrom } from "../../samples/links/settings.js";
+import { launchBrowser } from "../support/browser.js";
+import { needs } from "../support/machine.js";
+import { SampleVisitor } from "../support/sample-visitor.js";
+
+const KEY = "the-key-of-the-spec";
+const TARGET = "https://example.com/a?b=<c>&d";
+
+const start = (options: Parameters<typeof linkPages>[0] = {}) =>
+  testApp(
+    linksApplication(
+      settingsFrom({ ADMIN_KEY: KEY, REQUESTS_PER_SECOND: "1000" }),
+      undefined,
+      undefined,
+      linkPages({ mustRender: true, ...options }),
+    ),
+  );
+
+describe("In a browser, samples/links", function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let app: TestApp;
+  let store: LinkStore;
+
+  const visitor = (...options: readonly Parameters<Browser["newContext"]>[0][]) =>
+    SampleVisitor.at(browser, app.url, ...options);
+
+  before(needs("chromium"));
+  before(async () => {
+    [browser] = await Promise.all([launchBrowser(), buildFrontEnd()]);
+    app = await start();
+    store = app.resolve(LinkStore);
+  });
+  after(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+  beforeEach(async () => {
+    for (const { slug } of await store.all()) await store.remove(slug);
+  });
+
+  it("signs up, makes a link, follows it, and sees the visit by day, in one document", async () => {
+    const there = new Routes([
+      Route.get("/there", () => Reply.html(`<title>There</title><link rel="icon" href="data:,">`)),
+    ]);
+    await using elsewhere = await testApp(Application.create().routes(there));
+    await using ada = await visitor();
+    const { page } = ada;
+
+    await ada.open();
+    expect(await page.textContent("main")).to.include("No links yet");
+    await page.click("text=Make your first link");
+    await ada.enter({ name: "ada", password: "correct horse" });
+    await page.click("main form button");
+    await ada.says("Welcome, ada.");
+    await ada.shorten(`${elsewhere.url}/there`, "my-link");
+    await ada.says("The link my-link is ready.");
+    expect(await page.inputValue("input[name=target]")).to.equal("");
+    expect(ada.documents).to.deep.equal(["/"]);
+
+    await page.click("a[href='/to/my-link']");
+    await page.waitForURL(`${elsewhere.url}/there`);
+    expect(await page.title()).to.equal("There");
+    await ada.open();
+    expect(await page.locator("[role=status] p").count()).to.equal(0);
+    await page.click("text=Details");
+    await page.waitForSelector("figure.chart");
+    expect(await page.title()).to.equal("my-link · Links");
+    expect(await page.textContent("#visits")).to.equal("1");
+    expect(await page.textContent("tbody tr:last-child td")).to.equal("1");
+  });
+
+  it("asks for the numbers of a link alone when they are refreshed", async () => {
+    await store.add("seen", TARGET);
+    await using ada = await visitor();
+    await ada.open("/links/seen");
+    await ada.page.waitForSelector("figure.chart");
+    await store.countVisit("seen");
+
+    const [answer] = await Promise.all([
+      ada.page.waitForResponse((response) => response.url().endsWith("/links/seen")),
+      ada.page.click("text=Refresh"),
+    ]);
+    await ada.page.waitForFunction(() => document.querySelector("#visits")?.textContent === "1");
+
+    const { props } = (await answer.json()) as { readonly props: object };
+    expect(Object.keys(props)).to.have.members(["errors", "link", "clicks"]);
+  });
+
+  it("goes back and forward between pages, also after a document of another site", async () => {
+    await store.add("one", TARGET);
+    await using ada = await visitor();
+    const { page } = ada;
+    await ada.open();
+    await page.click("text=Details");
+    await page.waitForSelector("figure.chart");
+
+    await page.goBack();
+    await page.waitForSelector("h1:has-text('Short links')");
+    await page.goForward();
+    await page.waitForSelector("figure.chart");
+    expect(ada.documents).to.deep.equal(["/"]);
+    await page.goto("data:text/html,elsewhere");
+    await page.goBack();
+    await page.waitForSelector("h1:has-text('one')");
+
+    expect(await page.content()).to.match(/^<!doctype html>/i);
+  });
+
+  it("leads the keyboard to the new page, and past the navigation", async () => {
+    await using ada = await visitor();
+    const { page } = ada;
+    const focused = () => page.evaluate(() => document.activeElement?.id);
+    await ada.open();
+
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await focused()).to.equal("main");
+    await page.click("text=I have an account");
+    await page.waitForSelector("h1:has-text('Sign in')");
+    expect(await focused()).to.equal("main");
+  });
+
+  it("loads further links while the reader scrolls, then when the reader asks", async () => {
+    for (let at = 1; at <= 130; at++) await store.add(`link-${at}`, TARGET);
+    await using ada = await visitor();
+    const { page } = ada;
+    const rows = () => page.locator(".row").count();
+    await ada.open();
+    const atFirst = await rows();
+
+    while (!(await page.locator("text=Load more").count())) {
+      await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+      await page.waitForTimeout(20);
+    }
+    const byItself = await rows();
+    await page.click("text=Load more");
+    await page.waitForFunction((before) => document.querySelectorAll(".row").length > before, byItself);
+    await page.click("text=Load more");
+    await page.waitForFunction(() => document.querySelectorAll(".row").length === 130);
+
+    const slugs = await page.$$eval(".short", (all) => all.map((link) => link.getAttribute("href")));
+    expect([atFirst, byItself < 130]).to.deep.equal([20, true]);
+    expect(slugs).to.deep.equal(Array.from({ length: 130 }, (_, at) => `/to/link-${130 - at}`));
+  });
+
+  it("searches while the reader types, with the number of all links in its place", async () => {
+    for (const slug of ["apple", "pear", "apple-pie"]) await store.add(slug, TARGET);
+    await using ada = await visitor();
+    await ada.open();
+
+    await ada.page.fill("input[name=q]", "apple");
+    await ada.page.waitForFunction(() => document.querySelectorAll(".row").length === 2);
+    expect(new URL(ada.page.url()).search).to.equal("?q=apple");
+    await ada.page.fill("input[name=q]", "no such");
+    await ada.page.waitForSelector("text=Nothing matches");
+
+    expect(await ada.page.textContent("#all")).to.equal("3 links");
+    expect(ada.documents).to.deep.equal(["/"]);
+  });
+
+  it("shows what is wrong at its field, keeps the input, and has the focus there", async () => {
+    await store.add("taken", TARGET);
+    await using ada = await visitor();
+    await ada.signUp("fay");
+
+    await ada.shorten("ftp://example.com/", "No!");
+    expect(await ada.faults()).to.deep.equal({
+      target: "an absolute http or https URL",
+      slug: "3 to 32 lower-case letters, digits or hyphens",
+    });
+    expect(await ada.page.evaluate(() => document.activeElement?.getAttribute("name"))).to.equal("target");
+    expect(await ada.page.inputValue("input[name=slug]")).to.equal("No!");
+    await ada.shorten(TARGET, "taken");
+    await ada.page.waitForSelector("text=that name is taken");
+
+    expect(await ada.faults()).to.deep.equal({ slug: "that name is taken" });
+    expect(await ada.page.inputValue("input[name=target]")).to.equal(TARGET);
+  });
+
+  it("removes a link in two steps, shows the message once, and not again on the way back", async () => {
+    await using ada = await visitor();
+    await ada.signUp("gus");
+    await ada.shorten(TARGET, "short-lived");
+    await ada.says("The link short-lived is ready.");
+    await ada.page.click("text=Details");
+    await ada.page.waitForSelector("figure.chart");
+
+    await ada.page.click("summary");
+    await ada.page.click("text=Remove short-lived");
+    await ada.says("The link short-lived is removed.");
+    await ada.page.click("text=For operators");
+    await ada.page.waitForSelector("h1:has-text('For operators')");
+    await ada.page.goBack();
+    await ada.page.waitForSelector("text=No links yet");
+
+    expect(await ada.page.locator("[role=status] p").count()).to.equal(0);
+  });
+
+  it("sends a form once where its button is clicked twice", async () => {
+    await using ada = await visitor();
+    await ada.signUp("hal");
+    let sent = 0;
+    ada.page.on("request", (request) => (sent += request.url().endsWith("/shorten") ? 1 : 0));
+
+    await ada.enter({ target: TARGET });
+    await ada.page.dblclick("text=Shorten");
+    await ada.page.waitForSelector("[role=status] p:has-text('is ready')");
+
+    expect(sent).to.equal(1);
+    expect(await store.all()).to.have.length(1);
+  });
+
+  it("says that the page has expired where the token is missing, and sends the form the next time", async () => {
+    await using ada = await visitor();
+    await ada.signUp("ida");
+    await ada.context.clearCookies({ name: "XSRF-TOKEN" });
+
+    await ada.shorten(TARGET, "second-try");
+    await ada.page.waitForSelector("[role=status] p.error");
+    expect(await ada.page.inputValue("input[name=slug]")).to.equal("second-try");
+    await ada.page.click("text=Shorten");
+
+    await ada.says("The link second-try is ready.");
+  });
+
+  it("asks people to sign in again when their session is over", async () => {
+    await using ada = await visitor();
+    await ada.signUp("jon");
+    await ada.context.clearCookies();
+
+    await ada.shorten(TARGET, "too-late");
+    await ada.page.waitForSelector("[role=status] p.error");
+    await ada.page.click("nav >> text=Sign in");
+    await ada.page.waitForSelector("h1:has-text('Sign in')");
+    await ada.enter({ name: "jon", password: "wrong horse" });
+    await ada.page.click("main form button");
+    expect(await ada.faults()).to.deep.equal({ name: "name or password are wrong" });
+    await ada.enter({ password: "correct horse" });
+    await ada.page.click("main form button");
+
+    await ada.says("Welcome back, jon.");
+  });
+
+  it("lets a tab that was open before go on with the new session after a sign-in in another one", async () => {
+    await using ada = await visitor();
+    await ada.signUp("kim");
+    const second = await ada.context.newPage();
+    await second.goto(app.url);
+    await second.click("text=Sign out");
+    await second.click("text=Sign in");
+    await second.fill("input[name=name]", "kim");
+    await second.fill("input[name=password]", "correct horse");
+    await second.click("main form button");
+    await second.waitForSelector("text=Welcome back, kim.");
+
+    await ada.shorten(TARGET, "from-the-first-tab");
+
+    await ada.says("The link from-the-first-tab is ready.");
+  });
+
+  it("loads the page anew when the assets have another version", async () => {
+    await using next = await start({ version: "next" });
+    await using ada = await visitor();
+    await ada.open();
+    await ada.page.route(`${app.url}/**`, (route) => answeredBy(next.url, app.url, route));
+
+    await ada.page.click("text=I have an account");
+    await ada.page.waitForSelector("h1:has-text('Sign in')");
+
+    expect(ada.documents).to.deep.equal(["/", "/account/sign-in"]);
+  });
+
+  it("shows errors as pages: in the same document, as a document, and while the site is closed", async () => {
+    await store.add("gone", TARGET);
+    await using ada = await visitor();
+    const { page } = ada;
+    await ada.open();
+    await store.remove("gone");
+    await page.click("text=Details");
+    await page.waitForSelector("h1:has-text('Not found')");
+    expect(ada.documents).to.deep.equal(["/"]);
+    await ada.open("/nowhere");
+    expect(await page.title()).to.equal("Not found · Links");
+
+    await page.click("text=For operators");
+    await ada.enter({ key: KEY });
+    await page.click("main form button");
+    await page.click("text=Close the site");
+    await ada.says("The site is closed. Visitors see a page that says so.");
+    await page.click(".brand");
+    await page.waitForSelector("h1:has-text('Back in a moment')");
+    await ada.open("/admin");
+    await page.click("text=Open the site");
+    await ada.says("The site is open again.");
+  });
+
+  it("serves a telephone without scripts: reading, refused and accepted forms, and signing out", async () => {
+    await store.add("read-me", TARGET);
+    await using eve = await visitor({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } });
+    const { page } = eve;
+    await page.goto(app.url);
+    expect(await page.title()).to.equal("Links");
+    expect(await page.textContent(".row"))
+      .to.include("read-me")
+      .and.include(TARGET);
+
+    await page.click("text=Sign up");
+    await eve.enter({ name: "EVE!", password: "short" });
+    await page.click("main form button");
+    expect(await eve.faults()).to.have.all.keys("name", "password");
+    expect([
+      await page.inputValue("main input[name=name]"),
+      await page.inputValue("main input[name=password]"),
+    ]).to.deep.equal(["EVE!", ""]);
+    await eve.enter({ name: "eve", password: "correct horse" });
+    await page.click("main form button");
+    await eve.says("Welcome, eve.");
+    await eve.shorten(TARGET, "by-hand");
+    await eve.says("The link by-hand is ready.");
+    await page.click("text=Sign out");
+    await eve.says("You have signed out.");
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [390, 1280]) {
+      it(`has no barriers in ${colorScheme} at ${width} pixels, and fits`, async () => {
+        for (let at = 1; at <= 25; at++) await store.add(`link-${at}`, `${TARGET}&${"long".repeat(50)}`);
+        await using ada = await visitor({ colorScheme, viewport: { width, height: 800 }, reducedMotion: "reduce" });
+        const found: string[] = [];
+        const look = async () => found.push(...(await ada.barriers()));
+
+        await ada.open();
+        await look();
+        await ada.open("/account/sign-up");
+        await ada.enter({ name: "X", password: "short" });
+        await ada.page.click("main form button");
+        await ada.faults();
+        await look();
+        await ada.signUp(`${colorScheme}-${width}`);
+        await look();
+        await ada.shorten(TARGET, `${colorScheme}-${width}`);
+        await ada.says(`The link ${colorScheme}-${width} is ready.`);
+        await ada.open(`/links/${colorScheme}-${width}`);
+        await ada.page.waitForSelector("figure.chart");
+        await ada.page.click("summary");
+        await look();
+        await ada.open("/admin");
+        await ada.enter({ key: KEY });
+        await ada.page.click("main form button");
+        await ada.page.waitForSelector("#switch");
+        await look();
+        await ada.open("/nowhere");
+        await look();
+
+        expect(found).to.deep.equal([]);
+      });
+    }
+  }
+});
+
+/** The answer of another server: as if the server had been replaced by one with new assets. */
+async function answeredBy(other: string, own: string, route: Intercepted): Promise<void> {
+  const request = route.request();
+  const url = request.url().replace(own, other);
+  const response = await fetch(url, { headers: await request.allHeaders(), redirect: "manual" });
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-encoding"));
+  await route.fulfill({ status: response.status, headers, body: Buffer.from(await response.arrayBuffer()) });
+}

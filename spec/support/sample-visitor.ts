@@ -1,0 +1,99 @@
+/**
+ * A person with a browser at `samples/links`: a new profile, and what the browser complains about. `close` fails on a complaint, so that no
+ * journey passes with an error on the console: of the policy, of React, of the client.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults } from "axe-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+
+export class SampleVisitor implements AsyncDisposable {
+  readonly complaints: string[] = [];
+  /** The paths of the documents that were loaded. */
+  readonly documents: string[] = [];
+
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly url: string,
+  ) {
+    page.on("console", (message) => {
+      // A refused request is on the console too.
+      if (["error", "warning"].includes(message.type()) && !message.text().includes("the server responded"))
+        this.complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => this.complaints.push(String(error)));
+    page.on("request", (request) => {
+      if (request.isNavigationRequest()) this.documents.push(new URL(request.url()).pathname);
+    });
+  }
+
+  static async at(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<SampleVisitor> {
+    const context = await browser.newContext(options);
+    return new SampleVisitor(context, await context.newPage(), url);
+  }
+
+  /** Loads a document, and waits until the front end has started. */
+  async open(path = "/"): Promise<void> {
+    await this.page.goto(this.url + path);
+    await this.page.waitForSelector("#app[data-started]");
+  }
+
+  async signUp(name: string): Promise<void> {
+    await this.open("/account/sign-up");
+    await this.enter({ name, password: "correct horse" });
+    await this.page.click("main form button");
+    await this.says(`Welcome, ${name}.`);
+  }
+
+  async shorten(target: string, slug: string): Promise<void> {
+    await this.enter({ target, slug });
+    await this.page.click("text=Shorten");
+  }
+
+  async enter(fields: Readonly<Record<string, string>>): Promise<void> {
+    for (const [name, value] of Object.entries(fields)) await this.page.fill(`main input[name=${name}]`, value);
+  }
+
+  /** Waits for a message of the flash. */
+  async says(message: string): Promise<void> {
+    await this.page.waitForSelector(`[role=status] p:text-is("${message}")`);
+  }
+
+  /** The messages at the fields, by their fields. */
+  async faults(): Promise<Readonly<Record<string, string>>> {
+    await this.page.waitForSelector(".fault");
+    const faults = await this.page.$$eval("input[aria-invalid]", (inputs) =>
+      inputs.map((input) => {
+        const note = document.getElementById(input.getAttribute("aria-describedby") ?? "");
+        return [input.getAttribute("name") ?? "", note?.textContent ?? ""];
+      }),
+    );
+    return Object.fromEntries(faults) as Readonly<Record<string, string>>;
+  }
+
+  /** What axe finds wrong for people with a screen reader, a keyboard, or weak eyes; and whether the page is wider than the window. */
+  async barriers(): Promise<readonly string[]> {
+    await this.page.evaluate(axeSource());
+    const found = await this.page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { readonly axe: { run(): Promise<AxeResults> } };
+      const { violations } = await axe.run();
+      const all = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return scrollWidth > clientWidth ? [...all, `wider than the window: ${scrollWidth}`] : all;
+    });
+    return found.map((each) => `${new URL(this.page.url()).pathname} ${each}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.context.close();
+    if (this.complaints.length > 0) throw new Error(`the browser complains: ${this.complaints.join("\n")}`);
+  }
+}
+
+let axe: string | undefined;
+
+/** As a script of the debugger, which the policy of the page does not concern. */
+function axeSource(): string {
+  return (axe ??= `${readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")};undefined`);
+}
