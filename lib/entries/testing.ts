@@ -18,3 +18,4 @@ export type { RequestOptions } from "../testing/transport.js";
 export type { RawOptions } from "../testing/raw-exchange.js";
 export { obeysCache, type CacheContractOptions } from "../testing/obeys-cache.js";
 export { obeysStorage } from "../testing/obeys-storage.js";
+export { obeysMailer, type MailerContractOptions } from "../testing/obeys-mailer.js";

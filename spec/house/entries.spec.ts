@@ -39,6 +39,9 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./cache": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
   "./storage": NOTHING,
+  "./mail": NOTHING,
+  // A controller, which needs the metadata of its constructor.
+  "./mail/previews": { loads: ["tsyringe", "reflect-metadata"], reflect: true },
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
 };

@@ -48,7 +48,10 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   cache: ["runtime", "errors", "http", "lifecycle"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
   storage: ["runtime", "errors", "tracing", "http", "lifecycle", "routing"],
-  testing: Object.keys(ROOMS),
+  // Of di the type of classes, of http the context and the replies of the preview page.
+  mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing"],
+  // The contract of a mailer makes mails.
+  testing: [...Object.keys(ROOMS), "mail"],
 };
 
 /** The entry points of package.json: they export and do nothing else, and no room imports them. */

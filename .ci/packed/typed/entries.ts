@@ -7,5 +7,7 @@ export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";
 export * as storage from "@stagecraft/framework/storage";
 export * as tracing from "@stagecraft/framework/observe/tracing";
+export * as mail from "@stagecraft/framework/mail";
+export * as mailPreviews from "@stagecraft/framework/mail/previews";
 export * as pages from "@stagecraft/framework/pages";
 export * as testing from "@stagecraft/framework/testing";

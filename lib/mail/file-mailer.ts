@@ -1,0 +1,98 @@
+/**
+ * The `Mailer` that writes each mail as a file into a folder and sends none: for development without a mail server. Mail programs open the
+ * files. A file appears as a whole; beyond `maxFiles` the oldest is deleted.
+ *
+ * Not for production: no recipient gets these mails.
+ *
+ * @example
+ * provide(Mailer).useFactory(() => new FileMailer({ folder: "tmp/mail", from: "shop@example.org" }));
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import { MailUnavailableError } from "./mail-error.js";
+import type { MailMessage } from "./mail-message.js";
+import { acceptedByAll, type MailResult } from "./mail-result.js";
+import { Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
+
+export interface FileMailerOptions extends MailerOptions {
+  /** It is made if it is missing, and only its owner may read it. Files ending in `.eml` belong to the mailer. */
+  readonly folder: string;
+  /** The most files; 1000 unless set. */
+  readonly maxFiles?: number;
+}
+
+const NAMES: OptionNames<FileMailerOptions> = { ...MAILER_OPTIONS, folder: true, maxFiles: true };
+const DEFAULT_MAX_FILES = 1000;
+const OWN_FILE = /^\d{8}T\d{9}Z-[\w-]+\.eml$/;
+
+export class FileMailer extends Mailer {
+  readonly folder: string;
+  private readonly maxFiles: number;
+
+  /** @throws as `Mailer`; FrameworkError `E_MAIL_OPTION` for `maxFiles` and for an empty folder */
+  constructor(options: FileMailerOptions) {
+    checkOptionNames(options, NAMES, "new FileMailer");
+    super(options);
+    this.folder = options.folder;
+    this.maxFiles = options.maxFiles ?? DEFAULT_MAX_FILES;
+    if (typeof this.folder !== "string" || this.folder === "") throw invalidOption("folder", "a path");
+    if (!Number.isSafeInteger(this.maxFiles) || this.maxFiles < 1)
+      throw invalidOption("maxFiles", "a whole number above 0");
+  }
+
+  override async start(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+  }
+
+  override stop(): void {}
+
+  override async probe(): Promise<void> {
+    await readdir(this.folder);
+  }
+
+  protected override async deliver(message: MailMessage): Promise<MailResult> {
+    const { messageId, recipients, bytes, date } = message;
+    const id = messageId.slice(1, messageId.indexOf("@"));
+    // The same mail again writes the same name, and the newer attempt replaces the file.
+    const name = `${date.toISOString().replaceAll(/[-:.]/g, "")}-${id}.eml`;
+    try {
+      await this.write(name, bytes);
+      await this.deleteOldest();
+    } catch (error) {
+      throw new MailUnavailableError(`the mail was not written to ${this.folder}: ${codeOf(error)}`);
+    }
+    return acceptedByAll(messageId, recipients);
+  }
+
+  private async write(name: string, bytes: Uint8Array): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const temporary = join(this.folder, `.${name}.${randomBytes(6).toString("hex")}`);
+    try {
+      // `wx` follows no link that someone else has put there.
+      await using file = await open(temporary, "wx", 0o600);
+      await file.writeFile(bytes);
+      await rename(temporary, join(this.folder, name));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  private async deleteOldest(): Promise<void> {
+    const files = (await readdir(this.folder)).filter((name) => OWN_FILE.test(name)).toSorted();
+    // Another process may delete the same file.
+    for (const name of files.slice(0, -this.maxFiles)) await rm(join(this.folder, name), { force: true });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}
+
+function invalidOption(name: string, form: string): FrameworkError {
+  return setupError(new FrameworkError(`${name} of a file mailer is ${form}`, { code: "E_MAIL_OPTION" }));
+}

@@ -1,0 +1,79 @@
+/**
+ * The HTML of a mail as a tagged template. Each value is escaped, so text of a user stays text. A value must be the text of an element,
+ * or stand in an attribute with quotes. A link must be http, https, mailto, tel or cid.
+ *
+ * Not for pages of the application: their stage has documents of its own.
+ *
+ * @example
+ * html`<p>Hello ${this.data.name}</p>
+ *   <ul>${this.data.items.map((item) => html`<li>${item}</li>`)}</ul>
+ *   <a href="${this.data.link}">Confirm</a>`;
+ */
+import { MailContentError } from "./mail-error.js";
+
+/** HTML in which every value is escaped. Only `html` and `trustedHtml` make one. */
+export class MailHtml {
+  declare private readonly made: true;
+
+  /** @internal Use `html`. */
+  constructor(private readonly markup: string) {}
+
+  toString(): string {
+    return this.markup;
+  }
+}
+
+/** A value in a template. `undefined`, `null` and `false` are nothing. */
+export type MailHtmlValue = string | number | bigint | MailHtml | null | undefined | false | readonly MailHtmlValue[];
+
+const LINK = /\s(?:href|src|action|background)\s*=\s*["']$/i;
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const ALLOWED_SCHEME = /^(?:https?|mailto|tel|cid):/i;
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** @throws MailContentError `E_MAIL_HTML` for a value after `=` without quotes, and for a link with another scheme, such as `javascript:` */
+export function html(strings: TemplateStringsArray, ...values: readonly MailHtmlValue[]): MailHtml {
+  let markup = strings[0] ?? "";
+  for (const [at, value] of values.entries()) {
+    const before = strings[at] ?? "";
+    if (/=\s*$/.test(before)) throw wrongHtml('a value stands in an attribute without quotes: write name="${value}"');
+    const text = textOf(value);
+    if (LINK.test(before)) checkLink(text);
+    markup += text + (strings[at + 1] ?? "");
+  }
+  return new MailHtml(markup);
+}
+
+/** Markup that is inserted as it is: the output of a template engine, never text of a user. */
+export function trustedHtml(markup: string): MailHtml {
+  return new MailHtml(markup);
+}
+
+export function escapeMailText(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+function textOf(value: MailHtmlValue): string {
+  if (value instanceof MailHtml) return value.toString();
+  if (value === undefined || value === null || value === false) return "";
+  if (typeof value === "object") return value.map(textOf).join("");
+  return escapeMailText(String(value));
+}
+
+function checkLink(escaped: string): void {
+  // Browsers ignore control characters and spaces before and inside a scheme (URL standard, section 4.4).
+  // oxlint-disable-next-line no-control-regex -- they are what it removes
+  const link = escaped.replaceAll(/[\u0000-\u0020]|&#\d+;/g, "");
+  if (SCHEME.test(link) && !ALLOWED_SCHEME.test(link))
+    throw wrongHtml("a link is neither http, https, mailto, tel nor cid");
+}
+
+function wrongHtml(fault: string): MailContentError {
+  return new MailContentError("E_MAIL_HTML", `the HTML of a mail cannot be made: ${fault}`);
+}

@@ -1,0 +1,100 @@
+/**
+ * The preview page: every mail class with its examples as HTML, text, headers and source, and the mails of this run. It is a list of
+ * controllers for a module that provides `Mailer`. In a release build the list is empty, so the page does not exist.
+ *
+ * The HTML of a mail is shown in a sandboxed frame with a policy of its own: no script runs in it and nothing is loaded.
+ *
+ * @example
+ * @Module({
+ *   controllers: [AccountsController, ...mailPreviews("/dev/mails", [Welcome, PasswordReset])],
+ *   providers: [provide(Mailer).useFactory(() => new MemoryMailer({ from: "shop@example.org" }))],
+ * })
+ * class ShopModule {}
+ */
+import type { Class } from "../di/token.js";
+import { NotFoundError } from "../errors/framework-error.js";
+import type { Context } from "../http/context.js";
+import { Reply } from "../http/reply.js";
+import { Controller } from "../routing/controller.js";
+import { Get } from "../routing/endpoint.js";
+import { type Profile, profile } from "../runtime/profile.js";
+import type { MailMessage } from "./mail-message.js";
+import type { MailRecord } from "./mail-records.js";
+import type { MailClass } from "./mail.js";
+import { Mailer } from "./mailer.js";
+import { frameDocument, FRAME_POLICY, indexPage, mailPage, PAGE_POLICY } from "./preview-page.js";
+
+const MAX_RECORDED = 50;
+const RECIPIENT = { name: "Recipient", address: "recipient@example.org" };
+const SENDER = { name: "Sender", address: "sender@example.org" };
+
+/**
+ * @param path of the page, for example `/dev/mails`
+ * @param mails the classes to show; the previews of each are its static member `previews`
+ */
+export function mailPreviews(path: string, mails: readonly MailClass[], build: Profile = profile): readonly Class[] {
+  if (build === "release") return [];
+
+  @Controller(path)
+  class MailPreviews {
+    constructor(private readonly mailer: Mailer) {
+      mailer.record(MAX_RECORDED);
+    }
+
+    @Get("/")
+    index(): Reply {
+      return page(indexPage(path, mails, this.mailer.recorded?.all ?? []));
+    }
+
+    @Get("/preview/{mail}/{example}")
+    async example({ params, signal }: Context<"mail" | "example">): Promise<Reply> {
+      const { mail, example } = params;
+      const base = `${path}/preview/${encodeURIComponent(mail)}/${encodeURIComponent(example)}`;
+      return page(mailPage(path, base, await this.made(mail, example, signal)));
+    }
+
+    @Get("/preview/{mail}/{example}/html")
+    async exampleFrame({ params, signal }: Context<"mail" | "example">): Promise<Reply> {
+      return frame(await this.made(params.mail, params.example, signal));
+    }
+
+    @Get("/sent/{id}")
+    sent({ params }: Context<"id">): Reply {
+      return page(mailPage(path, `${path}/sent/${encodeURIComponent(params.id)}`, this.record(params.id)));
+    }
+
+    @Get("/sent/{id}/html")
+    sentFrame({ params }: Context<"id">): Reply {
+      return frame(this.record(params.id));
+    }
+
+    private made(name: string, example: string, signal: AbortSignal): Promise<MailMessage> {
+      const previews = Object.entries(mails.find((each) => each.name === name)?.previews ?? {});
+      const make = previews[Number(example)]?.[1];
+      if (make === undefined) throw new NotFoundError("there is no such preview");
+      const mail = make();
+      const from = mail.from?.() ?? this.mailer.sender ?? SENDER;
+      return this.mailer.preview(mail.to(RECIPIENT, { from }), signal);
+    }
+
+    private record(id: string): MailRecord {
+      const found = this.mailer.recorded?.all.findLast(({ messageId }) => messageId === `<${id}>`);
+      if (found === undefined) throw new NotFoundError("there is no such mail in this run");
+      return found;
+    }
+  }
+
+  return [MailPreviews];
+}
+
+function page(body: string): Reply {
+  return Reply.html(body).header("Content-Security-Policy", PAGE_POLICY).header("Cache-Control", "no-store");
+}
+
+/** The stage of security headers leaves the two headers alone, so that the page may show the frame. */
+function frame(message: MailMessage): Reply {
+  return Reply.html(frameDocument(message))
+    .header("Content-Security-Policy", FRAME_POLICY)
+    .header("X-Frame-Options", "SAMEORIGIN")
+    .header("Cache-Control", "no-store");
+}

@@ -1,0 +1,93 @@
+/**
+ * Mails that are sent later, by a job: the port that `mailer.queue` writes to, and the JSON of a queued mail. The queue keeps the name of
+ * the class, the data and the addresses; the process that sends the mail makes its content. So a queued mail needs data that JSON can hold.
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import type { MailAddress, Mailbox } from "./address.js";
+import { nameOfMail, OutgoingMail, type Mail, type MailClass } from "./mail.js";
+
+/** Keeps mails until they are sent. The option `queue` of a mailer is one. */
+export interface MailQueue {
+  /** Inside a transaction the mail exists only if the transaction commits. */
+  add(mail: QueuedMailData): Promise<void>;
+}
+
+/** A queued mail as JSON. */
+export interface QueuedMailData {
+  /** The name of the class. */
+  readonly mail: string;
+  readonly data?: unknown;
+  readonly id: string;
+  readonly to: readonly MailAddress[];
+  readonly cc?: readonly MailAddress[];
+  readonly bcc?: readonly MailAddress[];
+  readonly replyTo?: MailAddress;
+  readonly from?: MailAddress;
+}
+
+/** @throws FrameworkError `E_MAIL_QUEUE` for data that JSON changes, such as a `Date` */
+export function writeQueuedMail({ mail, id, to, cc, bcc, replyTo, from }: OutgoingMail): QueuedMailData {
+  return {
+    mail: nameOfMail(mail),
+    ...(mail.data === undefined ? {} : { data: jsonOf(mail) }),
+    id,
+    to: to.map(written),
+    ...(cc.length === 0 ? {} : { cc: cc.map(written) }),
+    ...(bcc.length === 0 ? {} : { bcc: bcc.map(written) }),
+    ...(replyTo === undefined ? {} : { replyTo: written(replyTo) }),
+    ...(from === undefined ? {} : { from: written(from) }),
+  };
+}
+
+/** @throws FrameworkError `E_MAIL_QUEUE` for a class that is not in `classes`; MailContentError for addresses that are not valid */
+export function readQueuedMail(queued: QueuedMailData, classes: readonly MailClass[]): OutgoingMail {
+  const found = classes.find(({ name }) => name === queued.mail);
+  if (found === undefined)
+    throw queueError(
+      `${JSON.stringify(queued.mail)} is no mail of this process: add the class to the mails of the queue`,
+    );
+  // The data was written from a mail of this class.
+  const mail = new found(queued.data as never);
+  const { to, cc = [], bcc = [], replyTo, from, id } = queued;
+  if (!/^[\w-]{24}$/.test(id)) throw queueError("the id of a queued mail is not valid");
+  const single = { ...(replyTo === undefined ? {} : { replyTo }), ...(from === undefined ? {} : { from }) };
+  return new OutgoingMail(mail, { to, cc, bcc, ...single }, id);
+}
+
+/** The application gave the mailer no queue. */
+export function missingQueue(): FrameworkError {
+  return queueError("mailer.queue needs a queue: give the mailer the option queue, or send the mail with mailer.send");
+}
+
+function written({ name, address }: Mailbox): MailAddress {
+  return name === undefined ? address : { name, address };
+}
+
+/** JSON turns a `Date` into a text and drops a function, so the mail of the worker would get other data than its type says. */
+function jsonOf(mail: Mail<unknown>): unknown {
+  const fault = faultOf(mail.data, 0);
+  if (fault === undefined) return JSON.parse(JSON.stringify(mail.data)) as unknown;
+  throw queueError(`the data of ${nameOfMail(mail)} cannot be queued: it holds ${fault}, which JSON does not keep`);
+}
+
+const MAX_DEPTH = 50;
+
+function faultOf(value: unknown, depth: number): string | undefined {
+  if (depth > MAX_DEPTH) return "a value in itself, or too deep";
+  if (value === null || typeof value === "string" || typeof value === "boolean" || value === undefined)
+    return undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : "a number that is not finite";
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null)
+    return `an object of the class ${value.constructor.name}`;
+  for (const each of Object.values(value)) {
+    const fault = faultOf(each, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function queueError(message: string): FrameworkError {
+  return new FrameworkError(message, { code: "E_MAIL_QUEUE" });
+}

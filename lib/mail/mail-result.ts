@@ -1,0 +1,27 @@
+/** What became of a mail: for each recipient whether the transport accepted it, refused it, or did not say. */
+
+/** A recipient for whom the mail was refused. */
+export interface RefusedRecipient {
+  readonly address: string;
+  /** The code of the reply (RFC 5321 section 4.2), for example 550; 0 if the mail was not handed over at all. */
+  readonly status: number;
+  /** The mail may be sent to this recipient again later. A code of 500 or above is never temporary. */
+  readonly isTemporary: boolean;
+}
+
+/**
+ * The addresses of To, Cc and Bcc, each in exactly one list. `accepted` means that the server has taken the mail over, not that it has
+ * arrived.
+ */
+export interface MailResult {
+  /** With angle brackets, as in the header. The same for every attempt with the same mail. */
+  readonly messageId: string;
+  readonly accepted: readonly string[];
+  readonly rejected: readonly RefusedRecipient[];
+  /** The connection ended after the content was sent and before the server answered. Another attempt may deliver the mail twice. */
+  readonly unknown: readonly string[];
+}
+
+export function acceptedByAll(messageId: string, recipients: readonly string[]): MailResult {
+  return Object.freeze({ messageId, accepted: Object.freeze([...recipients]), rejected: [], unknown: [] });
+}

@@ -1,0 +1,258 @@
+/**
+ * Sends mails. Provide one transport for this class, and inject the class: `MemoryMailer` and `FileMailer` of
+ * `@stagecraft/framework/mail`, `SmtpMailer` of `@stagecraft/framework/mail/smtp`.
+ *
+ * `send` returns when the transport has answered. A request should not wait for a mail server, and a mail must not be sent for a
+ * transaction that rolls back: `queue` makes it a job. A mail is recorded by its Message-ID and by the numbers of its recipients, never by
+ * an address or by its content.
+ *
+ * @example
+ * constructor(private readonly mailer: Mailer) {}
+ * async signUp(user: User) { await this.mailer.queue(new Welcome({ name: user.name }).to(user.email)); }
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import type { OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
+import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
+import { Subsystem } from "../lifecycle/subsystem.js";
+import { currentWorkScope } from "../lifecycle/work-scope.js";
+import { type Clock, LONGEST_TIMER_MS, SystemClock } from "../runtime/clock.js";
+import { markHandled } from "../runtime/mark-handled.js";
+import { tracing } from "../tracing/tracing.js";
+import { domainOf, readMailbox, type MailAddress, type Mailbox } from "./address.js";
+import type { MailStorage } from "./attachment.js";
+import { MailContentError, MailUnavailableError } from "./mail-error.js";
+import { DEFAULT_MAX_BYTES } from "./mail-limits.js";
+import { makeMessage, type MailMessage } from "./mail-message.js";
+import { missingQueue, writeQueuedMail, type MailQueue } from "./mail-queue.js";
+import { MailRecords } from "./mail-records.js";
+import type { MailResult } from "./mail-result.js";
+import type { OutgoingMail } from "./mail.js";
+
+const log = tracing.target("framework::mail");
+
+export interface MailerOptions {
+  /** The sender of every mail that names no other. */
+  readonly from?: MailAddress;
+  /** The time for a mail, from its making to the answer of the transport, in milliseconds; 30 000 unless set. */
+  readonly timeoutMs?: number;
+  /** The most bytes of text, HTML and attachments of one mail together; 10 485 760 (10 MiB) unless set. */
+  readonly maxBytes?: number;
+  /** Keeps the mails of `queue`. */
+  readonly queue?: MailQueue;
+  /** Reads attachments that are keys of a storage. */
+  readonly storage?: MailStorage;
+  /** The name in health checks and events; the name of the class unless set. */
+  readonly name?: string;
+  /** The clock of the application unless set. */
+  readonly clock?: Clock;
+}
+
+/** The names of `MailerOptions`, for the check of a transport's options. */
+export const MAILER_OPTIONS: OptionNames<MailerOptions> = {
+  from: true,
+  timeoutMs: true,
+  maxBytes: true,
+  queue: true,
+  storage: true,
+  name: true,
+  clock: true,
+};
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export abstract class Mailer extends Subsystem {
+  readonly kind = "mail";
+  override readonly name: string;
+  override readonly followsRequests = true;
+
+  protected clock: Clock;
+  protected readonly timeoutMs: number;
+  private readonly maxBytes: number;
+  private readonly from: Mailbox | undefined;
+  private operations: Operations | undefined;
+  private records: MailRecords | undefined;
+
+  /** @throws MailContentError `E_MAIL_ADDRESS` for `from`; FrameworkError `E_MAIL_OPTION` for a limit that is no whole number above 0 */
+  constructor(protected readonly options: MailerOptions = {}) {
+    super();
+    this.name = options.name ?? new.target.name;
+    this.clock = options.clock ?? new SystemClock();
+    this.timeoutMs = numberOf("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMER_MS);
+    this.maxBytes = numberOf("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES, 2 ** 30);
+    this.from = options.from === undefined ? undefined : setupMailbox(options.from);
+  }
+
+  /** Hands the message over. It settles soon after `signal` aborts, and rejects only if no recipient may have got the mail. */
+  protected abstract deliver(message: MailMessage, signal: AbortSignal): Promise<MailResult>;
+
+  override prepare(host: SubsystemHost): void {
+    if (this.options.clock === undefined) this.clock = host.clock;
+    this.operations = new Operations({ target: "framework::mail", span: "framework.mail.send" }, host);
+  }
+
+  /**
+   * Sends the mail now. It resolves if at least one recipient was accepted or may have got the mail.
+   *
+   * @throws MailContentError for a mail that is not valid; MailRefusedError if every recipient was refused for good; MailUnavailableError
+   * if the transport cannot be reached, or took too long; the reason of the request's signal
+   */
+  send(mail: OutgoingMail): Promise<MailResult> {
+    return markHandled(this.sendReported(mail));
+  }
+
+  /**
+   * Sends the mail later, by a job. Inside a transaction the mail is queued only if the transaction commits.
+   *
+   * @throws FrameworkError `E_MAIL_QUEUE` without a queue, and for data that JSON does not keep; what the queue throws
+   */
+  queue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
+    return markHandled(this.enqueue(mail));
+  }
+
+  /** The option `from`. @internal */
+  get sender(): MailAddress | undefined {
+    return this.options.from;
+  }
+
+  /** The mails that were recorded, the oldest first. @internal */
+  get recorded(): MailRecords | undefined {
+    return this.records;
+  }
+
+  /** From now on the last mails are kept in memory, for a test or for the preview page. @internal */
+  record(maxMails: number): MailRecords {
+    return (this.records ??= new MailRecords(maxMails));
+  }
+
+  /** What the preview page shows for an example. @internal */
+  preview(mail: OutgoingMail, signal: AbortSignal): Promise<MailMessage> {
+    return this.make(mail, signal);
+  }
+
+  protected async enqueue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
+    const { queue } = this.options;
+    if (queue === undefined) throw missingQueue();
+    const messageId = this.messageIdOf(mail);
+    await queue.add(writeQueuedMail(mail));
+    await this.keepQueued(mail);
+    return { messageId };
+  }
+
+  /** Records a queued mail where mails are recorded. */
+  protected async keepQueued(mail: OutgoingMail): Promise<void> {
+    const { records } = this;
+    if (records === undefined) return;
+    const message = await this.make(mail, new AbortController().signal);
+    records.add({ ...message, mail: mail.mail, state: "queued", result: undefined });
+  }
+
+  /** @throws MailContentError `E_MAIL_ADDRESS` without a sender */
+  protected messageIdOf(mail: OutgoingMail): string {
+    return `<${mail.id}@${domainOf(this.senderOf(mail))}>`;
+  }
+
+  private async sendReported(mail: OutgoingMail): Promise<MailResult> {
+    const fields = { message_id: this.messageIdOf(mail) };
+    const send = (): Promise<MailResult> => this.sendInTime(mail);
+    return this.operations === undefined ? send() : this.operations.run("send", send, fields);
+  }
+
+  private async sendInTime(mail: OutgoingMail): Promise<MailResult> {
+    const limit = new SendingLimit(this.clock, this.timeoutMs, currentWorkScope()?.signal);
+    try {
+      limit.signal.throwIfAborted();
+      const message = await limit.race(this.make(mail, limit.signal));
+      const result = await this.deliver(message, limit.signal);
+      this.records?.add({ ...message, mail: mail.mail, state: "sent", result });
+      logResult(message.name, result);
+      return result;
+    } finally {
+      limit.end();
+    }
+  }
+
+  private make(mail: OutgoingMail, signal: AbortSignal): Promise<MailMessage> {
+    const { maxBytes, options } = this;
+    return makeMessage(mail, {
+      from: this.senderOf(mail),
+      maxBytes,
+      storage: options.storage,
+      now: this.clock.now(),
+      signal,
+    });
+  }
+
+  private senderOf({ from, mail }: OutgoingMail): Mailbox {
+    const own = mail.from?.();
+    const sender = from ?? (own === undefined ? this.from : readMailbox(own, "from"));
+    if (sender !== undefined) return sender;
+    throw new MailContentError("E_MAIL_ADDRESS", "a mail needs a sender: give the mailer the option from");
+  }
+}
+
+function logResult(mail: string, { messageId, accepted, rejected, unknown }: MailResult): void {
+  const counts = { accepted: accepted.length, rejected: rejected.length, unknown: unknown.length };
+  const isComplete = rejected.length === 0 && unknown.length === 0;
+  log[isComplete ? "info" : "warn"](isComplete ? "mail sent" : "mail sent in part", {
+    message_id: messageId,
+    mail,
+    ...counts,
+  });
+}
+
+/** The end of an attempt: the time of a mail, or the end of the request that sends it. */
+class SendingLimit {
+  readonly signal: AbortSignal;
+  private readonly stop: () => void;
+
+  constructor(clock: Clock, timeoutMs: number, request: AbortSignal | undefined) {
+    const controller = new AbortController();
+    this.signal = controller.signal;
+    const late = (): void => controller.abort(tooLate(timeoutMs));
+    const timer = clock.setTimeout(late, timeoutMs);
+    const ended = (): void => controller.abort(request?.reason);
+    if (request?.aborted === true) ended();
+    request?.addEventListener("abort", ended, { once: true });
+    this.stop = () => {
+      timer.cancel();
+      request?.removeEventListener("abort", ended);
+    };
+  }
+
+  end(): void {
+    this.stop();
+  }
+
+  /** Settles as `work` does, or rejects with the reason of the signal. */
+  race<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const aborted = (): void => reject(signal.reason as Error);
+      signal.addEventListener("abort", aborted, { once: true });
+      work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
+    });
+  }
+}
+
+function tooLate(timeoutMs: number): MailUnavailableError {
+  return new MailUnavailableError(`the mail was not sent in ${timeoutMs} ms`, "E_MAIL_TIMEOUT");
+}
+
+function setupMailbox(from: MailAddress): Mailbox {
+  try {
+    return readMailbox(from, "from");
+  } catch (error) {
+    throw error instanceof FrameworkError ? setupError(error) : error;
+  }
+}
+
+function numberOf(name: string, value: number, most: number): number {
+  if (Number.isSafeInteger(value) && value > 0 && value <= most) return value;
+  throw setupError(
+    new FrameworkError(`${name} of a mailer is a whole number from 1 to ${most}, not ${valueText(value)}`, {
+      code: "E_MAIL_OPTION",
+    }),
+  );
+}

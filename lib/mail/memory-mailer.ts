@@ -1,0 +1,128 @@
+/**
+ * The `Mailer` that keeps mails in memory and sends none: for tests, and for development with the preview page. Bounded: the oldest mail
+ * goes first.
+ *
+ * @example
+ * const mailer = new MemoryMailer({ from: "shop@example.org" });
+ * await using app = await testApp(ShopModule, provide(Mailer).useValue(mailer));
+ * await app.post("/sign-up", { form: { email: "ada@example.org" } });
+ * const mail = mailer.expectSent(Welcome, { to: "ada@example.org" });
+ * expect(mail.subject).to.equal("Welcome, Ada");
+ */
+import { AssertionError } from "node:assert";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import { currentCommitScope } from "../lifecycle/commit-scope.js";
+import type { MailMessage } from "./mail-message.js";
+import type { MailRecord, MailRecords } from "./mail-records.js";
+import { acceptedByAll, type MailResult } from "./mail-result.js";
+import type { Mail, MailClass, OutgoingMail } from "./mail.js";
+import { Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
+
+export interface MemoryMailerOptions extends MailerOptions {
+  /** The most mails that are kept; 100 unless set. */
+  readonly maxMails?: number;
+}
+
+const NAMES: OptionNames<MemoryMailerOptions> = { ...MAILER_OPTIONS, maxMails: true };
+const DEFAULT_MAX_MAILS = 100;
+
+/** Which mail a test expects. */
+export interface ExpectedMail {
+  /** An address of To, Cc or Bcc. */
+  readonly to?: string;
+}
+
+export class MemoryMailer extends Mailer {
+  private readonly kept: MailRecords;
+
+  /** @throws as `Mailer`; FrameworkError `E_MAIL_OPTION` for `maxMails` */
+  constructor(options: MemoryMailerOptions = {}) {
+    checkOptionNames(options, NAMES, "new MemoryMailer");
+    super(options);
+    const { maxMails = DEFAULT_MAX_MAILS } = options;
+    if (!Number.isSafeInteger(maxMails) || maxMails < 1) throw invalidMaxMails(maxMails);
+    this.kept = this.record(maxMails);
+  }
+
+  /** The mails that were sent, the oldest first. */
+  get sent(): readonly MailRecord[] {
+    return this.kept.all.filter(({ state }) => state === "sent");
+  }
+
+  /** The mails that were queued, the oldest first. Without a queue they stay here. */
+  get queued(): readonly MailRecord[] {
+    return this.kept.all.filter(({ state }) => state === "queued");
+  }
+
+  clear(): void {
+    this.kept.clear();
+  }
+
+  /** The last mail of the class that was sent. @throws AssertionError that says what was sent or queued instead */
+  expectSent<M extends Mail<unknown>>(kind: MailClass<M>, expected: ExpectedMail = {}): MailRecord<M> {
+    return this.expectRecord("sent", kind, expected);
+  }
+
+  /** The last mail of the class that was queued. @throws AssertionError that says what was sent or queued instead */
+  expectQueued<M extends Mail<unknown>>(kind: MailClass<M>, expected: ExpectedMail = {}): MailRecord<M> {
+    return this.expectRecord("queued", kind, expected);
+  }
+
+  /** @throws AssertionError if a mail was sent or queued */
+  expectNone(): void {
+    if (this.kept.all.length > 0)
+      throw new AssertionError({ message: `no mail was expected; there is ${listOf(this.kept.all)}` });
+  }
+
+  override start(): void {}
+
+  override stop(): void {}
+
+  protected override deliver({ messageId, recipients }: MailMessage): Promise<MailResult> {
+    return Promise.resolve(acceptedByAll(messageId, recipients));
+  }
+
+  protected override async enqueue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
+    if (this.options.queue !== undefined) return super.enqueue(mail);
+    const messageId = this.messageIdOf(mail);
+    const scope = currentCommitScope();
+    if (scope === undefined) await this.keepQueued(mail);
+    else scope.afterCommit(() => this.keepQueued(mail));
+    return { messageId };
+  }
+
+  private expectRecord<M extends Mail<unknown>>(
+    state: MailRecord["state"],
+    kind: MailClass<M>,
+    expected: ExpectedMail,
+  ): MailRecord<M> {
+    const matches = this.kept.all.filter((record): record is MailRecord<M> => isOf(record, kind, expected));
+    const found = matches.findLast((record) => record.state === state);
+    if (found !== undefined) return found;
+    const wanted = `a ${kind.name}${expected.to === undefined ? "" : ` to ${expected.to}`}`;
+    if (matches.length > 0) {
+      const fix = state === "sent" ? "use expectQueued" : "use expectSent";
+      throw new AssertionError({ message: `${wanted} was ${matches[0]?.state ?? ""}, not ${state}: ${fix}` });
+    }
+    throw new AssertionError({ message: `${wanted} was not ${state}; there is ${listOf(this.kept.all)}` });
+  }
+}
+
+function isOf<M extends Mail<unknown>>(record: MailRecord, kind: MailClass<M>, { to }: ExpectedMail): boolean {
+  return record.mail instanceof kind && (to === undefined || record.recipients.includes(to));
+}
+
+function listOf(records: readonly MailRecord[]): string {
+  if (records.length === 0) return "no mail";
+  return records.map(({ name, state, recipients }) => `${name} to ${recipients.join(", ")} (${state})`).join("; ");
+}
+
+function invalidMaxMails(value: unknown): FrameworkError {
+  return setupError(
+    new FrameworkError(`maxMails of a mailer is a whole number above 0, not ${String(value)}`, {
+      code: "E_MAIL_OPTION",
+    }),
+  );
+}
