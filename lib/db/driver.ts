@@ -60,7 +60,7 @@ export interface DriverStatement {
   readonly isRead: boolean;
   /**
    * Ends the statement where the engine can. The promise then rejects with the reason of the signal, or, for a write outside of a
-   * transaction whose end is not known, with `new UnknownOutcomeError(…)`. It settles only after the connection can be used again or is
+   * transaction whose end is not known, with an `UnknownOutcomeError`. It settles only after the connection can be used again or is
    * destroyed.
    */
   readonly signal?: AbortSignal | undefined;
@@ -76,6 +76,8 @@ export interface DriverResult {
   readonly insertId?: bigint | undefined;
 }
 
+export type TransactionStatus = "none" | "open" | "failed";
+
 export interface BeginOptions {
   readonly readOnly: boolean;
   /** Absent: the default of the engine. A driver refuses a level that its engine does not have. */
@@ -89,6 +91,12 @@ export interface BeginOptions {
  * which `driver.failure` reads, or with a `FrameworkError`, which goes to the application as it is.
  */
 export interface DriverConnection {
+  /**
+   * What the engine last said: no transaction, an open one, or one that takes no further statement before a rollback (PostgreSQL after a
+   * failure). A deadlock of MySQL and some failures of SQLite end the transaction, and the next statement would run outside of it.
+   */
+  readonly transactionStatus: TransactionStatus;
+
   query(statement: DriverStatement): Promise<DriverResult>;
 
   /** The rows in portions, read while the engine makes them. Absent where the driver cannot. */
@@ -96,7 +104,10 @@ export interface DriverConnection {
 
   begin(options: BeginOptions): Promise<void>;
 
-  /** A rejection whose `failure` is of the kind `connection` or `timeout` means that the outcome is not known. */
+  /**
+   * A rejection whose `failure` is of the kind `connection` means that the outcome is not known. Not called for a failed transaction, which
+   * PostgreSQL would roll back without an error.
+   */
   commit(): Promise<void>;
 
   /** If it rejects, the caller destroys the connection. */
