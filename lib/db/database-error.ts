@@ -120,6 +120,11 @@ export function isRepeatable(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && REPEATABLE.has(error.kind);
 }
 
+/** True if the connection cannot be used again. */
+export function isLost(error: unknown): boolean {
+  return error instanceof DatabaseError && error.kind === "connection";
+}
+
 const REPEATABLE: ReadonlySet<FailureKind> = new Set(["serialization", "deadlock", "busy"]);
 
 function messageOf({ kind, code, text }: DriverFailure, database: string, sql?: string): string {

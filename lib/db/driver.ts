@@ -142,6 +142,9 @@ export abstract class DatabaseDriver {
   /** True if a change of the schema is rolled back with its transaction. */
   abstract readonly hasTransactionalSchema: boolean;
 
+  /** The time from which a query counts as slow, unless the database sets one. SQLite stops the process for as long as a query runs. */
+  readonly slowQueryMs: number = 500;
+
   /** Called once before `start`: name, clock and metrics of the database. Opens nothing. */
   abstract prepare(host: SubsystemHost): void;
 

@@ -21,9 +21,14 @@ export class SubsystemRegistry {
       .map((subsystem) => ({ name: nameAmong(kinds, subsystem), subsystem }));
   }
 
-  /** One diagnostic for each unknown kind and each repeated name. */
+  /** One diagnostic for each unknown kind and each repeated name, and those of the subsystems. */
   check(): readonly Diagnostic[] {
-    return [...this.members.flatMap(unknownKind), ...this.repeatedNames()];
+    return [...this.members.flatMap(unknownKind), ...this.repeatedNames(), ...this.ownDiagnostics()];
+  }
+
+  private ownDiagnostics(): readonly Diagnostic[] {
+    const all = this.members.map(({ subsystem }) => subsystem);
+    return all.flatMap((each) => each.check?.(all) ?? []);
   }
 
   private repeatedNames(): Diagnostic[] {

@@ -12,6 +12,7 @@
  *   override probe(signal: AbortSignal) { return this.pool.query("select 1", { signal }); }
  * }
  */
+import type { Diagnostic } from "../errors/diagnostic.js";
 import type { SubsystemHost } from "./operations.js";
 import type { TracingLayer } from "../tracing/registry.js";
 
@@ -31,6 +32,9 @@ export abstract class Subsystem {
    * so it is off unless set.
    */
   declare readonly followsRequests?: boolean;
+
+  /** Called once by `build()`: what does not fit together among all subsystems of the application, this one included. */
+  check?(all: readonly Subsystem[]): readonly Diagnostic[];
 
   /** Called once by `build()`, before `start`: with the name, the clock and the metrics of the application. Opens no connection. */
   prepare?(host: SubsystemHost): void;

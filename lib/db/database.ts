@@ -1,0 +1,203 @@
+/**
+ * A database of the application: a typed query builder, transactions that the code inside need not pass on, and work for after the commit.
+ * Extend it with the types of the tables, provide it with a driver, and inject the class. Several databases are several classes; they have
+ * the same kind of driver.
+ *
+ * Every query works in the transaction of the code that runs it. Its signal is that of the request, so a query ends with the request that
+ * asked for it.
+ *
+ * Not for data of one process: that is a `Map`. Not for values that may be lost: that is a cache.
+ *
+ * @example
+ * class ShopDatabase extends Database<{ links: { slug: string; target: string } }> {}
+ * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")));
+ *
+ * @Injectable()
+ * class LinkStore {
+ *   constructor(private readonly db: ShopDatabase) {}
+ *   find(slug: string) {
+ *     return this.db.query.selectFrom("links").selectAll().where("slug", "=", slug).executeTakeFirst();
+ *   }
+ * }
+ */
+import type { Kysely, KyselyPlugin } from "kysely";
+import type { Diagnostic } from "../errors/diagnostic.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import type { SubsystemHost } from "../lifecycle/operations.js";
+import { Subsystem } from "../lifecycle/subsystem.js";
+import { currentWorkScope } from "../lifecycle/work-scope.js";
+import { DatabaseDriver, type DriverResult, type DriverStatement } from "./driver.js";
+import { type BuiltStatement, queryBuilder } from "./kysely.js";
+import { isLost } from "./database-error.js";
+import { giveBack } from "./root-transaction.js";
+import { Statements } from "./statements.js";
+import { standaloneHost } from "./standalone-host.js";
+import type { TransactionRun } from "./transaction-level.js";
+import type { TransactionOptions } from "./transaction-options.js";
+import { Transactions } from "./transactions.js";
+
+export interface DatabaseOptions {
+  /** The name in health checks and events, where there are several databases; the name of the class unless set. */
+  readonly name?: string;
+  /** Plugins of Kysely, for example `CamelCasePlugin`. */
+  readonly plugins?: readonly KyselyPlugin[];
+  /** A query that takes as long is a WARN event with its SQL, without binds: 500 ms unless set, on SQLite 50 ms. */
+  readonly slowQueryMs?: number;
+}
+
+const OPTIONS: OptionNames<DatabaseOptions> = { name: true, plugins: true, slowQueryMs: true };
+
+export abstract class Database<Tables> extends Subsystem {
+  readonly kind = "database";
+  override readonly followsRequests = true;
+  override readonly name: string;
+
+  /** Kysely on this database. Its statements run in the transaction of the code that executes them. */
+  readonly query: Kysely<Tables>;
+
+  private statements: Statements | undefined = undefined;
+  private readonly transactions = new Transactions(() => this.ready());
+
+  /** Opens nothing. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_OPTION` */
+  constructor(
+    /** @internal */
+    readonly driver: DatabaseDriver,
+    private readonly options: DatabaseOptions = {},
+  ) {
+    super();
+    checkOptionNames(options, OPTIONS, `new ${new.target.name}`);
+    if (!(driver instanceof DatabaseDriver)) throw withoutDriver(new.target.name);
+    this.name = options.name ?? new.target.name;
+    this.query = queryBuilder(driver.dialect, this.sink(), options.plugins ?? []);
+  }
+
+  override prepare(host: SubsystemHost): void {
+    this.prepared(host);
+  }
+
+  override async start(): Promise<void> {
+    const { driver } = this.ready();
+    try {
+      await driver.start();
+    } catch (error) {
+      throw this.ready().errorOf(error);
+    }
+  }
+
+  override stop(): Promise<void> {
+    return this.driver.stop();
+  }
+
+  override async probe(signal: AbortSignal): Promise<void> {
+    try {
+      await this.driver.probe(signal);
+    } catch (error) {
+      throw this.ready().errorOf(error, signal);
+    }
+  }
+
+  /** Two databases of one application have the same kind of driver. */
+  override check(all: readonly Subsystem[]): readonly Diagnostic[] {
+    const first = all.find((each) => each instanceof Database);
+    if (first === undefined || first.driver.dialect === this.driver.dialect) return [];
+    return [
+      {
+        code: "E_DB_DRIVERS",
+        what: `${this.name} is on ${this.driver.dialect}, and ${first.name} is on ${first.driver.dialect}`,
+        where: "the providers of the databases",
+        fix: "use one driver in an application; several databases of one driver are several classes",
+      },
+    ];
+  }
+
+  /**
+   * Runs `fn` in a transaction. It commits when `fn` has returned, and rolls back if `fn` throws or the request ends. Inside another
+   * transaction of this database, `fn` runs in a savepoint: if it throws, what it did is undone, and the outer function may go on.
+   *
+   * @throws what `fn` throws; DatabaseError; UnknownOutcomeError if the connection was lost during the commit; FrameworkError
+   * `E_DB_TRANSACTION_FAILED` if a statement failed and `fn` went on, where the engine does not allow that
+   */
+  transaction<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.transactions.run(fn, options);
+  }
+
+  /**
+   * Runs `fn` in the transaction of the caller, or in a new one if there is none. There is no savepoint: if `fn` throws and the caller
+   * goes on, what `fn` did stays.
+   */
+  current<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.transactions.join(fn, options);
+  }
+
+  /**
+   * Runs `work` once after the commit of the outermost transaction, in the order of the calls; at once outside of a transaction. If the
+   * transaction, or the nested one of the caller, rolls back, `work` is dropped. A failure of `work` is logged and changes nothing.
+   */
+  afterCommit(work: () => unknown): void {
+    this.transactions.afterCommit(work);
+  }
+
+  private sink() {
+    return {
+      execute: (statement: BuiltStatement) =>
+        this.ready().report(statement.operation, statement.sql, () => this.execute(statement)),
+      stream: (): never => {
+        throw new FrameworkError("rows cannot be streamed yet: read them in pages", { code: "E_DB_STREAM" });
+      },
+    };
+  }
+
+  private execute(statement: BuiltStatement): Promise<DriverResult> {
+    const level = this.transactions.level();
+    return level === undefined ? this.alone(statement) : level.query(statement);
+  }
+
+  /** Outside of a transaction: on any connection. */
+  private async alone({ sql, parameters, isRead }: BuiltStatement): Promise<DriverResult> {
+    const statements = this.ready();
+    const signal = currentWorkScope()?.signal;
+    const statement: DriverStatement = { sql, parameters, isRead, signal };
+    const connection = await this.connect(isRead, signal);
+    let broken: unknown;
+    try {
+      return await statements.query(connection, statement);
+    } catch (error) {
+      broken = isLost(error) ? error : undefined;
+      throw error;
+    } finally {
+      giveBack(connection, broken);
+    }
+  }
+
+  private async connect(readOnly: boolean, signal: AbortSignal | undefined) {
+    try {
+      return await this.driver.connect({ readOnly, signal });
+    } catch (error) {
+      throw this.ready().errorOf(error, signal);
+    }
+  }
+
+  /** Outside of an application, as in a script, nobody calls `prepare`. */
+  private ready(): Statements {
+    return this.statements ?? this.prepared(standaloneHost(this.name));
+  }
+
+  private prepared(host: SubsystemHost): Statements {
+    this.driver.prepare(host);
+    const slowQueryMs = this.options.slowQueryMs ?? this.driver.slowQueryMs;
+    return (this.statements = new Statements(this.driver, host, slowQueryMs));
+  }
+}
+
+function withoutDriver(name: string): FrameworkError {
+  return setupError(
+    new FrameworkError(
+      `${name} has no driver: new ${name}(sqlite("shop.db")), with sqlite of @stagecraft/framework/db/sqlite`,
+      {
+        code: "E_DB_DRIVER",
+      },
+    ),
+  );
+}

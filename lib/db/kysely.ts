@@ -1,0 +1,143 @@
+/**
+ * Kysely over a `DatabaseDriver`: the query builder writes the SQL of the dialect, and every statement goes through one function, which
+ * knows the current transaction. Kysely's own transactions and connections are refused, because their failures go wrong: a broken
+ * connection would be used again.
+ *
+ * Works with Kysely 0.28, and with 0.29 on Node 22 or newer.
+ */
+import type * as KyselyPackage from "kysely";
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, Kysely, KyselyPlugin, QueryResult } from "kysely";
+import { FrameworkError } from "../errors/framework-error.js";
+import { expectPeer, requirePeer } from "../errors/optional-package.js";
+import type { DatabaseDialect, DriverResult } from "./driver.js";
+
+// 0.28.17 closed the last known injection of 0.28. 0.29 needs Node 22.
+const PEER = {
+  entry: "@stagecraft/framework/db",
+  name: "kysely",
+  from: "0.28.17",
+  before: Number.parseInt(process.versions.node) < 22 ? "0.29.0" : "0.30.0",
+  install: Number.parseInt(process.versions.node) < 22 ? "kysely@0.28" : "kysely@0.29",
+};
+
+expectPeer(PEER);
+const kysely = requirePeer(PEER) as typeof KyselyPackage;
+
+/** What a statement does; the label of its metric. */
+export type StatementOperation = "select" | "insert" | "update" | "delete" | "merge" | "schema" | "raw";
+
+export interface BuiltStatement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  readonly operation: StatementOperation;
+  readonly isRead: boolean;
+}
+
+export interface StatementSink {
+  execute(statement: BuiltStatement): Promise<DriverResult>;
+  stream(statement: BuiltStatement, portion: number): AsyncIterable<DriverResult>;
+}
+
+/** A query builder whose statements go to `sink`. */
+export function queryBuilder<Tables>(
+  dialect: DatabaseDialect,
+  sink: StatementSink,
+  plugins: readonly KyselyPlugin[],
+): Kysely<Tables> {
+  return new kysely.Kysely<Tables>({ dialect: dialectOver(dialect, new SinkConnection(sink)), plugins: [...plugins] });
+}
+
+function dialectOver(dialect: DatabaseDialect, connection: DatabaseConnection): Dialect {
+  const driver = new SinkDriver(connection);
+  const createDriver = () => driver;
+  switch (dialect) {
+    case "sqlite":
+      return {
+        createDriver,
+        createAdapter: () => new kysely.SqliteAdapter(),
+        createQueryCompiler: () => new kysely.SqliteQueryCompiler(),
+        createIntrospector: (db: Kysely<unknown>) => new kysely.SqliteIntrospector(db),
+      };
+    case "postgres":
+      return {
+        createDriver,
+        createAdapter: () => new kysely.PostgresAdapter(),
+        createQueryCompiler: () => new kysely.PostgresQueryCompiler(),
+        createIntrospector: (db: Kysely<unknown>) => new kysely.PostgresIntrospector(db),
+      };
+    case "mysql":
+      return {
+        createDriver,
+        createAdapter: () => new kysely.MysqlAdapter(),
+        createQueryCompiler: () => new kysely.MysqlQueryCompiler(),
+        createIntrospector: (db: Kysely<unknown>) => new kysely.MysqlIntrospector(db),
+      };
+  }
+}
+
+/** Stands for every connection: the sink chooses the real one at each statement. */
+class SinkConnection implements DatabaseConnection {
+  constructor(private readonly sink: StatementSink) {}
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return resultOf(await this.sink.execute(statementOf(query)));
+  }
+
+  async *streamQuery<R>(query: CompiledQuery, portion = 100): AsyncIterableIterator<QueryResult<R>> {
+    for await (const result of this.sink.stream(statementOf(query), portion)) yield resultOf(result);
+  }
+}
+
+class SinkDriver implements Driver {
+  constructor(private readonly connection: DatabaseConnection) {}
+
+  async init(): Promise<void> {}
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.connection;
+  }
+  async releaseConnection(): Promise<void> {}
+  async destroy(): Promise<void> {}
+
+  async beginTransaction(): Promise<void> {
+    throw new FrameworkError("Kysely's transactions are off: call db.transaction(…) of the database", {
+      code: "E_DB_KYSELY_TRANSACTION",
+    });
+  }
+  async commitTransaction(): Promise<void> {}
+  async rollbackTransaction(): Promise<void> {}
+}
+
+function resultOf<R>({ rows, affected, changed, insertId }: DriverResult): QueryResult<R> {
+  return {
+    // The type of a row is what the application declares for its tables.
+    rows: rows as R[],
+    ...(affected !== undefined && { numAffectedRows: affected }),
+    ...(changed !== undefined && { numChangedRows: changed }),
+    ...(insertId !== undefined && { insertId }),
+  };
+}
+
+const OPERATIONS: Readonly<Partial<Record<CompiledQuery["query"]["kind"], StatementOperation>>> = {
+  SelectQueryNode: "select",
+  InsertQueryNode: "insert",
+  UpdateQueryNode: "update",
+  DeleteQueryNode: "delete",
+  MergeQueryNode: "merge",
+  RawNode: "raw",
+};
+
+function statementOf({ query, sql, parameters }: CompiledQuery): BuiltStatement {
+  const operation = OPERATIONS[query.kind] ?? "schema";
+  return { sql, parameters, operation, isRead: operation === "select" ? isPlainSelect(query) : isRawRead(sql) };
+}
+
+/** False for a select whose `with` holds anything but selects: PostgreSQL allows writes there. */
+function isPlainSelect(query: CompiledQuery["query"]): boolean {
+  if (query.kind !== "SelectQueryNode") return false;
+  return query.with?.expressions.every(({ expression }) => expression.kind === "SelectQueryNode") ?? true;
+}
+
+/** A `with` may write, so it does not count. */
+function isRawRead(sql: string): boolean {
+  return /^\s*(?:select|values|explain)\b/i.test(sql);
+}

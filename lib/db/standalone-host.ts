@@ -1,0 +1,16 @@
+/** The host of a database that no application has built, as in a script: the time of the machine, and metrics that go nowhere. */
+import type { SubsystemHost, SubsystemMetrics } from "../lifecycle/operations.js";
+import { SystemClock } from "../runtime/clock.js";
+
+export function standaloneHost(name: string): SubsystemHost {
+  return { name, clock: new SystemClock(), metrics: NO_METRICS };
+}
+
+const NO_METRICS: SubsystemMetrics = {
+  describeHistogram() {},
+  describeGauge() {},
+  describeCounter() {},
+  increment() {},
+  set() {},
+  histogram: () => ({ observe() {} }),
+};

@@ -1,0 +1,58 @@
+/**
+ * Runs statements on connections of a driver: with a span, a metric and a DEBUG event for each, a WARN event for a slow one, and the error
+ * of the driver as a `DatabaseError`. Nothing of it holds a bind or a value of a row.
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
+import { tracing } from "../tracing/tracing.js";
+import { databaseError } from "./database-error.js";
+import type { DatabaseDriver, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
+import type { StatementOperation } from "./kysely.js";
+
+const NAMES = { target: "framework::db", span: "framework.db.query" };
+
+const log = tracing.target(NAMES.target);
+
+type Operation = StatementOperation | "begin" | "commit" | "rollback" | "savepoint";
+
+export class Statements {
+  private readonly operations: Operations;
+
+  constructor(
+    readonly driver: DatabaseDriver,
+    readonly host: SubsystemHost,
+    private readonly slowQueryMs: number,
+  ) {
+    this.operations = new Operations(NAMES, host);
+  }
+
+  /** Reports `work` as one operation. `sql` has placeholders. */
+  report<T>(operation: Operation, sql: string | undefined, work: () => Promise<T>): Promise<T> {
+    return this.operations.run(operation, work, sql === undefined ? undefined : { statement: sql });
+  }
+
+  /** @throws DatabaseError, or the reason of the signal */
+  async query(connection: DriverConnection, statement: DriverStatement): Promise<DriverResult> {
+    const began = this.host.clock.monotonic();
+    try {
+      return await connection.query(statement);
+    } catch (error) {
+      throw this.errorOf(error, statement.signal, statement.sql);
+    } finally {
+      this.warnIfSlow(began, statement.sql);
+    }
+  }
+
+  /** What the application gets for an error of the driver. Errors of the framework and reasons of a signal pass as they are. */
+  errorOf(error: unknown, signal?: AbortSignal, sql?: string): unknown {
+    if (error instanceof FrameworkError) return error;
+    if (signal?.aborted === true && error === signal.reason) return error;
+    return databaseError(this.driver.failure(error), this.host.name, sql);
+  }
+
+  private warnIfSlow(began: number, sql: string): void {
+    const elapsed = this.host.clock.monotonic() - began;
+    if (elapsed < this.slowQueryMs) return;
+    log.warn("slow query", { subsystem: this.host.name, duration_ms: Math.trunc(elapsed), statement: sql });
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * One call of `db.transaction`. The outermost one is the transaction of the engine; each one inside it is a savepoint, which is opened with
+ * its first statement. Savepoints are a stack, so statements and nested calls of one level take turns: two nested transactions in a
+ * `Promise.all` run one after the other.
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { type CommitScope, currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
+import type { DriverResult, DriverStatement } from "./driver.js";
+import { type RootTransaction, transactionOver } from "./root-transaction.js";
+
+export interface TransactionRun {
+  /** 1 for the first run of the function, 2 for the second, … */
+  readonly attempt: number;
+}
+
+export class TransactionLevel implements CommitScope {
+  /** The scope around this one: the outer level, or a transaction of another database. */
+  readonly outer = currentCommitScope();
+  private readonly turns = new Turns();
+  private work: (() => unknown)[] = [];
+  private phase: "new" | "open" | "over" = "new";
+
+  /** @param transactions those of the database; @param name of the database */
+  constructor(
+    readonly transactions: object,
+    private readonly name: string,
+    private readonly root: RootTransaction,
+    readonly run: TransactionRun,
+    private readonly parent?: TransactionLevel,
+  ) {}
+
+  query(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
+    return this.turns.take(async () => {
+      this.throwIfOver();
+      await this.open();
+      return this.root.query(statement);
+    });
+  }
+
+  /** Runs `fn` in a savepoint. */
+  nested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
+    return this.turns.take(() => {
+      this.throwIfOver();
+      return new TransactionLevel(this.transactions, this.name, this.root, this.run, this).runNested(fn);
+    });
+  }
+
+  /** @throws FrameworkError `E_DB_TRANSACTION_OVER` */
+  afterCommit(work: () => unknown): void {
+    this.throwIfOver();
+    this.work.push(work);
+  }
+
+  /** Ends the level: later use throws. Returns its work for after the commit, and keeps none. */
+  close(): readonly (() => unknown)[] {
+    this.phase = "over";
+    const { work } = this;
+    this.work = [];
+    return work;
+  }
+
+  private async runNested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
+    let result: T;
+    try {
+      result = await inCommitScope(this, async () => fn(this.run));
+    } catch (error) {
+      await this.undo();
+      throw error;
+    }
+    await this.keep();
+    return result;
+  }
+
+  /** Opens the savepoint, after those further out. The outermost level has none. */
+  private async open(): Promise<void> {
+    if (this.phase !== "new") return;
+    await this.parent?.open();
+    if (this.parent !== undefined) await this.root.control(`savepoint ${this.savepoint}`);
+    this.phase = "open";
+  }
+
+  private async keep(): Promise<void> {
+    const isOpen = this.phase === "open";
+    if (isOpen && !this.root.isUsable) {
+      await this.undo();
+      throw swallowed(this.name);
+    }
+    const work = this.close();
+    if (isOpen) await this.release();
+    this.parent?.work.push(...work);
+  }
+
+  private async release(): Promise<void> {
+    try {
+      await this.root.control(`release savepoint ${this.savepoint}`);
+    } catch (error) {
+      this.root.break(error);
+      throw error;
+    }
+  }
+
+  /** Never rejects: the failure that led here is the one to report. */
+  private async undo(): Promise<void> {
+    const isOpen = this.phase === "open";
+    this.close();
+    if (!isOpen) return;
+    try {
+      await this.root.control(`rollback to savepoint ${this.savepoint}`);
+      await this.root.control(`release savepoint ${this.savepoint}`);
+    } catch (error) {
+      this.root.break(error);
+    }
+  }
+
+  private get depth(): number {
+    return this.parent === undefined ? 0 : this.parent.depth + 1;
+  }
+
+  private get savepoint(): string {
+    return `framework_${this.depth}`;
+  }
+
+  private throwIfOver(): void {
+    if (this.phase === "over") throw transactionOver(this.name);
+  }
+}
+
+function swallowed(database: string): FrameworkError {
+  const error = new FrameworkError("The transaction failed.", { code: "E_DB_TRANSACTION_FAILED" });
+  error.message = `${database}: a statement of the nested transaction failed, and its function returned as if it had not. The nested transaction is rolled back.`;
+  return error;
+}
+
+/** Runs one piece of work after the other, in the order of the calls. */
+class Turns {
+  private isBusy = false;
+  private readonly waiting: (() => void)[] = [];
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isBusy) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.isBusy = true;
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.isBusy = false;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The transactions of one database: who is in which, what runs again after a conflict, and what waits for the commit. Where the running
+ * code is in a transaction is known from the scope that `inCommitScope` carries along.
+ */
+import { currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
+import { currentWorkScope } from "../lifecycle/work-scope.js";
+import { tracing } from "../tracing/tracing.js";
+import { runAfterCommit } from "./after-commit.js";
+import { RootTransaction } from "./root-transaction.js";
+import type { Statements } from "./statements.js";
+import { TransactionLevel, type TransactionRun } from "./transaction-level.js";
+import {
+  checkTransactionOptions,
+  isConflict,
+  pauseBeforeRetry,
+  refuseNestedOptions,
+  type TransactionOptions,
+} from "./transaction-options.js";
+
+const log = tracing.target("framework::db");
+
+export class Transactions {
+  constructor(private readonly statements: () => Statements) {}
+
+  /** `Database.transaction`. */
+  async run<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
+    checkTransactionOptions(options);
+    const level = this.level();
+    if (level === undefined) return this.outermost(fn, options ?? {});
+    refuseNestedOptions(options);
+    return level.nested(fn);
+  }
+
+  /** `Database.current`. */
+  async join<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
+    const level = this.level();
+    if (level === undefined) return this.run(fn, options);
+    refuseNestedOptions(options);
+    return fn(level.run);
+  }
+
+  /** `Database.afterCommit`. */
+  afterCommit(work: () => unknown): void {
+    const level = this.level();
+    if (level === undefined) void runAfterCommit([work], this.statements().host.name);
+    else level.afterCommit(work);
+  }
+
+  /** The innermost transaction of the database that the running code is in. */
+  level(): TransactionLevel | undefined {
+    for (let scope = currentCommitScope(); scope instanceof TransactionLevel; scope = scope.outer)
+      if (scope.transactions === this) return scope;
+    return undefined;
+  }
+
+  private async outermost<T>(fn: (run: TransactionRun) => T | Promise<T>, options: TransactionOptions): Promise<T> {
+    const { retries = 0 } = options;
+    const signal = currentWorkScope()?.signal;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.attempt(fn, { attempt }, options, signal);
+      } catch (error) {
+        if (attempt > retries || !isConflict(error)) throw error;
+        log.info("transaction runs again", { subsystem: this.statements().host.name, attempt: attempt + 1 });
+        await pauseBeforeRetry(this.statements().host.clock, attempt, signal);
+      }
+    }
+  }
+
+  private async attempt<T>(
+    fn: (run: TransactionRun) => T | Promise<T>,
+    run: TransactionRun,
+    { readOnly = false, isolation }: TransactionOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const statements = this.statements();
+    const root = await RootTransaction.begin(statements, { readOnly, isolation, signal });
+    const level = new TransactionLevel(this, statements.host.name, root, run);
+    let result: T;
+    try {
+      result = await inCommitScope(level, async () => fn(run));
+    } catch (error) {
+      level.close();
+      await root.rollback();
+      throw error;
+    }
+    const work = level.close();
+    await root.commit();
+    await runAfterCommit(work, statements.host.name);
+    return result;
+  }
+}
