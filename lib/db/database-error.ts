@@ -3,7 +3,7 @@
  * error of the driver is not their cause, because engines quote values in their messages.
  *
  * A unique or a foreign key violation is answered with 409, because a client that sends other values succeeds. What passes by itself is a
- * 503. Everything else, such as a column that does not exist, is a fault of the program and a 500.
+ * 503, and a full disk a 507. Everything else, such as a column that does not exist, is a fault of the program and a 500.
  *
  * @example
  * try {
@@ -54,7 +54,7 @@ const MEANINGS: Readonly<Record<FailureKind, Meaning>> = {
   connection: { ...UNAVAILABLE, code: "E_DB_CONNECTION", text: "the connection failed" },
   timeout: { ...UNAVAILABLE, code: "E_DB_TIMEOUT", text: "the statement took too long" },
   readOnly: { ...UNAVAILABLE, code: "E_DB_READ_ONLY", text: "the database is read-only" },
-  full: { ...UNAVAILABLE, code: "E_DB_FULL", text: "no space is left" },
+  full: { ...UNAVAILABLE, status: 507, code: "E_DB_FULL", text: "no space is left" },
   other: { ...FAULT, code: "E_DB", text: "the statement failed" },
 };
 
@@ -86,12 +86,12 @@ export class UniqueViolationError extends DatabaseError {}
 /** 409: a row that a foreign key needs does not exist, or others still refer to the row that is deleted. */
 export class ForeignKeyViolationError extends DatabaseError {}
 
-/** 503: no connection, no answer in time, no lock in time, too many callers, no space, or a read-only database. */
+/** 503 or 507: no connection, no answer in time, no lock in time, too many callers, no space, or a read-only database. */
 export class DatabaseUnavailableError extends DatabaseError {}
 
 /**
- * 500: the connection was lost or the request ended while a write was under way, so nobody knows whether it happened. The framework does
- * not repeat it. Read the data again before you do.
+ * 500: the connection was lost or the request ended while a write was under way, so whether it happened is not known. The framework
+ * does not repeat it. Read the data again before you do.
  */
 export class UnknownOutcomeError extends FrameworkError {
   /** @param what `the commit of shop` */
@@ -109,7 +109,7 @@ export function databaseError(failure: DriverFailure, database: string, sql?: st
     case "foreignKey":
       return new ForeignKeyViolationError(failure, database, sql);
     default:
-      return MEANINGS[failure.kind].status === 503
+      return MEANINGS[failure.kind].status >= 503
         ? new DatabaseUnavailableError(failure, database, sql)
         : new DatabaseError(failure, database, sql);
   }

@@ -179,7 +179,7 @@ export abstract class Database<Tables> extends Subsystem {
     }
   }
 
-  /** Outside of an application, as in a script, nobody calls `prepare`. */
+  /** Outside of an application, as in a script, `prepare` is not called. */
   private ready(): Statements {
     return this.statements ?? this.prepared(standaloneHost(this.name));
   }

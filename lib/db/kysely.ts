@@ -44,36 +44,32 @@ export function queryBuilder<Tables>(
   sink: StatementSink,
   plugins: readonly KyselyPlugin[],
 ): Kysely<Tables> {
-  return new kysely.Kysely<Tables>({ dialect: dialectOver(dialect, new SinkConnection(sink)), plugins: [...plugins] });
+  const driver = new SinkDriver(new SinkConnection(sink));
+  return new kysely.Kysely<Tables>({
+    dialect: { ...PARTS[dialect], createDriver: () => driver },
+    plugins: [...plugins],
+  });
 }
 
-function dialectOver(dialect: DatabaseDialect, connection: DatabaseConnection): Dialect {
-  const driver = new SinkDriver(connection);
-  const createDriver = () => driver;
-  switch (dialect) {
-    case "sqlite":
-      return {
-        createDriver,
-        createAdapter: () => new kysely.SqliteAdapter(),
-        createQueryCompiler: () => new kysely.SqliteQueryCompiler(),
-        createIntrospector: (db: Kysely<unknown>) => new kysely.SqliteIntrospector(db),
-      };
-    case "postgres":
-      return {
-        createDriver,
-        createAdapter: () => new kysely.PostgresAdapter(),
-        createQueryCompiler: () => new kysely.PostgresQueryCompiler(),
-        createIntrospector: (db: Kysely<unknown>) => new kysely.PostgresIntrospector(db),
-      };
-    case "mysql":
-      return {
-        createDriver,
-        createAdapter: () => new kysely.MysqlAdapter(),
-        createQueryCompiler: () => new kysely.MysqlQueryCompiler(),
-        createIntrospector: (db: Kysely<unknown>) => new kysely.MysqlIntrospector(db),
-      };
-  }
-}
+type Parts = Omit<Dialect, "createDriver">;
+
+const PARTS: Readonly<Record<DatabaseDialect, Parts>> = {
+  sqlite: {
+    createAdapter: () => new kysely.SqliteAdapter(),
+    createQueryCompiler: () => new kysely.SqliteQueryCompiler(),
+    createIntrospector: (db: Kysely<unknown>) => new kysely.SqliteIntrospector(db),
+  },
+  postgres: {
+    createAdapter: () => new kysely.PostgresAdapter(),
+    createQueryCompiler: () => new kysely.PostgresQueryCompiler(),
+    createIntrospector: (db: Kysely<unknown>) => new kysely.PostgresIntrospector(db),
+  },
+  mysql: {
+    createAdapter: () => new kysely.MysqlAdapter(),
+    createQueryCompiler: () => new kysely.MysqlQueryCompiler(),
+    createIntrospector: (db: Kysely<unknown>) => new kysely.MysqlIntrospector(db),
+  },
+};
 
 /** Stands for every connection: the sink chooses the real one at each statement. */
 class SinkConnection implements DatabaseConnection {

@@ -13,4 +13,6 @@ const NO_METRICS: SubsystemMetrics = {
   increment() {},
   set() {},
   histogram: () => ({ observe() {} }),
+  counter: () => ({ value: 0 }),
+  gauge: () => ({ value: 0 }),
 };

@@ -38,6 +38,9 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./session/redis": NOTHING,
   "./cache": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
+  "./db": { loads: ["kysely"] },
+  // Nothing on a Node that has the engine.
+  "./db/sqlite": { loads: ["@photostructure/sqlite"] },
   "./storage": NOTHING,
   "./mail": NOTHING,
   // A controller, which needs the metadata of its constructor.

@@ -41,11 +41,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 
-/** Rooms with an entry point of their own. No other room imports them. */
+/** Rooms with an entry point of their own. No other room imports them, but the drivers of databases import the room `db`. */
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   otel: ["runtime", "errors", "tracing", "lifecycle", "observe"],
   // Of http only the interface of schemas.
   cache: ["runtime", "errors", "http", "lifecycle"],
+  db: ["runtime", "errors", "tracing", "lifecycle"],
+  sqlite: ["runtime", "errors", "lifecycle", "db"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
   storage: ["runtime", "errors", "tracing", "http", "lifecycle", "routing"],
   // Of di the type of classes, of http the context and the replies of the preview page.

@@ -1,0 +1,13 @@
+/**
+ * Binds that an engine must not see. An array or a plain object comes from a JSON body without validation; a driver that makes SQL of it
+ * may widen a condition (`id = 1, 2`).
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+
+/** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value */
+export function refuseBind(value: unknown, index: number): never {
+  const kind = Array.isArray(value) ? "an array" : value === undefined ? "undefined" : `a ${typeof value}`;
+  const error = new FrameworkError("The database refused the statement.", { code: "E_DB_BIND" });
+  error.message = `bind ${index + 1} of a statement is ${kind.replace("a object", "an object")}: validate the input, or store JSON.stringify(…)`;
+  throw error;
+}

@@ -1,0 +1,28 @@
+/**
+ * The entry point `@stagecraft/framework/db`: databases and their transactions, over a driver of another entry point. Needs the package
+ * `kysely`. If it is missing, the import throws `E_PEER_MISSING`, which names the command that installs it.
+ */
+export { Database, type DatabaseOptions } from "../db/database.js";
+export {
+  DatabaseError,
+  DatabaseUnavailableError,
+  ForeignKeyViolationError,
+  UniqueViolationError,
+  UnknownOutcomeError,
+} from "../db/database-error.js";
+export {
+  DatabaseDriver,
+  type BeginOptions,
+  type ConnectOptions,
+  type DatabaseDialect,
+  type DriverConnection,
+  type DriverFailure,
+  type DriverResult,
+  type DriverStatement,
+  type FailureKind,
+  type IsolationLevel,
+  type MigrationLock,
+  type TransactionStatus,
+} from "../db/driver.js";
+export type { TransactionRun } from "../db/transaction-level.js";
+export type { TransactionOptions } from "../db/transaction-options.js";

@@ -1,0 +1,81 @@
+/**
+ * A handle of SQLite in the hands of one caller. Statements run at once and cannot be cancelled: the signal is read before a statement,
+ * and ends the wait for a lock.
+ */
+import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../db/driver.js";
+import type { Clock } from "../runtime/clock.js";
+import { untilUnlocked } from "./lock-wait.js";
+import type { SqliteFile } from "./sqlite-handle.js";
+
+/** Where the connection goes when its user has done. */
+export interface ConnectionOwner {
+  giveBack(connection: SqliteConnection): void;
+  drop(connection: SqliteConnection): void;
+}
+
+export class SqliteConnection implements DriverConnection {
+  private isReadOnly = false;
+
+  constructor(
+    private readonly file: SqliteFile,
+    private readonly owner: ConnectionOwner,
+    private readonly clock: Clock,
+    private readonly waitMs: number,
+  ) {}
+
+  get transactionStatus(): TransactionStatus {
+    return this.file.isInTransaction ? "open" : "none";
+  }
+
+  async query({ sql, parameters, signal }: DriverStatement): Promise<DriverResult> {
+    const { file } = this;
+    if (file.isInTransaction) {
+      signal?.throwIfAborted();
+      return file.run(sql, parameters);
+    }
+    return this.unlocked(() => file.run(sql, parameters), signal);
+  }
+
+  /** A transaction that may write takes the write lock now: a later attempt to take it would fail at once where another one wrote. */
+  async begin({ readOnly, signal }: BeginOptions): Promise<void> {
+    await this.unlocked(() => this.file.exec(readOnly ? "begin" : "begin immediate"), signal);
+    if (!readOnly || this.file.readOnly) return;
+    // A database in memory has one handle, which can write.
+    this.isReadOnly = true;
+    this.file.exec("pragma query_only = 1");
+  }
+
+  async commit(): Promise<void> {
+    this.allowWrites();
+    await this.unlocked(() => this.file.exec("commit"));
+  }
+
+  async rollback(): Promise<void> {
+    this.allowWrites();
+    if (this.file.isInTransaction) this.file.exec("rollback");
+  }
+
+  release(): void {
+    if (this.file.isInTransaction) this.owner.drop(this);
+    else this.owner.giveBack(this);
+  }
+
+  destroy(): void {
+    this.owner.drop(this);
+  }
+
+  /** Closes the file. */
+  close(): void {
+    this.file.close();
+  }
+
+  private unlocked<T>(work: () => T, signal?: AbortSignal): Promise<T> {
+    return untilUnlocked(this.clock, this.waitMs, work, signal);
+  }
+
+  private allowWrites(): void {
+    if (!this.isReadOnly) return;
+    this.isReadOnly = false;
+    this.file.exec("pragma query_only = 0");
+  }
+}

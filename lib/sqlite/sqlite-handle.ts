@@ -1,0 +1,165 @@
+/**
+ * An open file of SQLite with its prepared statements. Hot statements are prepared once; the cache is bounded. A change of the schema
+ * empties the caches of all handles of the file.
+ */
+import { refuseBind } from "../db/bind.js";
+import type { DriverResult } from "../db/driver.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { openHandle, type PreparedStatement, type SqliteHandle, type SqliteValue } from "./sqlite-engine.js";
+import { PrepareError } from "./sqlite-failure.js";
+
+const MAX_CACHED_STATEMENTS = 200;
+/** In characters. Longer texts are seldom sent twice. */
+const MAX_CACHED_LENGTH = 20_000;
+
+/** Shared by the handles of one file. */
+export interface SqliteSettings {
+  readonly file: string;
+  /** What each handle runs first. */
+  readonly pragmas: readonly string[];
+  readonly hasBigInts: boolean;
+  /** Grows with each change of the schema. */
+  schemaVersion: number;
+}
+
+interface Prepared {
+  readonly statement: PreparedStatement;
+  /** Empty for a statement that returns no rows. */
+  columns: readonly string[];
+  readonly kind: "read" | "write" | "schema";
+}
+
+export class SqliteFile {
+  private readonly handle: SqliteHandle;
+  private readonly cache = new Map<string, Prepared>();
+  private cachedVersion: number;
+
+  /** Opens the file. @param readOnly the handle cannot write */
+  constructor(
+    private readonly settings: SqliteSettings,
+    readonly readOnly: boolean,
+  ) {
+    this.handle = openHandle(settings.file, readOnly);
+    this.cachedVersion = settings.schemaVersion;
+    try {
+      for (const pragma of settings.pragmas) this.handle.exec(`pragma ${pragma}`);
+    } catch (error) {
+      this.handle.close();
+      throw error;
+    }
+  }
+
+  get isInTransaction(): boolean {
+    return this.handle.isTransaction;
+  }
+
+  /** For statements without binds and rows. */
+  exec(sql: string): void {
+    this.handle.exec(sql);
+  }
+
+  /** @throws PrepareError, an error of the engine, FrameworkError `E_DB_BIND` */
+  run(sql: string, parameters: readonly unknown[]): DriverResult {
+    const prepared = this.prepared(sql);
+    const binds = parameters.map(bindOf);
+    if (prepared.columns.length > 0) return this.rowsOf(prepared, binds);
+    const { changes, lastInsertRowid } = prepared.statement.run(...binds);
+    if (prepared.kind === "schema") this.settings.schemaVersion++;
+    if (prepared.kind !== "write") return NO_ROWS;
+    return { rows: [], affected: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  close(): void {
+    this.cache.clear();
+    this.handle.close();
+  }
+
+  /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
+  private rowsOf(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
+    // `setReturnArrays` is on.
+    const arrays = prepared.statement.all(...binds) as unknown[][];
+    if (arrays[0] !== undefined && arrays[0].length !== prepared.columns.length)
+      prepared.columns = columnsOf(prepared.statement);
+    const { columns } = prepared;
+    const rows = arrays.map((values) => {
+      const row: Record<string, unknown> = {};
+      for (let index = 0; index < columns.length; index++) row[columns[index] ?? ""] = values[index];
+      return row;
+    });
+    return prepared.kind === "write" ? { rows, affected: BigInt(rows.length) } : { rows };
+  }
+
+  private prepared(sql: string): Prepared {
+    if (this.cachedVersion !== this.settings.schemaVersion) this.forgetStatements();
+    const cached = this.cache.get(sql);
+    if (cached === undefined) return this.prepare(sql);
+    return cached;
+  }
+
+  private prepare(sql: string): Prepared {
+    const kind = kindOf(sql);
+    if (kind !== "schema" && sql.includes(";")) refuseSecondStatement(sql);
+    let statement: PreparedStatement;
+    try {
+      statement = this.handle.prepare(sql);
+    } catch (error) {
+      throw new PrepareError(error);
+    }
+    statement.setReturnArrays(true);
+    if (this.settings.hasBigInts) statement.setReadBigInts(true);
+    const prepared: Prepared = { statement, columns: columnsOf(statement), kind };
+    if (sql.length <= MAX_CACHED_LENGTH && kind !== "schema") this.keep(sql, prepared);
+    return prepared;
+  }
+
+  /** The statement that was prepared first makes room. */
+  private keep(sql: string, prepared: Prepared): void {
+    if (this.cache.size >= MAX_CACHED_STATEMENTS) {
+      const oldest = this.cache.keys().next();
+      if (oldest.done !== true) this.cache.delete(oldest.value);
+    }
+    this.cache.set(sql, prepared);
+  }
+
+  private forgetStatements(): void {
+    this.cache.clear();
+    this.cachedVersion = this.settings.schemaVersion;
+  }
+}
+
+const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
+
+/** The engine would run the first one and be silent about the rest. @throws FrameworkError `E_DB_SEVERAL_STATEMENTS` */
+function refuseSecondStatement(sql: string): void {
+  const withoutTexts = sql.replaceAll(/'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\//g, "");
+  if (!/;\s*[^\s;]/.test(withoutTexts)) return;
+  throw new FrameworkError("one call runs one statement: call execute() for each", { code: "E_DB_SEVERAL_STATEMENTS" });
+}
+
+function columnsOf(statement: PreparedStatement): readonly string[] {
+  return statement.columns().map(({ name }) => name);
+}
+
+function kindOf(sql: string): Prepared["kind"] {
+  const [, word = ""] = /^\s*(\w+)/.exec(sql) ?? [];
+  if (/^(?:insert|update|delete|replace|with)$/i.test(word)) return "write";
+  return /^(?:create|alter|drop|attach|detach)$/i.test(word) ? "schema" : "read";
+}
+
+/** A date becomes its text in ISO 8601, a boolean 1 or 0. */
+function bindOf(value: unknown, index: number): SqliteValue {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+      return value;
+    case "boolean":
+      return value ? 1 : 0;
+    case "object":
+      if (value === null || value instanceof Uint8Array) return value;
+      if (value instanceof Date) return value.toISOString();
+      return refuseBind(value, index);
+    default:
+      return refuseBind(value, index);
+  }
+}
