@@ -20,6 +20,24 @@ case "$*" in
 esac
 `;
 
+/** Runs the server with a hook that counts its requests, and writes the sum as valgrind does: for each request, and for the start. */
+const VALGRIND = `#!/bin/sh
+[ -n "$BY_VALGRIND" ] || exit 1
+[ "$1" != --version ] || exit 0
+for option in "$@"; do case "$option" in --log-file=*) export LOG="\${option#--log-file=}" ;; esac; done
+while [ "\${1#--}" != "$1" ]; do shift; done
+node=$1; shift
+exec "$node" --import "$(dirname "$0")/counting.mjs" "$@"
+`;
+
+const COUNTING = `
+import { subscribe } from "node:diagnostics_channel";
+import { writeFileSync } from "node:fs";
+let sum = 1e9;
+subscribe("http.server.request.start", () => (sum += Number(process.env.BY_VALGRIND)));
+process.on("exit", () => writeFileSync(process.env.LOG, "==1== I   refs:      " + sum.toLocaleString("en") + "\\n"));
+`;
+
 describe("the verdict on the cost of a request", () => {
   for (const [what, cost, figure, line, failed] of [
     ["is passed at the figure", 100, 100, "+0.0 % of the figure 100.0", false],
@@ -57,19 +75,33 @@ describe("npm run cost", function () {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "cost-"));
-    writeFileSync(join(folder, "perf"), PERF);
-    chmodSync(join(folder, "perf"), 0o755);
+    writeFileSync(join(folder, "counting.mjs"), COUNTING);
+    for (const [name, script] of Object.entries({ perf: PERF, valgrind: VALGRIND })) {
+      writeFileSync(join(folder, name), script);
+      chmodSync(join(folder, name), 0o755);
+    }
   });
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Counts the scenario hello; `instructions` is the count that the script gives for a round. */
-  async function run(instructions: string, figures: Figures, ...more: readonly string[]) {
+  /** The counts that the scripts give: `perf` for a round, `valgrind` for a request. A script without one cannot count. */
+  interface Counts {
+    readonly perf?: string;
+    readonly valgrind?: string;
+  }
+
+  /** Counts the scenario hello. */
+  async function run(
+    { perf = "<not supported>", valgrind = "" }: Counts,
+    figures: Figures,
+    ...more: readonly string[]
+  ) {
     const file = join(folder, "figures.json");
     writeFileSync(file, JSON.stringify(figures));
     const program = join(ROOT, "dist/spec/cost/run.js");
     const args = [program, "--figures", file, "--requests", String(REQUESTS), "--only", "hello", ...more];
-    const env = { ...process.env, PATH: `${folder}${delimiter}${process.env["PATH"]}`, INSTRUCTIONS: instructions };
+    const PATH = `${folder}${delimiter}${process.env["PATH"]}`;
+    const env = { ...process.env, PATH, INSTRUCTIONS: perf, BY_VALGRIND: valgrind };
     const { stdout, stderr, code } = await promisify(execFile)(process.execPath, args, { env }).then(
       (said) => ({ ...said, code: 0 }),
       // The error of execFile has the output and the exit code.
@@ -79,10 +111,13 @@ describe("npm run cost", function () {
   }
 
   it("fails with a line that names the scenario where its instructions are above the figure", async () => {
-    const { stdout, stderr, code } = await run("5400000", {
-      calls: {},
-      instructions: { [MACHINE]: { hello: 100_000 } },
-    });
+    const { stdout, stderr, code } = await run(
+      { perf: "5400000" },
+      {
+        calls: {},
+        instructions: { [MACHINE]: { hello: 100_000 } },
+      },
+    );
 
     expect(stdout).to.match(/^hello: \d+\.\d calls a request, without a figure$/m);
     expect(stdout).to.match(/^hello: 108000 instructions a request, \+8\.0 % .* above the tolerance of 5 %$/m);
@@ -91,18 +126,39 @@ describe("npm run cost", function () {
   });
 
   it("writes the figures of this machine", async () => {
-    const { code, written } = await run("5000000", { calls: {}, instructions: { other: { full: 1 } } }, "--write");
+    const { code, written } = await run(
+      { perf: "5000000" },
+      { calls: {}, instructions: { other: { full: 1 } } },
+      "--write",
+    );
 
     expect(code).to.equal(0);
     expect(written.calls.hello).to.be.within(20, 500);
     expect(written.instructions).to.deep.equal({ other: { full: 1 }, [MACHINE]: { hello: 100_000 } });
   });
 
+  it("counts by valgrind where the processor does not count for perf, with figures of its own", async () => {
+    const { stdout, code, written } = await run(
+      { valgrind: "104000" },
+      {
+        calls: {},
+        instructions: { [MACHINE]: { hello: 1 }, [`${MACHINE} valgrind`]: { hello: 100_000 } },
+      },
+    );
+
+    expect(stdout).to.match(/^hello: 104000 instructions a request, \+4\.0 % .* above the tolerance of 3 %$/m);
+    expect(code).to.equal(1);
+    expect(written.instructions[MACHINE]).to.deep.equal({ hello: 1 });
+  });
+
   it("says in one line that the machine does not count instructions, and judges the calls", async () => {
-    const { stdout, code } = await run("<not supported>", {
-      calls: { hello: 1 },
-      instructions: { [MACHINE]: { hello: 1 } },
-    });
+    const { stdout, code } = await run(
+      {},
+      {
+        calls: { hello: 1 },
+        instructions: { [MACHINE]: { hello: 1 } },
+      },
+    );
 
     expect(stdout.split("\n")[0]).to.match(/^instructions are not counted: /);
     expect(stdout).to.match(/^hello: \d+\.\d calls a request, \+\d+\.\d % .* above the tolerance of 2 %$/m);

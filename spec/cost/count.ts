@@ -1,16 +1,12 @@
 /** Counts what one request costs: a server as a process, a warm-up, and a fixed number of requests. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { Agent, request as send } from "node:http";
-import { createInterface } from "node:readline";
 import { ours } from "../bench/contender.js";
 import { instructionsOf } from "../bench/instructions.js";
-import type { BenchRequest } from "../bench/load.js";
-import { SCENARIOS } from "../bench/scenario.js";
 import { startServer } from "../bench/server.js";
 import type { Scenario } from "./figures.js";
+import { announcedPort, ask } from "./requests.js";
 
-const CONNECTIONS = 8;
 const CALLED_REQUESTS = 100;
 
 export interface Counting {
@@ -63,38 +59,4 @@ async function told(child: ChildProcess, message: string): Promise<unknown> {
   const answer = once(child, "message");
   child.send(message);
   return (await answer)[0] as unknown;
-}
-
-async function announcedPort({ stdout }: ChildProcess): Promise<number> {
-  if (stdout === null) throw new Error("no standard output");
-  for await (const line of createInterface({ input: stdout })) {
-    const port = /^ready (\d+)$/.exec(line)?.[1];
-    if (port !== undefined) return Number(port);
-  }
-  throw new Error("the server ended before it was ready");
-}
-
-/** Sends requests in turn, over connections that stay open. */
-async function ask(scenario: Scenario, port: number, count: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const requests = SCENARIOS.find(({ name }) => name === scenario)?.requests ?? [];
-  let next = 0;
-  const client = async (): Promise<void> => {
-    for (let index = next++; index < count; index = next++) {
-      const request = requests[index % requests.length];
-      if (request !== undefined) await answered(port, agent, request);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, client));
-  agent.destroy();
-}
-
-function answered(port: number, agent: Agent, { method, path, headers }: BenchRequest): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const asked = send({ host: "127.0.0.1", port, path, method, headers, agent }, (response) => {
-      response.resume().once("end", resolve).once("error", reject);
-      if (response.statusCode !== 200) reject(new Error(`${method} ${path} was answered with ${response.statusCode}`));
-    });
-    asked.once("error", reject).end();
-  });
 }

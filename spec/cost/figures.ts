@@ -13,7 +13,7 @@ export type Costs = Readonly<Partial<Record<Scenario, number>>>;
 export interface Figures {
   /** Calls of functions of the framework and of its dependencies: the same on every machine. */
   readonly calls: Costs;
-  /** Instructions in user mode, by the major version of Node and the architecture, for example `v20 x64`. */
+  /** Instructions in user mode, by the major version of Node, the architecture and the counter: `v20 x64` by `perf`, `v20 x64 valgrind`. */
   readonly instructions: Readonly<Record<string, Costs>>;
 }
 
