@@ -45,6 +45,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./mail": NOTHING,
   // A controller, which needs the metadata of its constructor.
   "./mail/previews": { loads: ["tsyringe", "reflect-metadata"], reflect: true },
+  "./mail/smtp": { loads: ["nodemailer"] },
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
 };

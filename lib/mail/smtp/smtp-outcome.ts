@@ -1,0 +1,64 @@
+/**
+ * What became of the recipients of one attempt: from the end of the attempt, and from the replies to the single recipients.
+ *
+ * A reply decides. Without one, the mail is lost before its content was sent, and may have arrived afterwards (RFC 5321 section 4.2.5: a
+ * server takes a mail over when it accepts the end of the content).
+ *
+ * Internal: `SmtpSession` calls it.
+ */
+import type { RefusedRecipient } from "../mail-result.js";
+import { clientErrorOf, connectFailure, isTemporaryStatus, SmtpFailure } from "./smtp-failure.js";
+import type { SmtpSettings } from "./smtp-options.js";
+
+/** Each recipient is in one list; with a `failure` all lists are empty, since nothing is settled. */
+export interface SmtpOutcome {
+  readonly accepted: readonly string[];
+  readonly rejected: readonly RefusedRecipient[];
+  readonly unknown: readonly string[];
+  readonly failure: SmtpFailure | undefined;
+}
+
+export interface SmtpAttempt {
+  readonly recipients: readonly string[];
+  readonly failed: { readonly error: unknown } | undefined;
+  /** The content was sent to its end. */
+  readonly isWhole: boolean;
+  /** The client's own list of replies to the recipients. */
+  readonly envelope: unknown;
+}
+
+/** A message that is larger than the server says it takes; the client does not send it (RFC 1870). */
+const TOO_LARGE = 552;
+
+export function outcomeOf({ recipients, failed, isWhole, envelope }: SmtpAttempt, settings: SmtpSettings): SmtpOutcome {
+  const refusals = refusalsOf(envelope);
+  const rejected = recipients.flatMap((address) => refusedRecipient(address, refusals.get(address)));
+  const others = recipients.filter((address) => !refusals.has(address));
+  if (failed === undefined) return { accepted: others, rejected, unknown: [], failure: undefined };
+  const { code, status } = clientErrorOf(failed.error);
+  const isReply = code === "EENVELOPE" || code === "EMESSAGE";
+  if (isReply) {
+    const final = status === 0 ? TOO_LARGE : status;
+    const all = recipients.flatMap((address) => refusedRecipient(address, refusals.get(address) ?? final));
+    return { accepted: [], rejected: all, unknown: [], failure: undefined };
+  }
+  if (isWhole) return { accepted: [], rejected, unknown: others, failure: undefined };
+  return { accepted: [], rejected: [], unknown: [], failure: connectFailure(failed.error, settings) };
+}
+
+function refusedRecipient(address: string, status: number | undefined): readonly RefusedRecipient[] {
+  return status === undefined ? [] : [{ address, status, isTemporary: isTemporaryStatus(status) }];
+}
+
+/** The code of the reply for each refused recipient. The list belongs to the client, so its shape is checked. */
+function refusalsOf(envelope: unknown): ReadonlyMap<string, number> {
+  const errors: unknown =
+    typeof envelope === "object" && envelope !== null ? Reflect.get(envelope, "rejectedErrors") : [];
+  const refusals = new Map<string, number>();
+  for (const error of Array.isArray(errors) ? (errors as readonly unknown[]) : []) {
+    const recipient: unknown =
+      typeof error === "object" && error !== null ? Reflect.get(error, "recipient") : undefined;
+    if (typeof recipient === "string") refusals.set(recipient, clientErrorOf(error).status);
+  }
+  return refusals;
+}

@@ -1,0 +1,187 @@
+/**
+ * One connection to a mail server, with nodemailer's client. The client gets the addresses of the envelope and the finished bytes; it
+ * composes nothing, so it opens no file and fetches no URL.
+ *
+ * Internal: the pool opens sessions.
+ */
+import { Readable } from "node:stream";
+import type SmtpClient from "nodemailer/lib/smtp-connection";
+import { expectPeer, missingPeer, requirePackage } from "../../errors/optional-package.js";
+import { type Clock } from "../../runtime/clock.js";
+import type { MailMessage } from "../mail-message.js";
+import { connectFailure, SmtpFailure } from "./smtp-failure.js";
+import type { SmtpSettings } from "./smtp-options.js";
+import { outcomeOf, type SmtpOutcome } from "./smtp-outcome.js";
+
+const PEER = { entry: "@stagecraft/framework/mail/smtp", name: "nodemailer", from: "10.0.0", install: "nodemailer@10" };
+
+expectPeer(PEER);
+const Client = loadClient();
+
+/** A reply has a few lines. */
+const MAX_REPLY_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
+/** Of the client, beside the limits of the mailer, which follow its clock. */
+const CLIENT_TIMEOUT_MS = 120_000;
+
+export class SmtpSession {
+  /** How many mails it has sent. */
+  mails = 0;
+  private isClosed = false;
+  private lastError: unknown;
+
+  private constructor(
+    private readonly client: SmtpClient,
+    private readonly settings: SmtpSettings,
+  ) {
+    // Without a listener the client would throw the error of an unused connection.
+    client.on("error", (error: unknown) => {
+      this.lastError = error;
+      this.isClosed = true;
+    });
+    client.on("end", () => (this.isClosed = true));
+  }
+
+  /** Connects, and logs in. @throws SmtpFailure; the reason of the signal */
+  static async open(settings: SmtpSettings, clock: Clock, signal: AbortSignal): Promise<SmtpSession> {
+    const session = new SmtpSession(new Client(clientOptions(settings)), settings);
+    const limit = new AbortController();
+    const late = new SmtpFailure(`the mail server ${settings.host}:${settings.port} does not answer`, true);
+    const timer = clock.setTimeout(() => limit.abort(late), settings.connectTimeoutMs);
+    try {
+      await session.within(AbortSignal.any([signal, limit.signal]), () => session.connect());
+      return session;
+    } catch (error) {
+      session.close();
+      throw signal.aborted || limit.signal.aborted ? error : connectFailure(error, settings);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  get isUsable(): boolean {
+    return !this.isClosed;
+  }
+
+  /** Asks the server for a sign of life. @throws SmtpFailure; the reason of the signal */
+  async check(signal: AbortSignal): Promise<void> {
+    try {
+      await this.within(signal, () => this.command((done) => this.client.reset(done)));
+    } catch (error) {
+      this.close();
+      throw signal.aborted ? error : connectFailure(error, this.settings);
+    }
+  }
+
+  /** Does not reject. After anything but a full acceptance by the server the session is closed. */
+  async send(message: MailMessage, recipients: readonly string[], signal: AbortSignal): Promise<SmtpOutcome> {
+    this.mails += 1;
+    const { from, bytes } = message;
+    const content = Readable.from(chunksOf(bytes), { objectMode: false });
+    let isWhole = false;
+    // From here on the client writes the end of the content, so the server may accept it.
+    content.once("end", () => (isWhole = true));
+    const envelope = { from: from.address, to: [...recipients], size: bytes.length };
+    let failed: { readonly error: unknown } | undefined;
+    try {
+      await this.within(signal, () => this.command((done) => this.client.send(envelope, content, done)));
+    } catch (error) {
+      failed = { error };
+      content.destroy();
+    }
+    const outcome = outcomeOf({ recipients, failed, isWhole, envelope: this.envelope() }, this.settings);
+    if (failed !== undefined) this.close();
+    return outcome;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.client.close();
+  }
+
+  /** Takes leave of the server, and closes. */
+  quit(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.client.quit();
+  }
+
+  private async connect(): Promise<void> {
+    await this.command((done) => this.client.connect(done));
+    const { login } = this.settings;
+    if (login === undefined) return;
+    const credentials = { user: login.user, pass: login.password };
+    await this.command((done) => this.client.login({ credentials }, done));
+  }
+
+  /** Settles with the callback, and rejects when the connection ends before. */
+  private async command(run: (done: (error?: Error | null) => void) => void): Promise<void> {
+    const { client } = this;
+    let ended: (() => void) | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        ended = () => reject(this.lastError ?? new Error("the connection has ended"));
+        client.once("error", ended);
+        client.once("end", ended);
+        run((error) => (error === undefined || error === null ? resolve() : reject(error)));
+      });
+    } finally {
+      if (ended !== undefined) client.removeListener("error", ended).removeListener("end", ended);
+    }
+  }
+
+  /** Settles as `work` does; when the signal aborts, it closes the connection and rejects with the reason. */
+  private async within(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    signal.throwIfAborted();
+    let aborted: (() => void) | undefined;
+    const abort = new Promise<never>((_resolve, reject) => {
+      aborted = () => {
+        reject(signal.reason as Error);
+        this.close();
+      };
+      signal.addEventListener("abort", aborted, { once: true });
+    });
+    try {
+      await Promise.race([work(), abort]);
+    } finally {
+      if (aborted !== undefined) signal.removeEventListener("abort", aborted);
+    }
+  }
+
+  /** The client's list of replies to the recipients; it gives the list to no callback that fails. */
+  private envelope(): unknown {
+    return Reflect.get(this.client, "_envelope");
+  }
+}
+
+function clientOptions({ host, port, security, tls, clientName }: SmtpSettings): object {
+  return {
+    host,
+    port,
+    secure: security === "tls",
+    requireTLS: security === "starttls",
+    ignoreTLS: security === "plain",
+    tls: { ...tls, rejectUnauthorized: true },
+    ...(clientName === undefined ? {} : { name: clientName }),
+    maxResponseSize: MAX_REPLY_BYTES,
+    connectionTimeout: CLIENT_TIMEOUT_MS,
+    greetingTimeout: CLIENT_TIMEOUT_MS,
+    dnsTimeout: CLIENT_TIMEOUT_MS,
+    socketTimeout: CLIENT_TIMEOUT_MS,
+    // A closed connection must not send the rest of a mail.
+    socketCloseTimeout: 0,
+    logger: false,
+  };
+}
+
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
+}
+
+function loadClient(): typeof SmtpClient {
+  try {
+    return requirePackage(`${PEER.name}/lib/smtp-connection`) as typeof SmtpClient;
+  } catch (cause) {
+    return missingPeer(PEER.entry, PEER.name, PEER.install)(cause);
+  }
+}
