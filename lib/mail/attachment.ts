@@ -31,9 +31,9 @@ export interface StoredAttachment extends AttachmentName {
 
 export type MailAttachment = ContentAttachment | StoredAttachment;
 
-/** Reads the bytes of a stored file. The mailer's option `storage` is one. */
+/** The part of `Storage` that a mailer needs. */
 export interface MailStorage {
-  open(key: string, signal: AbortSignal): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
+  get(key: string, options: { readonly signal: AbortSignal }): Promise<{ readonly body: AsyncIterable<Uint8Array> }>;
 }
 
 /** An attachment with its bytes. */
@@ -85,7 +85,7 @@ function sourceOf(
   signal: AbortSignal,
 ): MailBytes | Promise<MailBytes> {
   if (!("storageKey" in attachment)) return attachment.content;
-  if (storage !== undefined) return storage.open(attachment.storageKey, signal);
+  if (storage !== undefined) return storage.get(attachment.storageKey, { signal }).then(({ body }) => body);
   throw invalidAttachment("a storageKey, and the mailer has no storage: give it the option storage");
 }
 

@@ -44,7 +44,7 @@ async function makeContent(
   outgoing: OutgoingMail,
   { from, maxBytes, storage, now, signal }: MakingOptions,
 ): Promise<MailContent> {
-  const { mail, to, cc, replyTo } = outgoing;
+  const { mail, to, cc, replyTo, queued } = outgoing;
   const headers = readHeaders(mail.headers?.() ?? {});
   const subject = readHeaderText(await mail.subject(), "subject", MAX_SUBJECT);
   const text = readBody(await mail.text(), "text");
@@ -53,7 +53,19 @@ async function makeContent(
   if (room < 0) throw new MailContentError("E_MAIL_SIZE", `text and HTML of a mail have more than ${maxBytes} bytes`);
   const attachments = await readAttachments((await mail.attachments?.()) ?? [], storage, room, signal);
   const messageId = `<${outgoing.id}@${domainOf(from)}>`;
-  return { messageId, date: new Date(now), from, replyTo, to, cc, subject, text, html, headers, attachments };
+  return {
+    messageId,
+    date: new Date(queued.date ?? now),
+    from,
+    replyTo,
+    to,
+    cc,
+    subject,
+    text,
+    html,
+    headers,
+    attachments,
+  };
 }
 
 async function readHtml(mail: Mail<unknown>): Promise<string | undefined> {

@@ -4,7 +4,7 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { MailAddress, Mailbox } from "./address.js";
-import { nameOfMail, OutgoingMail, type Mail, type MailClass } from "./mail.js";
+import { nameOfMail, OutgoingMail, type Mail, type MailClass, type QueuedMailState } from "./mail.js";
 
 /** Keeps mails until they are sent. The option `queue` of a mailer is one. */
 export interface MailQueue {
@@ -13,29 +13,38 @@ export interface MailQueue {
 }
 
 /** A queued mail as JSON. */
-export interface QueuedMailData {
+export interface QueuedMailData extends QueuedMailState {
   /** The name of the class. */
   readonly mail: string;
   readonly data?: unknown;
   readonly id: string;
+  readonly date: number;
   readonly to: readonly MailAddress[];
   readonly cc?: readonly MailAddress[];
   readonly bcc?: readonly MailAddress[];
   readonly replyTo?: MailAddress;
-  readonly from?: MailAddress;
+  readonly from: MailAddress;
 }
 
-/** @throws FrameworkError `E_MAIL_QUEUE` for data that JSON changes, such as a `Date` */
-export function writeQueuedMail({ mail, id, to, cc, bcc, replyTo, from }: OutgoingMail): QueuedMailData {
+/**
+ * @param from the sender, @param date the time of the header `Date`: another process sends the same mail
+ * @throws FrameworkError `E_MAIL_QUEUE` for data that JSON changes, such as a `Date`
+ */
+export function writeQueuedMail(
+  { mail, id, to, cc, bcc, replyTo }: OutgoingMail,
+  from: Mailbox,
+  date: number,
+): QueuedMailData {
   return {
     mail: nameOfMail(mail),
     ...(mail.data === undefined ? {} : { data: jsonOf(mail) }),
     id,
+    date,
     to: to.map(written),
     ...(cc.length === 0 ? {} : { cc: cc.map(written) }),
     ...(bcc.length === 0 ? {} : { bcc: bcc.map(written) }),
     ...(replyTo === undefined ? {} : { replyTo: written(replyTo) }),
-    ...(from === undefined ? {} : { from: written(from) }),
+    from: written(from),
   };
 }
 
@@ -48,10 +57,10 @@ export function readQueuedMail(queued: QueuedMailData, classes: readonly MailCla
     );
   // The data was written from a mail of this class.
   const mail = new found(queued.data as never);
-  const { to, cc = [], bcc = [], replyTo, from, id } = queued;
+  const { to, cc = [], bcc = [], replyTo, from, id, date, only } = queued;
   if (!/^[\w-]{24}$/.test(id)) throw queueError("the id of a queued mail is not valid");
-  const single = { ...(replyTo === undefined ? {} : { replyTo }), ...(from === undefined ? {} : { from }) };
-  return new OutgoingMail(mail, { to, cc, bcc, ...single }, id);
+  const addresses = { to, cc, bcc, from, ...(replyTo === undefined ? {} : { replyTo }) };
+  return new OutgoingMail(mail, addresses, id, { date, ...(only === undefined ? {} : { only }) });
 }
 
 /** The application gave the mailer no queue. */

@@ -79,6 +79,14 @@ export interface MailClass<M extends Mail<unknown> = Mail<unknown>> {
   readonly previews?: Readonly<Record<string, () => Mail<unknown>>>;
 }
 
+/** What a queue keeps of a mail beside the mail itself. */
+export interface QueuedMailState {
+  /** The time of the header `Date`, in milliseconds: that of the call of `queue`. */
+  readonly date?: number;
+  /** The addresses that have not got the mail yet. */
+  readonly only?: readonly string[];
+}
+
 /** A mail with its recipients. `mail.to(…)` makes it. */
 export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
   readonly to: readonly Mailbox[];
@@ -92,6 +100,8 @@ export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
     readonly mail: M,
     addresses: MailAddresses,
     readonly id: string,
+    /** Of a queued mail. */
+    readonly queued: QueuedMailState = {},
   ) {
     this.to = readList(addresses.to, "to");
     this.cc = readList(addresses.cc ?? [], "cc");
@@ -103,9 +113,11 @@ export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
     if (count > MAX_RECIPIENTS) throw tooManyRecipients(count);
   }
 
-  /** The addresses of To, Cc and Bcc, each once. */
+  /** The addresses of To, Cc and Bcc, each once. Of a queued mail, those that have not got it. */
   get recipients(): readonly string[] {
-    return [...new Set([...this.to, ...this.cc, ...this.bcc].map(({ address }) => address))];
+    const { only } = this.queued;
+    const all = [...new Set([...this.to, ...this.cc, ...this.bcc].map(({ address }) => address))];
+    return only === undefined ? all : all.filter((address) => only.includes(address));
   }
 }
 

@@ -135,7 +135,7 @@ export abstract class Mailer extends Subsystem {
     const { queue } = this.options;
     if (queue === undefined) throw missingQueue();
     const messageId = this.messageIdOf(mail);
-    await queue.add(writeQueuedMail(mail));
+    await queue.add(writeQueuedMail(mail, this.senderOf(mail), this.clock.now()));
     await this.keepQueued(mail);
     return { messageId };
   }

@@ -18,6 +18,8 @@ table { border-collapse: collapse; width: 100%; } th, td { text-align: left; pad
 iframe { width: 100%; height: 32rem; border: 1px solid #767676; background: #fff; }
 pre { overflow-x: auto; border: 1px solid #767676; padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 `;
+/** Nothing stands between the tags and the style: the policy has its hash. */
+const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
@@ -156,9 +158,7 @@ function documentOf(title: string, body: MailHtml): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
         <title>${title}</title>
-        <style>
-          ${trustedHtml(STYLE)}
-        </style>
+        ${STYLE_ELEMENT}
       </head>
       <body>
         ${body}

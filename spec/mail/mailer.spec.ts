@@ -241,13 +241,14 @@ describe("a mailer", () => {
 });
 
 describe("a queued mail", () => {
+  const clock = new FakeClock();
   const queued: QueuedMailData[] = [];
   const queue = { add: (mail: QueuedMailData) => Promise.resolve(void queued.push(mail)) };
 
   beforeEach(() => (queued.length = 0));
 
   it("is JSON from which another process makes the same mail", async () => {
-    const mailer = new MemoryMailer({ from: FROM, queue });
+    const mailer = new MemoryMailer({ from: FROM, queue, clock });
     const options = { cc: { name: "Eve", address: "eve@example.org" }, replyTo: "help@example.org" };
     const { messageId } = await mailer.queue(new Welcome({ name: "Ada" }).to(TO, options));
 
@@ -259,7 +260,21 @@ describe("a queued mail", () => {
     expect(worker.expectSent(Welcome).subject).to.equal("Welcome, Ada");
     expect(worker.expectSent(Welcome).cc).to.deep.equal([options.cc]);
     expect(worker.expectSent(Welcome).replyTo).to.deep.equal({ name: undefined, address: "help@example.org" });
-    mailer.expectQueued(Welcome);
+    const [before, after] = [mailer.expectQueued(Welcome), worker.expectSent(Welcome)];
+    expect(Buffer.from(after.bytes).equals(before.bytes)).to.equal(true);
+  });
+
+  it("goes only to the recipients that have not got it, with the same headers", async () => {
+    const mailer = new MemoryMailer({ from: FROM, queue, clock });
+    await mailer.queue(new Welcome({ name: "Ada" }).to([TO, "eve@example.org"]));
+    const worker = new MemoryMailer();
+    const [kept] = queued;
+    if (kept === undefined) throw new Error("nothing was queued");
+
+    const { accepted } = await worker.send(readQueuedMail({ ...kept, only: ["eve@example.org"] }, [Welcome]));
+
+    expect(accepted).to.deep.equal(["eve@example.org"]);
+    expect(Buffer.from(worker.expectSent(Welcome).bytes).equals(mailer.expectQueued(Welcome).bytes)).to.equal(true);
   });
 
   it("has data that JSON keeps", async () => {
@@ -272,7 +287,7 @@ describe("a queued mail", () => {
         return "Dated";
       }
     }
-    const mailer = new MemoryMailer({ from: FROM, queue });
+    const mailer = new MemoryMailer({ from: FROM, queue, clock });
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
 
@@ -282,7 +297,7 @@ describe("a queued mail", () => {
   });
 
   it("of a class that the process does not know is refused by its name", () => {
-    const old = { mail: "Old", id: "x".repeat(24), to: [TO] };
+    const old = { mail: "Old", id: "x".repeat(24), date: 0, to: [TO], from: FROM };
 
     expect(errorOf(() => readQueuedMail(old, [Welcome])).message).to.equal(
       '"Old" is no mail of this process: add the class to the mails of the queue',

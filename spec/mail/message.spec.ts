@@ -214,9 +214,9 @@ describe("attachments", () => {
   it("come from a stream and from the storage of the mailer", async () => {
     const keys: string[] = [];
     const storage = {
-      open(key: string) {
+      get(key: string) {
         keys.push(key);
-        return stream();
+        return Promise.resolve({ body: stream() });
       },
     };
     const mailer = new MemoryMailer({ from: FROM, storage });
