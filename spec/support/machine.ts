@@ -7,7 +7,7 @@
  *   before(needs("redis-server"));
  */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** Each program and its Debian package. */
@@ -18,14 +18,32 @@ const PACKAGES = {
   promtool: "prometheus",
   prometheus: "prometheus",
   wrk: "wrk",
+  postgres: "postgresql",
+  mariadbd: "mariadb-server",
 } as const;
+
+/** Debian keeps servers in folders that are not on the PATH of every user. */
+const VERSIONS_OF_POSTGRES = "/usr/lib/postgresql";
+const FOLDERS_BESIDE_PATH = ["/usr/sbin"];
 
 export type Program = keyof typeof PACKAGES;
 
-/** The path of a program; `undefined` if it is not on the PATH. */
+/** The path of a program; `undefined` if it is neither on the PATH nor where Debian installs servers. */
 export function locate(program: Program): string | undefined {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const onPath = (process.env["PATH"] ?? "").split(delimiter);
+  const folders = isServer(program) ? [...onPath, ...FOLDERS_BESIDE_PATH, ...postgresFolders()] : onPath;
   return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
+}
+
+function isServer(program: Program): boolean {
+  return program === "postgres" || program === "mariadbd";
+}
+
+/** The newest version first. */
+function postgresFolders(): readonly string[] {
+  if (!existsSync(VERSIONS_OF_POSTGRES)) return [];
+  const versions = readdirSync(VERSIONS_OF_POSTGRES).toSorted((one, other) => Number(other) - Number(one));
+  return versions.map((version) => join(VERSIONS_OF_POSTGRES, version, "bin"));
 }
 
 /** For `before`: the suite is pending if a program is missing. */

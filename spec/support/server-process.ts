@@ -1,0 +1,157 @@
+/**
+ * A database server in a child process, with its data in a temporary folder. A test can kill, pause and restart it on the same port;
+ * disposal kills it and removes the folder, and so does the end of this process.
+ *
+ * The empty data folder takes seconds to make, so the first start on a machine makes one, and every server gets a copy.
+ */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Several files run at the same time, and a busy machine starts a process slowly. */
+const START_LIMIT_MS = 15_000;
+
+export interface ServerProgram {
+  /** In the name of the template folder: program and version. */
+  readonly template: string;
+  readonly program: string;
+  /** The user of the server, which refuses to run as root. */
+  readonly user: string;
+  /** Fills the folder, which the user owns. */
+  makeTemplate(folder: string): void;
+  arguments(folder: string): readonly string[];
+  /** Resolves if the server answers. */
+  connects(): Promise<void>;
+  /** Ends the server and its children at once. */
+  readonly killSignal: NodeJS.Signals;
+}
+
+export class ServerProcess implements AsyncDisposable {
+  private child: ChildProcess | undefined = undefined;
+  private readonly folder: string;
+  private readonly atExit = (): void => this.remove();
+
+  constructor(private readonly server: ServerProgram) {
+    const parent = mkdtempSync(join(tmpdir(), "framework-server-"));
+    own(server.user, parent);
+    this.folder = join(parent, "data");
+    copyOwned(templateOf(server), this.folder);
+    process.once("exit", this.atExit);
+  }
+
+  get isRunning(): boolean {
+    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  async start(): Promise<void> {
+    const { server, folder } = this;
+    const child = spawn(server.program, server.arguments(folder), {
+      stdio: "pipe",
+      cwd: folder,
+      ...idsOf(server.user),
+    });
+    let errors = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-2000)));
+    child.stdout?.resume();
+    this.child = child;
+    const deadline = performance.now() + START_LIMIT_MS;
+    for (;;) {
+      const failure = await server.connects().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failure === undefined) return;
+      if (!this.isRunning || performance.now() > deadline)
+        throw new Error(`${server.program} does not answer: ${errors}`, { cause: failure });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Ends the process and its connections without a goodbye. The data stay. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (child === undefined || !this.isRunning) return;
+    const exited = new Promise((resolve) => child.once("close", resolve));
+    this.resume();
+    child.kill(this.server.killSignal);
+    await exited;
+  }
+
+  /** The connections stay open without an answer. */
+  pause(): void {
+    for (const pid of this.processes()) signal(pid, "SIGSTOP");
+  }
+
+  resume(): void {
+    for (const pid of this.processes()) signal(pid, "SIGCONT");
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    process.off("exit", this.atExit);
+    this.remove();
+  }
+
+  /** The server and its children, which are in groups of their own. */
+  private processes(): readonly number[] {
+    const pid = this.child?.pid;
+    if (pid === undefined || !this.isRunning) return [];
+    const children = `/proc/${pid}/task/${pid}/children`;
+    const found = existsSync(children) ? readFileSync(children, "utf8").split(" ").filter(Boolean).map(Number) : [];
+    return [pid, ...found];
+  }
+
+  private remove(): void {
+    if (this.isRunning) {
+      this.resume();
+      this.child?.kill(this.server.killSignal);
+    }
+    rmSync(join(this.folder, ".."), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Empty where this process is not root: then the server runs as the user of this process. */
+export function idsOf(user: string): { readonly uid: number; readonly gid: number } | Record<string, never> {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync("id", [flag, user], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+function own(user: string, folder: string): void {
+  if (process.getuid?.() === 0) execFileSync("chown", ["-R", `${user}:`, folder]);
+}
+
+/** Keeps the owner, unlike `cpSync`. */
+function copyOwned(from: string, to: string): void {
+  if (process.platform === "linux") execFileSync("cp", ["-a", from, to]);
+  else cpSync(from, to, { recursive: true });
+}
+
+/** Another process may make the template at the same time: then the first one stays. */
+function templateOf(server: ServerProgram): string {
+  const template = join(tmpdir(), `framework-template-${server.template}-${process.getuid?.() ?? 0}`);
+  if (existsSync(template)) return template;
+  const made = mkdtempSync(join(tmpdir(), "framework-template-"));
+  own(server.user, made);
+  server.makeTemplate(made);
+  try {
+    renameSync(made, template);
+  } catch {
+    rmSync(made, { recursive: true, force: true });
+  }
+  return template;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
