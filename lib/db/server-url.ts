@@ -1,0 +1,80 @@
+/**
+ * The URL of a database server: `postgres://user:password@host:5432/database`. No error repeats any part of it, because a password that is
+ * not percent-encoded moves the borders of its parts.
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
+
+export interface ServerUrl {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  /** `undefined` if the URL does not say. */
+  readonly tls: "off" | "verified" | "unverified" | undefined;
+}
+
+export interface UrlRules {
+  /** In errors: `postgres`. */
+  readonly name: string;
+  /** With the colon. */
+  readonly protocols: readonly string[];
+  readonly port: number;
+  /** The only parameter: it says whether TLS is used. */
+  readonly tlsParameter: string;
+}
+
+/** `require` checks the certificate too: without the check anybody in between can be the server. */
+const TLS_MODES: Readonly<Record<string, NonNullable<ServerUrl["tls"]>>> = {
+  disable: "off",
+  disabled: "off",
+  require: "verified",
+  required: "verified",
+  "verify-ca": "verified",
+  verify_ca: "verified",
+  "verify-full": "verified",
+  verify_identity: "verified",
+  "no-verify": "unverified",
+};
+
+/** @throws FrameworkError `E_DB_URL`, without any part of the URL */
+export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !rules.protocols.includes(url.protocol))
+    throw refused(rules, `it begins with ${rules.protocols.map((each) => `${each}//`).join(" or ")}`);
+  // A password with one of these characters ends the part before it.
+  if (url.hash !== "" || /[@/]/.test(url.pathname.slice(1)) || url.search.includes("@"))
+    throw refused(rules, "percent-encode the characters / ? # @ % of user and password");
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const database = decoded(url.pathname.slice(1), rules);
+  const user = decoded(url.username, rules);
+  for (const [part, value] of Object.entries({ host, user, database }))
+    if (value === "") throw refused(rules, `it names the ${part}: ${rules.protocols[0]}//user:password@host/database`);
+  const port = url.port === "" ? rules.port : Number(url.port);
+  return { host, port, database, user, password: decoded(url.password, rules), tls: tlsOf(url, rules) };
+}
+
+function tlsOf(url: URL, rules: UrlRules): ServerUrl["tls"] {
+  const names = [...url.searchParams.keys()];
+  if (names.length === 0) return undefined;
+  const mode = TLS_MODES[(url.searchParams.get(rules.tlsParameter) ?? "").toLowerCase()];
+  if (names.length > 1 || mode === undefined)
+    throw refused(
+      rules,
+      `its only parameter is ${rules.tlsParameter}, with disable, require, verify-full or no-verify`,
+    );
+  return mode;
+}
+
+function decoded(part: string, rules: UrlRules): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refused(rules, "a % in it begins two hexadecimal digits");
+  }
+}
+
+function refused({ name }: UrlRules, rule: string): FrameworkError {
+  return setupError(new FrameworkError(`the URL of ${name}() cannot be read: ${rule}`, { code: "E_DB_URL" }));
+}
