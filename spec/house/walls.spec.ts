@@ -47,6 +47,7 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   // Of http only the interface of schemas.
   cache: ["runtime", "errors", "http", "lifecycle"],
   db: ["runtime", "errors", "tracing", "lifecycle"],
+  postgres: ["runtime", "errors", "lifecycle", "db"],
   sqlite: ["runtime", "errors", "lifecycle", "db"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
   storage: ["runtime", "errors", "tracing", "http", "lifecycle", "routing"],

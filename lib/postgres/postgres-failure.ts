@@ -1,0 +1,114 @@
+/**
+ * What an error of PostgreSQL means. Its message may quote a value, and its detail does, so the texts are written here; only for wrong SQL
+ * the message of the server is kept, which quotes names and SQL.
+ */
+import { DriverError } from "../db/driver-error.js";
+import type { DriverFailure, FailureKind } from "../db/driver.js";
+import { pg } from "./postgres-package.js";
+
+type ServerError = InstanceType<typeof pg.DatabaseError>;
+
+const MAX_MESSAGE_LENGTH = 300;
+
+/** By SQLSTATE. */
+const KINDS: Readonly<Record<string, FailureKind>> = {
+  "23505": "unique",
+  "23P01": "unique",
+  "23503": "foreignKey",
+  "23001": "foreignKey",
+  "23502": "notNull",
+  "23514": "check",
+  "40001": "serialization",
+  "40P01": "deadlock",
+  "55P03": "busy",
+  "57014": "timeout",
+  "25P03": "timeout",
+  "25P04": "timeout",
+  "25006": "readOnly",
+  "53100": "full",
+  "53300": "overloaded",
+  "57P01": "connection",
+  "57P02": "connection",
+  "57P03": "connection",
+  "57P05": "connection",
+};
+
+const TEXTS: Readonly<Record<string, string>> = {
+  "22001": "a text is too long for its column",
+  "22003": "a number is outside the range of its type",
+  "22007": "a text cannot be read as a date or time",
+  "22008": "a date or time is outside the range of its type",
+  "22012": "a division by zero",
+  "22021": "a text has bytes that the encoding does not have",
+  "22P02": "a text cannot be read as the type that it is compared or stored as",
+  "22P05": "a text has a character that the encoding of the server does not have",
+  "25P02": "the transaction has failed and takes no further statement",
+  "25P03": "the transaction was without a statement for too long",
+  "28000": "the server refused the login",
+  "28P01": "the server refused the login",
+  "3D000": "the database does not exist",
+  "53100": "the disk of the server is full",
+  "53300": "the server has no place for another connection",
+  "57014": "the statement was cancelled, or took longer than statement_timeout",
+  "57P01": "the server ended the connection",
+  "57P02": "the server ended the connection after a crash",
+  "57P03": "the server is starting or stopping",
+};
+
+export function postgresFailure(error: unknown): DriverFailure {
+  if (error instanceof DriverError) return error.failure;
+  if (!(error instanceof pg.DatabaseError)) return { kind: "other" };
+  const { code = "", constraint, table, column } = error;
+  return {
+    kind: kindOf(code),
+    code,
+    text: textOf(error, code),
+    constraint,
+    table,
+    ...(column !== undefined && { columns: [column] }),
+  };
+}
+
+/** The failure of an attempt to connect. Only codes, never the text of the error: it may hold what the URL held. */
+export function connectFailure(error: unknown, address: string): DriverError {
+  if (error instanceof DriverError) return error;
+  const code = codeOf(error);
+  const reason = (code === undefined ? undefined : TEXTS[code]) ?? tlsReason(error) ?? code ?? "the connection failed";
+  const kind = code === "53300" ? "overloaded" : "connection";
+  return new DriverError({ kind, code, text: `cannot connect to ${address}: ${reason}` });
+}
+
+export function lostConnection(address: string, error: unknown): DriverError {
+  const code = codeOf(error);
+  return new DriverError({ kind: "connection", code, text: `the connection to ${address} was lost` });
+}
+
+/** True if the plan of a prepared statement is out of date: nothing was executed. */
+export function isStalePlan(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === "26000" || (error.code === "0A000" && error.routine === "RevalidateCachedQuery");
+}
+
+export function isFromServer(error: unknown): error is ServerError {
+  return error instanceof pg.DatabaseError;
+}
+
+function kindOf(code: string): FailureKind {
+  return KINDS[code] ?? (code.startsWith("08") ? "connection" : "other");
+}
+
+function textOf({ message, constraint, table }: ServerError, code: string): string | undefined {
+  if (constraint !== undefined) return `constraint ${constraint}${table === undefined ? "" : ` of ${table}`}`;
+  return TEXTS[code] ?? (code.startsWith("42") ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
+}
+
+/** The package gives this error no code. */
+function tlsReason(error: unknown): string | undefined {
+  const isRefused = error instanceof Error && error.message === "The server does not support SSL connections";
+  return isRefused ? "the server does not offer TLS" : undefined;
+}

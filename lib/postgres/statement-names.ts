@@ -1,0 +1,40 @@
+/**
+ * The names of the prepared statements of one connection. A text that comes again gets a name, and the server then keeps its plan. Bounded:
+ * when the names are used up, further texts stay without one until the connection is replaced.
+ */
+const MAX_NAMES = 256;
+const MAX_CANDIDATES = 1024;
+/** A text that is seen as often gets a name. */
+const USES_BEFORE_NAME = 2;
+/** A longer text is rarely repeated, and would be kept for each connection. */
+const MAX_TEXT_LENGTH = 16_384;
+
+export class StatementNames {
+  private readonly names = new Map<string, string | undefined>();
+  private readonly candidates = new Map<string, number>();
+
+  /** `undefined`: send the text without a name. */
+  nameOf(sql: string): string | undefined {
+    const name = this.names.get(sql);
+    return name ?? (this.names.size >= MAX_NAMES || this.names.has(sql) ? undefined : this.seen(sql));
+  }
+
+  /** The text gets no name on this connection any more. */
+  forget(sql: string): void {
+    this.names.set(sql, undefined);
+  }
+
+  private seen(sql: string): string | undefined {
+    if (sql.length > MAX_TEXT_LENGTH) return undefined;
+    const uses = (this.candidates.get(sql) ?? 0) + 1;
+    if (uses < USES_BEFORE_NAME) {
+      if (this.candidates.size >= MAX_CANDIDATES) this.candidates.clear();
+      this.candidates.set(sql, uses);
+      return undefined;
+    }
+    this.candidates.delete(sql);
+    const name = `framework_${this.names.size + 1}`;
+    this.names.set(sql, name);
+    return name;
+  }
+}

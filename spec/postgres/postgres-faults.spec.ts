@@ -1,0 +1,435 @@
+/** The PostgreSQL driver when the server dies, hangs, comes back, refuses or is full, and when requests end while statements run. */
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { createServer, connect as connectSocket, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { UnknownOutcomeError } from "../../lib/db/database-error.js";
+import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
+import { standaloneHost } from "../../lib/db/standalone-host.js";
+import { postgres } from "../../lib/postgres/postgres-driver.js";
+import type { PostgresOptions } from "../../lib/postgres/postgres-options.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { errorOf } from "../support/error-of.js";
+import { freePort } from "../support/free-port.js";
+import { needs } from "../support/machine.js";
+import { POSTGRES_PASSWORD, PostgresServer } from "../support/postgres-server.js";
+import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
+
+const ACTIVE = "select pid from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()";
+const LEFT = new Error("the client left");
+
+describe("the PostgreSQL driver, when something fails,", () => {
+  let server: PostgresServer;
+  const drivers: DatabaseDriver[] = [];
+
+  before(needs("postgres"));
+  before(async () => {
+    server = await PostgresServer.start(["max_connections=12", "superuser_reserved_connections=0"]);
+    await server.run("create table items (id int primary key, stock int)");
+  });
+  beforeEach(() => server.run("truncate items; insert into items values (1, 5)"));
+  afterEach(async () => {
+    await Promise.all(drivers.splice(0).map((driver) => driver.stop()));
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  function driverWith(options: Partial<PostgresOptions> = {}): DatabaseDriver {
+    const driver = postgres({ url: server.url, ...options });
+    drivers.push(driver);
+    return driver;
+  }
+
+  function connect(options?: Partial<PostgresOptions>): Promise<DriverConnection> {
+    return driverWith(options).connect({ readOnly: false });
+  }
+
+  const stock = async () => (await server.run("select stock from items"))[0]?.["stock"];
+  /** True while a statement with this text runs on the server. */
+  const runs = async (text: string) => (await server.run(`${ACTIVE} and query like '${text}%'`)).length > 0;
+
+  describe("cancels", () => {
+    it("a read whose request has ended, and uses the connection again", async () => {
+      const connection = await connect();
+      const ending = new AbortController();
+      const [{ pid } = {}] = (await run(connection, "select pg_backend_pid() as pid")).rows;
+      const failed = rejectionOf(run(connection, "select pg_sleep(30)", { isRead: true, signal: ending.signal }));
+      await until(() => runs("select pg_sleep(30)"));
+
+      ending.abort(LEFT);
+
+      expect(await failed).to.equal(LEFT);
+      expect(await runs("select pg_sleep(30)")).to.equal(false);
+      expect((await run(connection, "select pg_backend_pid() as pid")).rows).to.deep.equal([{ pid }]);
+      connection.release();
+    });
+
+    it("a statement of a transaction, which then takes nothing but a rollback", async () => {
+      const connection = await connect();
+      const ending = new AbortController();
+      await connection.begin({ readOnly: false });
+      const failed = rejectionOf(
+        run(connection, "update items set stock = 1 where pg_sleep(30) is null", { signal: ending.signal }),
+      );
+      await until(() => runs("update items"));
+
+      ending.abort(LEFT);
+
+      expect(await failed).to.equal(LEFT);
+      expect(connection.transactionStatus).to.equal("failed");
+      await connection.rollback();
+      connection.release();
+    });
+
+    it("a write outside of a transaction, which the server has then undone", async () => {
+      const connection = await connect();
+      const ending = new AbortController();
+      const failed = rejectionOf(
+        run(connection, "update items set stock = stock + length(pg_sleep(30)::text)", { signal: ending.signal }),
+      );
+      await until(() => runs("update items"));
+
+      ending.abort(LEFT);
+
+      expect(await failed).to.equal(LEFT);
+      expect(await stock()).to.equal(5);
+      connection.release();
+    });
+
+    it("nothing for a signal that aborted before the statement", async () => {
+      const connection = await connect();
+
+      expect(
+        await rejectionOf(run(connection, "update items set stock = 9", { signal: AbortSignal.abort(LEFT) })),
+      ).to.equal(LEFT);
+      expect(await stock()).to.equal(5);
+      connection.release();
+    });
+
+    it("no later statement, however late the cancel comes", async () => {
+      const driver = driverWith({ pool: { max: 1 } });
+      for (let round = 0; round < 40; round++) {
+        const connection = await driver.connect({ readOnly: false });
+        const ending = new AbortController();
+        const running = run(connection, "select pg_sleep(0.002)", { isRead: true, signal: ending.signal });
+        setTimeout(() => ending.abort(LEFT), round / 10);
+        await running.catch(() => {});
+        connection.release();
+        const next = await driver.connect({ readOnly: false });
+        // Were it hit, it would fail.
+        await run(next, "select pg_sleep(0.001)");
+        next.release();
+      }
+    });
+
+    it("with at most two control connections at once", async () => {
+      await using front = await Front.before(server.port);
+      const driver = driverWith({ url: server.url.replace(String(server.port), String(front.port)), pool: { max: 6 } });
+      const ending = new AbortController();
+      const connections = await Promise.all(Array.from({ length: 6 }, () => driver.connect({ readOnly: false })));
+      const sleep = "select pg_sleep(40)";
+      const failed = connections.map((each) => rejectionOf(run(each, sleep, { isRead: true, signal: ending.signal })));
+      await until(async () => (await server.run(ACTIVE + ` and query = '${sleep}'`)).length === 6);
+      front.mostOpen = front.open;
+
+      ending.abort(LEFT);
+
+      expect(await Promise.all(failed)).to.deep.equal(Array.from({ length: 6 }, () => LEFT));
+      expect(front.mostOpen - 6).to.be.within(1, 2);
+      for (const connection of connections) connection.release();
+    });
+  });
+
+  describe("destroys a connection", () => {
+    it("whose cancel is not settled within a second: a read ends with the reason", async () => {
+      const connection = await connect();
+      const ending = new AbortController();
+      const failed = rejectionOf(run(connection, "select pg_sleep(30)", { isRead: true, signal: ending.signal }));
+      await until(() => runs("select pg_sleep(30)"));
+      server.pause();
+      const began = performance.now();
+
+      ending.abort(LEFT);
+
+      expect(await failed).to.equal(LEFT);
+      expect(performance.now() - began).to.be.within(900, 3000);
+      server.resume();
+      connection.release();
+    });
+
+    it("and reports a write without an answer as unknown", async () => {
+      const connection = await connect();
+      const ending = new AbortController();
+      const failed = rejectionOf(
+        run(connection, "update items set stock = stock + length(pg_sleep(0.2)::text)", { signal: ending.signal }),
+      );
+      await until(() => runs("update items"));
+      server.pause();
+
+      ending.abort(LEFT);
+
+      expect(await failed).to.be.instanceOf(UnknownOutcomeError);
+      server.resume();
+      connection.release();
+    });
+
+    it("that the server has closed meanwhile, and opens another one", async () => {
+      const driver = driverWith({ pool: { max: 1 } });
+      const first = await driver.connect({ readOnly: false });
+      const [{ pid } = {}] = (await run(first, "select pg_backend_pid() as pid")).rows;
+      first.release();
+      await server.run(`select pg_terminate_backend(${String(pid)})`);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+
+      const second = await driver.connect({ readOnly: false });
+
+      expect((await run(second, "select pg_backend_pid() <> $1 as other", { parameters: [pid] })).rows).to.deep.equal([
+        { other: true },
+      ]);
+      second.release();
+    });
+
+    it("whose rollback gets no answer", async () => {
+      const clock = new FakeClock();
+      const driver = driverWith({ pool: { max: 1 } });
+      driver.prepare({ ...standaloneHost("shop"), clock });
+      const connection = await driver.connect({ readOnly: false });
+      await connection.begin({ readOnly: false });
+      server.pause();
+
+      const failed = rejectionOf(connection.rollback());
+      clock.advance(5000);
+      const failure = driver.failure(await failed);
+      connection.destroy(failure);
+      server.resume();
+
+      expect(failure).to.include({ kind: "connection", code: "ROLLBACK_TIMEOUT" });
+      const next = await driver.connect({ readOnly: false });
+      expect(next.transactionStatus).to.equal("none");
+      next.release();
+    });
+  });
+
+  describe("meets a server that", () => {
+    it("dies while statements run: a read fails, a write is unknown, and so is a commit", async () => {
+      const driver = driverWith();
+      const [reader, writer, committer] = [
+        await driver.connect({ readOnly: false }),
+        await driver.connect({ readOnly: false }),
+        await driver.connect({ readOnly: false }),
+      ];
+      await committer.begin({ readOnly: false });
+      const read = rejectionOf(run(reader, "select pg_sleep(30)", { isRead: true }));
+      const written = rejectionOf(run(writer, "update items set stock = 1 where pg_sleep(30) is null"));
+      await until(() => runs("update items"));
+
+      await server.kill();
+
+      expect(driver.failure(await read).kind).to.equal("connection");
+      expect(await written).to.be.instanceOf(UnknownOutcomeError);
+      expect(driver.failure(await rejectionOf(committer.commit())).kind).to.equal("connection");
+      for (const each of [reader, writer, committer]) each.release();
+      const failure = driver.failure(await rejectionOf(driver.connect({ readOnly: false })));
+      expect(failure.text).to.equal(`cannot connect to 127.0.0.1:${server.port}/shop: ECONNREFUSED`);
+
+      await server.restart();
+      const again = await driver.connect({ readOnly: false });
+      expect((await run(again, "select stock from items")).rows).to.deep.equal([{ stock: 5 }]);
+      again.release();
+    });
+
+    it("is down at the start: it says the address and no password", async () => {
+      const port = await freePort();
+      const driver = driverWith({ url: server.url.replace(String(server.port), String(port)) });
+
+      const error = await rejectionOf(driver.start());
+
+      expect(driver.failure(error)).to.include({ kind: "connection", code: "ECONNREFUSED" });
+      expect(error.message).to.equal(`cannot connect to 127.0.0.1:${port}/shop: ECONNREFUSED`);
+    });
+
+    it("hangs at the start: the start fails in time", async () => {
+      server.pause();
+      const driver = driverWith({ pool: { connectMs: 200 } });
+
+      const failure = driver.failure(await rejectionOf(driver.start()));
+      server.resume();
+
+      expect(failure).to.include({ kind: "connection", code: "CONNECT_TIMEOUT" });
+    });
+
+    it("hangs: the probe ends with its signal", async () => {
+      const driver = driverWith();
+      await driver.start();
+      await new Promise((resolve) => setTimeout(resolve, 1010));
+      server.pause();
+
+      const failed = await rejectionOf(driver.probe(AbortSignal.timeout(100)));
+      server.resume();
+
+      expect(failed.name).to.equal("TimeoutError");
+    });
+
+    const REFUSALS: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+      ["refuses the password", { [POSTGRES_PASSWORD]: "canary-wrong" }, "the server refused the login"],
+      ["does not know the user", { owner: "canary-user" }, "the server refused the login"],
+      ["does not have the database", { "/shop": "/absent" }, "the database does not exist"],
+      ["does not offer TLS", { "/shop": "/shop?sslmode=require" }, "the server does not offer TLS"],
+    ];
+    for (const [title, change, reason] of REFUSALS)
+      it(title, async () => {
+        const url = Object.entries(change).reduce((text, [from, to]) => text.replace(from, to), server.url);
+        const driver = driverWith({ url });
+
+        const error = await rejectionOf(driver.start());
+
+        expect(error.message).to.equal(`cannot connect to ${driver.address}: ${reason}`);
+        expect(JSON.stringify(driver.failure(error))).to.not.match(/canary|sesame/);
+      });
+
+    it("has no place for another connection: callers wait for those that the pool has", async () => {
+      const others = driverWith({ pool: { max: 11 } });
+      const mine = driverWith({ pool: { max: 5, waitMs: 2000 } });
+      const held = await mine.connect({ readOnly: false });
+      const taken = await Promise.all(Array.from({ length: 11 }, () => others.connect({ readOnly: false })));
+
+      const waiting = mine.connect({ readOnly: false });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      held.release();
+
+      expect((await run(await waiting, "select 1 as one")).rows).to.deep.equal([{ one: 1 }]);
+      (await waiting).release();
+      const full = await rejectionOf(driverWith().start());
+      expect(full.message).to.contain("the server has no place for another connection");
+      for (const each of taken) each.release();
+    });
+  });
+
+  it("serves others while a pool of one holds a transaction, or refuses them in time", async () => {
+    const driver = driverWith({ pool: { max: 1, waitMs: 60 } });
+    const outer = await driver.connect({ readOnly: false });
+    await outer.begin({ readOnly: false });
+
+    const failure = driver.failure(await rejectionOf(driver.connect({ readOnly: false })));
+    await outer.rollback();
+    outer.release();
+
+    expect(failure).to.include({ kind: "overloaded", code: "POOL_WAIT" });
+    (await driver.connect({ readOnly: false })).release();
+  });
+
+  it("stops in time although a statement runs", async () => {
+    const driver = driverWith();
+    const connection = await driver.connect({ readOnly: false });
+    const failed = rejectionOf(run(connection, "select pg_sleep(3)", { isRead: true }));
+
+    await driver.stop();
+
+    expect(driver.failure(await failed).kind).to.equal("connection");
+  });
+});
+
+describe("the URL of a PostgreSQL server", () => {
+  const REFUSED = [
+    "",
+    "canary",
+    "mysql://u:canary@h/db",
+    "postgres://h/db",
+    "postgres://u:canary@h",
+    "postgres://u:canary@/db",
+    "postgres://u:12#canary@h/db",
+    "postgres://u:12/canary@h/db",
+    "postgres://u:12?canary@h/db",
+    "postgres://u:canary%zz@h/db",
+    "postgres://u:canary@h/db?canary=1",
+    "postgres://u:canary@h/db?sslmode=canary",
+  ];
+  for (const url of REFUSED)
+    it(`is refused, and not repeated: ${url}`, () => {
+      const error = errorOf(() => postgres(url));
+
+      expect(error).to.include({ code: "E_DB_URL" });
+      expect(error.message).to.not.contain("canary");
+    });
+
+  it("may have any percent-encoded password, and its address never shows it", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (noise) => {
+        const url = `postgres://u:${encodeURIComponent(`canary${noise}`)}@db.internal/shop`;
+        expect(postgres(url).address).to.equal("db.internal:5432/shop");
+      }),
+    );
+  });
+
+  it("shows no part of a password that is not encoded", () => {
+    const noise = fc.string({ unit: fc.constantFrom(...Array.from("aZ09:/?#[]@!$&'()*+,;=%-._~ \\^|{}<>\"é")) });
+    fc.assert(
+      fc.property(noise, noise, (before, after) => {
+        let shown: string;
+        try {
+          shown = postgres(`postgres://u:${before}canary${after}@db.internal/shop`).address;
+        } catch (error) {
+          shown = error instanceof Error ? `${error.message} ${String(error.stack)}` : "";
+        }
+        expect(shown).to.not.contain("canary");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+function run(
+  connection: DriverConnection,
+  sql: string,
+  {
+    parameters = [],
+    isRead = false,
+    signal,
+  }: { parameters?: readonly unknown[]; isRead?: boolean; signal?: AbortSignal } = {},
+): Promise<DriverResult> {
+  return connection.query({ sql, parameters, isRead, signal });
+}
+
+/** Passes bytes on, and counts connections. */
+class Front implements AsyncDisposable {
+  open = 0;
+  mostOpen = 0;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly listener: Server,
+    readonly port: number,
+  ) {}
+
+  static async before(target: number): Promise<Front> {
+    const listener = createServer();
+    listener.listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const address = listener.address();
+    const front = new Front(listener, typeof address === "object" && address !== null ? address.port : 0);
+    listener.on("connection", (socket) => front.pass(socket, target));
+    return front;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.listener.close();
+    await once(this.listener, "close");
+  }
+
+  private pass(socket: Socket, target: number): void {
+    const onward = connectSocket(target, "127.0.0.1");
+    this.open++;
+    this.mostOpen = Math.max(this.mostOpen, this.open);
+    for (const each of [socket, onward]) {
+      this.sockets.add(each);
+      each.on("error", () => {});
+    }
+    socket.pipe(onward).pipe(socket);
+    socket.on("close", () => {
+      this.open--;
+      onward.destroy();
+    });
+    onward.on("close", () => socket.destroy());
+  }
+}
