@@ -8,6 +8,7 @@ import type { Routes } from "../routing/routes.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
+import type { UploadReader } from "../http/exchange.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
 import { Events } from "../events/events.js";
 import { Clock } from "../runtime/clock.js";
@@ -65,7 +66,8 @@ export function buildParts(plan: Plan): ApplicationParts {
   checked.routeCollection.resolveWith(container);
   const subsystems = subsystemsOf(container, checked);
   const config = container.get(AppConfig);
-  throwAny([...subsystems.check(), ...config.check()]);
+  const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
+  throwAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS)]);
 
   const clock = container.get(Clock);
   const events = eventsOf(container);
@@ -87,6 +89,7 @@ export function buildParts(plan: Plan): ApplicationParts {
       clock,
       proxies: checked.proxies,
       readLimit: DEFAULT_READ_LIMIT,
+      uploadReader,
     }),
     attachments: plan.attachments,
     lifecycle,
@@ -167,6 +170,17 @@ function prepare({ members }: SubsystemRegistry, clock: Clock, metrics: () => Me
 /** A stage that works with a subsystem, such as the store of the sessions. */
 interface HasSubsystems {
   readonly subsystems: readonly Subsystem[];
+}
+
+const TWO_READERS: Diagnostic = {
+  code: "E_UPLOADS_TWICE",
+  what: "more than one Uploads is provided",
+  where: "providers",
+  fix: "provide one, and give other limits to a call: ctx.uploads(schema, limits)",
+};
+
+function readsUploads(subsystem: Subsystem): subsystem is Subsystem & UploadReader {
+  return "readUploads" in subsystem;
 }
 
 function hasSubsystems(layer: Layer): layer is Layer & HasSubsystems {

@@ -21,6 +21,7 @@ import { discardBody } from "./body-stream.js";
 import { pathOf, queryOf } from "./request-target.js";
 import { keepFlow } from "../tracing/flow.js";
 import type { InferOutput, Schema } from "./schema.js";
+import type { UploadFields, UploadLimits } from "./uploads.js";
 
 /** A request body from a form, or a query: every key is text, or a list where it was repeated. */
 export type FormFields = Readonly<Record<string, string | readonly string[]>>;
@@ -144,8 +145,7 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   get ips(): string[] {
-    const { ip } = this;
-    return ip === "" ? [] : [ip];
+    return this.ip === "" ? [] : [this.ip];
   }
 
   get protocol(): string {
@@ -181,6 +181,13 @@ export class Context<Names extends string = never> extends Exchange {
   form<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   form(schema?: Schema): Promise<unknown> {
     return readForm(this, schema);
+  }
+
+  /** The texts and files of a multipart form; with a schema, the schema's output. It needs `Uploads` of `@stagecraft/framework/uploads`. */
+  uploads(schema?: undefined, limits?: UploadLimits): Promise<UploadFields>;
+  uploads<S extends Schema>(schema: S, limits?: UploadLimits): Promise<InferOutput<S>>;
+  uploads(schema?: Schema, limits?: UploadLimits): Promise<unknown> {
+    return this.uploadReader.readUploads(this, schema, limits);
   }
 
   /** The body as UTF-8 text, of any media type. */

@@ -10,9 +10,17 @@ import { Answer } from "./answer.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Connection } from "./connection.js";
 import type { ResponseHead, HeadCompleter } from "./head.js";
+import type { Schema } from "./schema.js";
+import type { UploadLimits } from "./uploads.js";
 
 export interface GoneListener {
   clientGone(): void;
+}
+
+/** Reads the multipart forms of an application. */
+export interface UploadReader {
+  /** The form, or the schema's output for it. */
+  readUploads(exchange: Exchange, schema: Schema | undefined, limits: UploadLimits | undefined): Promise<unknown>;
 }
 
 /** @internal */
@@ -25,6 +33,8 @@ export abstract class Exchange extends Answer {
   declare readonly proxies: TrustedProxies;
   /** @internal */
   declare readonly readLimit: number;
+  /** @internal */
+  declare readonly uploadReader: UploadReader;
   /** Learns of an unhandled error when there is no log subscriber; set where the application is the process. @internal */
   declare readonly unheard: UnhandledErrorReport | undefined;
 

@@ -12,7 +12,8 @@ import type { Clock } from "../runtime/clock.js";
 import { Connection, Connections, isQueued } from "../http/connection.js";
 import { Context } from "../http/context.js";
 import { KoaRequestFace, KoaResponseFace } from "../http/koa-faces.js";
-import type { UnhandledErrorReport } from "../http/exchange.js";
+import type { UnhandledErrorReport, UploadReader } from "../http/exchange.js";
+import { NO_UPLOADS } from "../http/uploads.js";
 import { spareConnection } from "../http/unread-body.js";
 import type { RequestListener } from "./server.js";
 
@@ -22,6 +23,8 @@ export interface Shared {
   readonly clock: Clock;
   readonly proxies: TrustedProxies;
   readonly readLimit: number;
+  /** `undefined`: `ctx.uploads` throws. */
+  readonly uploadReader?: UploadReader | undefined;
 }
 
 /** The chain inside the last-resort handler: it never throws and never rejects. */
@@ -158,11 +161,11 @@ function contextClassOf(shared: Shared): typeof Context {
   class ApplicationContext<Names extends string = never> extends Context<Names> {}
   class RequestFace extends KoaRequestFace {}
   class ResponseFace extends KoaResponseFace {}
-  const { app } = shared;
+  const { app, uploadReader = NO_UPLOADS } = shared;
   app.context = extended(ApplicationContext.prototype, app.context);
   app.request = extended(RequestFace.prototype, app.request);
   app.response = extended(ResponseFace.prototype, app.response);
-  Object.assign(ApplicationContext.prototype, shared, { RequestFace, ResponseFace });
+  Object.assign(ApplicationContext.prototype, shared, { uploadReader, RequestFace, ResponseFace });
   return ApplicationContext;
 }
 

@@ -19,6 +19,7 @@ import { REDIS } from "./redis.js";
 import { runScenario } from "./rounds.js";
 import { SCENARIOS } from "./scenario.js";
 import { runStart } from "./start.js";
+import { UPLOADS } from "./uploads.js";
 
 interface Part {
   readonly name: string;
@@ -35,6 +36,7 @@ const PARTS: readonly Part[] = [
   ...MICRO.map(({ name, what }) => ({ name, what, run: (options: BenchOptions) => runMicro(name, options) })),
   REDIS,
   CACHE,
+  UPLOADS,
   OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];

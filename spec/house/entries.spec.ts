@@ -47,6 +47,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   // A controller, which needs the metadata of its constructor.
   "./mail/previews": { loads: ["tsyringe", "reflect-metadata"], reflect: true },
   "./mail/smtp": { loads: ["nodemailer"] },
+  "./uploads": { loads: ["busboy"] },
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
 };

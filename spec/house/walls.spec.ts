@@ -43,6 +43,7 @@ const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 
 /** Rooms with an entry point of their own. No other room imports them, but the drivers of databases import the room `db`. */
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
+  uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
   otel: ["runtime", "errors", "tracing", "lifecycle", "observe"],
   // Of http only the interface of schemas.
   cache: ["runtime", "errors", "http", "lifecycle"],

@@ -6,7 +6,8 @@
 import { FrameworkError } from "../../errors/framework-error.js";
 import { readForm } from "../../http/body-reader.js";
 import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/cookie.js";
-import type { Context, FormFields } from "../../http/context.js";
+import type { Context } from "../../http/context.js";
+import { NO_UPLOADS } from "../../http/uploads.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
 import { refuse, refuseWithError } from "../../http/refuse.js";
@@ -36,6 +37,8 @@ export interface CsrfSettings {
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 const BEARER = /^bearer +\S/i;
 const URLENCODED = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
+const MULTIPART = /^multipart\/form-data\s*;/i;
 
 const FOREIGN = "cross-site request";
 const NO_COOKIE = "missing CSRF cookie";
@@ -90,8 +93,9 @@ export class CsrfLayer extends StageLayer {
       return inner(ctx);
     };
     const header = readToken(ctx.get(this.settings.header));
-    if (header !== undefined || !URLENCODED.test(ctx.get("content-type"))) return check(header);
-    return tokenInForm(ctx).then((field) => (ctx.isAbandoned ? undefined : check(field)), refusing(ctx));
+    const form = header === undefined ? formOf(ctx) : undefined;
+    if (form === undefined) return check(header);
+    return form.then(tokenOf).then((field) => (ctx.isAbandoned ? undefined : check(field)), refusing(ctx));
   }
 
   /** A visit of the page protocol would show the problem as text in a dialog. It goes back to its page, with a message. */
@@ -118,10 +122,16 @@ function faultOf(maker: TokenMaker, id: string, cookies: readonly string[], give
   return isMatch ? undefined : MISMATCH;
 }
 
-/** The body stays readable for the handler. */
-async function tokenInForm(ctx: Context): Promise<string | undefined> {
-  // Without a schema the reader returns the fields.
-  const { [TOKEN_FIELD]: field } = (await readForm(ctx)) as FormFields;
+/** Stays readable for the handler. `undefined` for another body, and for a form with files in an application that reads none. */
+function formOf(ctx: Context): Promise<unknown> | undefined {
+  const type = ctx.get("content-type");
+  if (URLENCODED.test(type)) return readForm(ctx);
+  return MULTIPART.test(type) && ctx.uploadReader !== NO_UPLOADS ? ctx.uploads() : undefined;
+}
+
+function tokenOf(form: unknown): string | undefined {
+  // Without a schema the readers return the fields by name.
+  const { [TOKEN_FIELD]: field } = form as Readonly<Record<string, unknown>>;
   return typeof field === "string" ? readToken(field) : undefined;
 }
 

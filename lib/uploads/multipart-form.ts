@@ -1,0 +1,245 @@
+/**
+ * Reads a multipart form (RFC 7578) while it arrives: texts into memory, files to the disk. Every limit that is reached is an error. The
+ * parser alone would cut or drop what is above a limit without an error, and has no limit for the whole body and none for the time.
+ *
+ * Not for urlencoded forms: `ctx.form`.
+ */
+import { setMaxListeners } from "node:events";
+import { pipeline } from "node:stream/promises";
+import type { Readable } from "node:stream";
+import type { Busboy, FieldInfo, FileInfo } from "busboy";
+import {
+  BadRequestError,
+  FrameworkError,
+  PayloadTooLargeError,
+  UnsupportedMediaTypeError,
+} from "../errors/framework-error.js";
+import type { Exchange } from "../http/exchange.js";
+import { spareConnection } from "../http/unread-body.js";
+import type { UploadFields, UploadValue } from "../http/uploads.js";
+import { markHandled } from "../runtime/mark-handled.js";
+import { makeParser, ParserFeed } from "./multipart-parser.js";
+import { PatienceWithClient } from "./patience.js";
+import type { RequestFiles } from "./received-file.js";
+import type { CompleteUploadLimits } from "./upload-limits.js";
+
+const MAX_NAME_LENGTH = 100;
+const MAX_FILE_NAME_LENGTH = 255;
+/** Codings that leave the bytes as they are (RFC 7578 section 4.7 forbids others). */
+const IDENTITY: ReadonlySet<string> = new Set(["7bit", "8bit", "binary"]);
+
+/** A part in the order of the body. The value of a file is set when it is on the disk. */
+interface FormPart {
+  readonly name: string;
+  value: UploadValue | undefined;
+}
+
+export class MultipartForm {
+  /** Bytes of the body that have arrived. */
+  bytes = 0;
+  private readonly parts: FormPart[] = [];
+  private readonly receiving: Promise<void>[] = [];
+  private readonly stop = new AbortController();
+  private readonly parser: Busboy;
+  private reading: Promise<UploadFields> | undefined = undefined;
+  private failure: { readonly error: unknown } | undefined = undefined;
+
+  /** @throws FrameworkError with status 400, 413 or 415 for a request whose head says that it cannot be read */
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly limits: CompleteUploadLimits,
+    private readonly files: RequestFiles,
+  ) {
+    const { incoming } = exchange;
+    // Each file that is being written listens.
+    setMaxListeners(0, this.stop.signal);
+    this.parser = makeParser(incoming.headers, limits);
+    if (Number(incoming.headers["content-length"] ?? 0) > this.mostBytes) throw tooLarge(this.mostBytes);
+    if (incoming.readableEnded || incoming.destroyed || incoming.readableFlowing !== null) throw wasRead();
+  }
+
+  /**
+   * The same promise for each caller. @throws FrameworkError with status 400, 408, 413, 415, 503 or 507; the reason of the request's signal
+   */
+  read(): Promise<UploadFields> {
+    return (this.reading ??= markHandled(this.readOnce()));
+  }
+
+  /** For a form that was read under other limits. @throws PayloadTooLargeError */
+  expectWithin({ bytes, parts, fileBytes, fieldBytes }: CompleteUploadLimits): void {
+    if (this.bytes > bytes) throw tooLarge(bytes);
+    if (this.parts.length > parts) throw new PayloadTooLargeError(`More than ${parts} parts.`);
+    for (const { value } of this.parts) {
+      if (typeof value === "string" && Buffer.byteLength(value) > fieldBytes) throw tooLargePart("text", fieldBytes);
+      if (typeof value === "object" && value.size > fileBytes) throw tooLargePart("file", fileBytes);
+    }
+  }
+
+  /** Removes the files that the application has not moved. */
+  removeFiles(): Promise<void> {
+    return this.files.removeAll();
+  }
+
+  private async readOnce(): Promise<UploadFields> {
+    try {
+      return await this.receive();
+    } catch (error) {
+      await this.files.removeAll();
+      throw error;
+    }
+  }
+
+  private async receive(): Promise<UploadFields> {
+    const { incoming, abortSignal } = this.exchange;
+    this.listen();
+    const patience = new PatienceWithClient(this.exchange, this.limits, (error) => this.fail(error));
+    const aborted = (): void => this.fail(abortSignal.reason);
+    const take = (chunk: Buffer): void => {
+      patience.refresh();
+      this.take(chunk.length);
+    };
+    // The answer to a failure needs the connection.
+    spareConnection(incoming);
+    if (abortSignal.aborted) aborted();
+    abortSignal.addEventListener("abort", aborted);
+    incoming.on("data", take);
+    try {
+      await pipeline(incoming, new ParserFeed(this.parser), { signal: this.stop.signal });
+    } catch (error) {
+      this.fail(this.meaningOf(error));
+    } finally {
+      patience.end();
+      incoming.off("data", take);
+      abortSignal.removeEventListener("abort", aborted);
+    }
+    await Promise.all(this.receiving);
+    if (this.failure !== undefined) throw this.failure.error;
+    return fieldsOf(this.parts);
+  }
+
+  private listen(): void {
+    const tooMany = (): void => this.fail(new PayloadTooLargeError(`More than ${this.limits.parts} parts.`));
+    this.parser
+      .on("file", (name, content, info) => this.file(name, content, info))
+      .on("field", (name, value, info) => this.field(name, value, info))
+      .on("partsLimit", tooMany)
+      .on("filesLimit", tooMany)
+      .on("fieldsLimit", tooMany);
+  }
+
+  private take(length: number): void {
+    this.bytes += length;
+    if (this.bytes > this.mostBytes) this.fail(tooLarge(this.mostBytes));
+  }
+
+  private file(name: string, content: Readable, { filename, encoding }: FileInfo): void {
+    // In the same tick as the event: the parser destroys the stream with an error when the body is malformed.
+    content.on("error", () => {});
+    content.on("limit", () => this.fail(tooLargePart("file", this.limits.fileBytes)));
+    const part = this.begin(name, encoding);
+    if (part === undefined) return void content.resume();
+    const received = this.files.receive(content, plainName(filename), this.stop.signal);
+    const kept = received.then(
+      (file) => {
+        // A browser sends an empty file input as a file without name and content.
+        if (file.size > 0 || filename !== undefined) part.value = file;
+      },
+      (error: unknown) => this.fail(this.meaningOf(error)),
+    );
+    this.receiving.push(markHandled(kept));
+  }
+
+  /** @param value `undefined` where the parser does not know the charset of the part */
+  private field(name: string, value: string | undefined, { valueTruncated, encoding }: FieldInfo): void {
+    const part = this.begin(name, encoding);
+    if (part === undefined) return;
+    if (valueTruncated) this.fail(tooLargePart("text", this.limits.fieldBytes));
+    if (value === undefined)
+      this.fail(new UnsupportedMediaTypeError("A part has a charset that is not read; send utf-8."));
+    part.value = value;
+  }
+
+  /** The part, in its place; `undefined` for one that ends the reading. */
+  private begin(name: string | undefined, encoding: string): FormPart | undefined {
+    const fault = this.failure?.error ?? this.faultOf(name, encoding);
+    if (fault !== undefined || name === undefined) {
+      this.fail(fault);
+      return undefined;
+    }
+    const part: FormPart = { name, value: undefined };
+    this.parts.push(part);
+    return part;
+  }
+
+  private faultOf(name: string | undefined, encoding: string): FrameworkError | undefined {
+    if (this.parts.length >= this.limits.parts)
+      return new PayloadTooLargeError(`More than ${this.limits.parts} parts.`);
+    if (name === undefined) return malformed("a part has no name");
+    if (name.length > MAX_NAME_LENGTH) {
+      return new PayloadTooLargeError(`The name of a part is longer than ${MAX_NAME_LENGTH} characters.`);
+    }
+    if (IDENTITY.has(encoding)) return undefined;
+    return new UnsupportedMediaTypeError("A part has a Content-Transfer-Encoding, and none is read.");
+  }
+
+  /** Ends the reading. The first error counts. */
+  private fail(error: unknown): void {
+    if (this.failure !== undefined) return;
+    this.failure = { error };
+    // Not now: this may be an event of the parser, which cannot be destroyed inside one.
+    process.nextTick(() => this.stop.abort());
+  }
+
+  /** What a failure of a stream means. The parser throws plain errors, whose messages hold nothing of the body. */
+  private meaningOf(error: unknown): unknown {
+    const { isClientGone, abortSignal, incoming } = this.exchange;
+    if (isClientGone) return abortSignal.reason;
+    if (error instanceof FrameworkError) return error;
+    if (incoming.errored instanceof FrameworkError) return incoming.errored;
+    if (incoming.errored !== null) return malformed("the body ended early", error);
+    return malformed(error instanceof Error ? error.message : "the parser failed", error);
+  }
+
+  private get mostBytes(): number {
+    return Math.min(this.limits.bytes, this.exchange.bodyLimit ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+function fieldsOf(parts: readonly FormPart[]): UploadFields {
+  // Names come from the request. Without a prototype, `__proto__` is a name like any other.
+  const fields = Object.create(null) as Record<string, UploadValue | UploadValue[]>;
+  for (const { name, value } of parts) {
+    if (value === undefined) continue;
+    const before = fields[name];
+    if (before === undefined) fields[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else fields[name] = [before, value];
+  }
+  return fields;
+}
+
+/** The client's name of a file as data to show: the parser has removed the folders. */
+function plainName(name: string | undefined): string {
+  return (name ?? "").replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "").slice(0, MAX_FILE_NAME_LENGTH);
+}
+
+function malformed(fault: string, cause?: unknown): BadRequestError {
+  return new BadRequestError(`The multipart form is malformed: ${fault}.`, { code: "E_UPLOAD_MALFORMED", cause });
+}
+
+function tooLarge(bytes: number): PayloadTooLargeError {
+  return new PayloadTooLargeError(`The request body is larger than ${bytes} bytes.`);
+}
+
+function tooLargePart(kind: "file" | "text", bytes: number): PayloadTooLargeError {
+  return new PayloadTooLargeError(`A ${kind} of the form is larger than ${bytes} bytes.`);
+}
+
+function wasRead(): FrameworkError {
+  return new FrameworkError(
+    "the request's body was read already: ctx.uploads reads it once, and before other readers",
+    {
+      code: "E_BODY_BROKEN_OFF",
+    },
+  );
+}

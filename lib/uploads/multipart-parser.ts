@@ -1,0 +1,81 @@
+/**
+ * The parser of a form, from the package `busboy`, with each of its limits set one above ours: at a limit it cuts or drops, so what reaches
+ * its limit is above ours. The boundary is checked here, and given on in one form.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { finished, Writable } from "node:stream";
+import type { Busboy, BusboyConfig } from "busboy";
+import { BadRequestError, UnsupportedMediaTypeError } from "../errors/framework-error.js";
+import { expectPeer, requirePeer } from "../errors/optional-package.js";
+import type { CompleteUploadLimits } from "./upload-limits.js";
+
+const PEER = { entry: "@stagecraft/framework/uploads", name: "busboy", from: "1.6.0", install: "busboy" };
+
+expectPeer(PEER);
+const busboy = requirePeer(PEER) as (config: BusboyConfig) => Busboy; // The version is checked.
+
+const TYPE = /^multipart\/form-data\s*(?:;|$)/i;
+/** 1 to 70 characters, not ending with a space (RFC 2046 section 5.1.1). */
+const BOUNDARY = /;\s*boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'+.-]{1,70}))\s*(?:;|$)/i;
+const MAX_HEADER_PAIRS = 32;
+const MAX_NAME_BYTES = 400;
+
+/**
+ * Feeds the parser. The parser throws when it is destroyed by one of its own events, as a limit is; thrown out of a stream's event, that would
+ * end the process. So it is destroyed later, and what it throws is an error of this stream.
+ */
+export class ParserFeed extends Writable {
+  constructor(private readonly parser: Busboy) {
+    super();
+    parser.on("error", (error: Error) => process.nextTick(() => this.destroy(error)));
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    try {
+      if (this.parser.write(chunk)) done();
+      else this.parser.once("drain", done);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error("the parser failed"));
+    }
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    finished(this.parser, { readable: false }, done);
+    this.parser.end();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.parser.destroy(error ?? undefined);
+    done(error);
+  }
+}
+
+/** @throws UnsupportedMediaTypeError for another media type or a coded body; BadRequestError `E_UPLOAD_MALFORMED` for the boundary */
+export function makeParser(headers: IncomingHttpHeaders, limits: CompleteUploadLimits): Busboy {
+  const type = headers["content-type"] ?? "";
+  const coding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  if (!TYPE.test(type)) throw new UnsupportedMediaTypeError("Expected multipart/form-data.");
+  if (coding !== "identity") {
+    throw new UnsupportedMediaTypeError("The request has a Content-Encoding, and none is read.");
+  }
+  const [, quoted, boundary = quoted] = BOUNDARY.exec(type) ?? [];
+  if (boundary === undefined) {
+    throw new BadRequestError("The multipart form is malformed: its Content-Type has no valid boundary.", {
+      code: "E_UPLOAD_MALFORMED",
+    });
+  }
+  const { parts, fileBytes, fieldBytes } = limits;
+  return busboy({
+    headers: { "content-type": `multipart/form-data; boundary="${boundary}"` },
+    defParamCharset: "utf8",
+    limits: {
+      parts: parts + 1,
+      files: parts + 1,
+      fields: parts + 1,
+      fileSize: fileBytes + 1,
+      fieldSize: fieldBytes + 1,
+      fieldNameSize: MAX_NAME_BYTES,
+      headerPairs: MAX_HEADER_PAIRS,
+    },
+  });
+}

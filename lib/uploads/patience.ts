@@ -1,0 +1,44 @@
+/** The two time limits of a form: from the call to the last byte, and without a byte. A client that waits for the server is not idle. */
+import { RequestTimeoutError } from "../errors/framework-error.js";
+import type { Exchange } from "../http/exchange.js";
+import type { Timer } from "../runtime/clock.js";
+import type { CompleteUploadLimits } from "./upload-limits.js";
+
+export class PatienceWithClient {
+  private readonly total: Timer;
+  private idle: Timer;
+  private lastByteAt: number;
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly limits: CompleteUploadLimits,
+    private readonly fail: (error: RequestTimeoutError) => void,
+  ) {
+    const { clock } = exchange;
+    this.lastByteAt = clock.monotonic();
+    this.total = clock.setTimeout(() => this.end(`took longer than ${limits.timeoutMs} ms`), limits.timeoutMs);
+    this.idle = clock.setTimeout(() => this.look(), limits.idleMs);
+  }
+
+  /** Bytes have arrived. */
+  refresh(): void {
+    this.lastByteAt = this.exchange.clock.monotonic();
+  }
+
+  /** @param fault what the form did, if it is to be refused */
+  end(fault?: string): void {
+    this.total.cancel();
+    this.idle.cancel();
+    if (fault !== undefined) this.fail(new RequestTimeoutError(`The form ${fault}.`, { code: "E_UPLOAD_TIMEOUT" }));
+  }
+
+  /** One timer looks now and then, instead of one for each chunk. */
+  private look(): void {
+    const { clock, incoming } = this.exchange;
+    // The disk is slower than the client.
+    if (incoming.isPaused()) this.refresh();
+    const left = this.lastByteAt + this.limits.idleMs - clock.monotonic();
+    if (left <= 0) this.end(`had no byte for ${this.limits.idleMs} ms`);
+    else this.idle = clock.setTimeout(() => this.look(), left);
+  }
+}

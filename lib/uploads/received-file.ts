@@ -1,0 +1,175 @@
+/** The files of one request: they lie in the directory of the process, and all of them are removed with the response. */
+import { randomBytes } from "node:crypto";
+import { constants, createReadStream } from "node:fs";
+import { copyFile, type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
+import { describeThrown } from "../errors/thrown-value.js";
+import { type UploadStore, type UploadStoreOptions, UploadedFile } from "../http/uploads.js";
+import { tracing } from "../tracing/tracing.js";
+import { sniff, SNIFFED_BYTES, type SniffedType } from "./sniff.js";
+import type { TemporaryDirectory } from "./temporary-directory.js";
+
+const log = tracing.target("framework::uploads");
+
+const READABLE_BY_OWNER = 0o600;
+
+export class RequestFiles {
+  private readonly paths = new Set<string>();
+  private isOver = false;
+
+  constructor(private readonly directory: TemporaryDirectory) {}
+
+  /** Writes the stream to a new file, which is removed with the others. `name` is that of the client. */
+  async receive(content: Readable, name: string, signal: AbortSignal): Promise<UploadedFile> {
+    const { path, file } = await this.open();
+    const head = new FileHead(content);
+    try {
+      await pipeline(content, file.createWriteStream(), { signal });
+    } catch (error) {
+      throw diskFault(error);
+    }
+    // The response may have ended while the last bytes were written.
+    if (this.isOver) await this.removeAll();
+    return new ReceivedFile(this, path, name, head.size, sniff(head.bytes));
+  }
+
+  /** Removes all files that were not moved. */
+  async removeAll(): Promise<void> {
+    this.isOver = true;
+    const paths = [...this.paths];
+    this.paths.clear();
+    for (const path of paths) {
+      await rm(path, { force: true }).catch((error: unknown) =>
+        log.warn("an uploaded file could not be removed", describeThrown(error)),
+      );
+    }
+  }
+
+  /** @throws FrameworkError `E_UPLOAD_GONE` */
+  expectFile(path: string): void {
+    if (this.paths.has(path)) return;
+    throw new FrameworkError("an uploaded file was used after its response, or after it was moved", {
+      code: "E_UPLOAD_GONE",
+    });
+  }
+
+  /** The file stays. */
+  release(path: string): void {
+    this.paths.delete(path);
+  }
+
+  /** A new file. */
+  private async open(): Promise<{ readonly path: string; readonly file: FileHandle }> {
+    const path = await this.directory.newPath();
+    this.paths.add(path);
+    try {
+      return { path, file: await open(path, "wx", READABLE_BY_OWNER) };
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw diskFault(error);
+      // A cleaner of temporary files has removed the directory.
+      await this.directory.makeAgain();
+      return { path, file: await open(path, "wx", READABLE_BY_OWNER) };
+    }
+  }
+}
+
+/** The first bytes of a stream, and its length, while another reader reads it. */
+class FileHead {
+  size = 0;
+  private readonly chunks: Buffer[] = [];
+  private kept = 0;
+
+  constructor(content: Readable) {
+    content.on("data", (chunk: Buffer) => this.take(chunk));
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.chunks);
+  }
+
+  private take(chunk: Buffer): void {
+    this.size += chunk.length;
+    if (this.kept >= SNIFFED_BYTES) return;
+    // A copy: the chunk is a part of a larger buffer, which would stay in memory.
+    const part = Buffer.from(chunk.subarray(0, SNIFFED_BYTES - this.kept));
+    this.kept += part.length;
+    this.chunks.push(part);
+  }
+}
+
+class ReceivedFile extends UploadedFile {
+  override readonly type: string;
+  override readonly extension: string;
+
+  constructor(
+    private readonly files: RequestFiles,
+    private readonly path: string,
+    override readonly name: string,
+    override readonly size: number,
+    { type, extension }: SniffedType,
+  ) {
+    super();
+    this.type = type;
+    this.extension = extension;
+  }
+
+  override stream(): Readable {
+    this.files.expectFile(this.path);
+    return createReadStream(this.path);
+  }
+
+  override async bytes(): Promise<Buffer> {
+    this.files.expectFile(this.path);
+    return readFile(this.path);
+  }
+
+  override async storeIn<T>(
+    store: UploadStore<T>,
+    folder: string,
+    options: Pick<UploadStoreOptions, "visibility"> = {},
+  ): Promise<T> {
+    const { type, size, extension } = this;
+    const name = randomBytes(16).toString("hex") + extension;
+    return store.put(folder === "" ? name : `${folder}/${name}`, this.stream(), { ...options, type, size });
+  }
+
+  override async moveTo(path: string): Promise<void> {
+    this.files.expectFile(this.path);
+    try {
+      await rename(this.path, path);
+      this.files.release(this.path);
+    } catch (error) {
+      if (codeOf(error) !== "EXDEV") throw diskFault(error);
+      await this.copyTo(path);
+    }
+  }
+
+  /** To another file system: the copy gets its name when it is whole. */
+  private async copyTo(path: string): Promise<void> {
+    const part = `${path}.${randomBytes(8).toString("hex")}.part`;
+    try {
+      await copyFile(this.path, part, constants.COPYFILE_EXCL);
+      await rename(part, path);
+    } catch (error) {
+      await rm(part, { force: true });
+      throw diskFault(error);
+    }
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+/** An error of the file system as one with a status; any other error as it is. */
+function diskFault(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new FrameworkError("There is no space for the files.", { code: "E_UPLOAD_FULL", status: 507, cause: error });
+  }
+  const isOfDisk = error instanceof Error && "syscall" in error;
+  if (!isOfDisk) return error;
+  return new UnavailableError("The files cannot be kept at the moment.", { code: "E_UPLOAD_DISK", cause: error });
+}

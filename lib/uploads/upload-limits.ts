@@ -1,0 +1,59 @@
+/** The limits of a multipart form, checked and complete. */
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
+import type { UploadLimits } from "../http/uploads.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+
+export type CompleteUploadLimits = Readonly<Required<UploadLimits>>;
+
+const MIB = 1_048_576;
+
+export const DEFAULT_UPLOAD_LIMITS: CompleteUploadLimits = Object.freeze({
+  bytes: 16 * MIB,
+  fileBytes: 8 * MIB,
+  fieldBytes: MIB,
+  parts: 32,
+  timeoutMs: 30_000,
+  idleMs: 10_000,
+});
+
+export const LIMIT_NAMES: OptionNames<UploadLimits> = {
+  bytes: true,
+  fileBytes: true,
+  fieldBytes: true,
+  parts: true,
+  timeoutMs: true,
+  idleMs: true,
+};
+
+/** The names of the limits. */
+const NAMES = Object.keys(LIMIT_NAMES) as (keyof UploadLimits)[]; // Its type has these names and no others.
+
+/**
+ * The given limits, and the others from `base`.
+ *
+ * @throws FrameworkError `E_OPTION` for an unknown name, `E_UPLOADS_LIMIT` for a value that is no whole number above 0
+ */
+export function completeLimits(
+  given: UploadLimits | undefined,
+  base: CompleteUploadLimits,
+  where: string,
+): CompleteUploadLimits {
+  if (given === undefined) return base;
+  checkOptionNames(given, LIMIT_NAMES, where);
+  const complete = { ...base };
+  for (const name of NAMES) complete[name] = checked(name, given[name] ?? base[name]);
+  return complete;
+}
+
+function checked(name: keyof UploadLimits, value: number): number {
+  const most = name.endsWith("Ms") ? LONGEST_TIMER_MS : Number.MAX_SAFE_INTEGER - 1;
+  if (Number.isSafeInteger(value) && value > 0 && value <= most) return value;
+  throw setupError(
+    new FrameworkError(`the limit ${name} of uploads is a whole number from 1 to ${most}, not ${valueText(value)}`, {
+      code: "E_UPLOADS_LIMIT",
+    }),
+  );
+}

@@ -1,0 +1,122 @@
+/** The directory of uploads: what a killed process leaves, what the sweep removes, and what it leaves alone. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Uploads } from "@stagecraft/framework/uploads";
+import { expect } from "chai";
+import { TemporaryDirectory } from "../../lib/uploads/temporary-directory.js";
+import { SystemClock } from "../../lib/runtime/clock.js";
+import { Child } from "../support/child.js";
+import { Conversation } from "../support/conversation.js";
+import { fileOf, formBytes, headOf, UploadApp } from "../support/multipart.js";
+import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
+
+const filesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+
+describe("the directory of uploads", () => {
+  let base: string;
+  const directoryOf = (isPublic = false) => new TemporaryDirectory(base, isPublic, new SystemClock());
+
+  beforeEach(() => {
+    base = mkdtempSync(join(tmpdir(), "uploads-"));
+  });
+
+  afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+  it("is swept of the files of a killed process at the next start", async function () {
+    this.slow(5000);
+    await using child = await Child.start("../uploads/killed-application.js", { UPLOADS: base });
+    await child.serves();
+    await using socket = await Conversation.with(child.port);
+    const body = formBytes(fileOf(500_000));
+    socket.say(headOf(body.length)).say(body.subarray(0, 200_000).toString("latin1"));
+    await until(() => filesIn(base) === 1);
+    child.kill("SIGKILL");
+    await child.exitCode();
+    expect(filesIn(base)).to.equal(1);
+
+    const next = new Uploads({ directory: base });
+    await next.start();
+
+    expect(filesIn(base)).to.equal(0);
+    await next.stop();
+    expect(readdirSync(base)).to.deep.equal([]);
+  });
+
+  it("is not swept of the files of a living process, nor of another directory of this one", async () => {
+    const [one, other] = [directoryOf(), directoryOf()];
+    await one.make();
+    writeFileSync(await one.newPath(), "");
+    await other.make();
+
+    expect(await other.sweep()).to.equal(0);
+    expect(filesIn(base)).to.equal(1);
+  });
+
+  for (const [what, minutes, isSwept] of [
+    ["that was touched five minutes ago", 5, false],
+    ["that nothing has touched for eleven minutes", 11, true],
+  ] as const) {
+    it(`${isSwept ? "loses" : "keeps"} the directory of another host ${what}`, async () => {
+      const foreign = join(base, "0123456789ab-1-1700000000000-0123456789abcdef");
+      mkdirSync(foreign);
+      const then = new Date(Date.now() - minutes * 60_000);
+      utimesSync(foreign, then, then);
+
+      await directoryOf().sweep();
+
+      expect(existsSync(foreign)).to.equal(!isSwept);
+    });
+  }
+
+  it("keeps what is not its own", async () => {
+    mkdirSync(join(base, "photos"));
+    writeFileSync(join(base, "a-file"), "");
+
+    await directoryOf().sweep();
+
+    expect(readdirSync(base)).to.have.members(["photos", "a-file"]);
+  });
+
+  it("can be read by its user only", async () => {
+    const directory = directoryOf();
+    await directory.make();
+
+    expect(statSync(directory.path).mode & 0o777).to.equal(0o700);
+  });
+
+  it("that is shared with other users is refused where one of them could change it", async () => {
+    chmodSync(base, 0o777);
+
+    expect(await rejectionOf(directoryOf(true).make())).to.have.property("code", "E_UPLOADS_DIRECTORY");
+    chmodSync(base, 0o700);
+    await directoryOf(true).make();
+  });
+
+  it("that cannot be made stops the start", async () => {
+    writeFileSync(join(base, "file"), "");
+
+    const error = await rejectionOf(new Uploads({ directory: join(base, "file", "below") }).start());
+
+    expect(error).to.have.property("code", "E_UPLOADS_DIRECTORY");
+  });
+
+  it("is made again where a cleaner has removed it", async () => {
+    await using uploads = await UploadApp.start(undefined, { directory: base });
+    for (const name of readdirSync(base)) rmSync(join(base, name), { recursive: true });
+
+    expect((await uploads.post(formBytes(fileOf(10)))).status).to.equal(200);
+  });
+});
