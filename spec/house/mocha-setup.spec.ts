@@ -79,7 +79,9 @@ describe("the setup of mocha", function () {
   }
 
   it("fails a file that leaves a server behind", () => {
-    const { status, stdout } = run({ "server.cjs": LEAVES_A_SERVER }, ["--parallel", "--jobs", "2"]);
+    const { status, stdout } = run({ "server.cjs": LEAVES_A_SERVER }, ["--parallel", "--jobs", "2"], {
+      SPECS_CLOSE_WITHIN_MS: "200",
+    });
 
     expect(status).to.equal(1);
     expect(stdout).to.contain("the file leaves behind: TCPServerWrap");

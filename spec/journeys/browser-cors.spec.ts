@@ -50,6 +50,8 @@ describe("In a browser, CORS", function () {
   before(needs("chromium"));
   before(async () => {
     browser = await launchBrowser();
+    // One page for all tests, because a page of a new profile is a new process.
+    page = await browser.newPage();
     pages = await testApp(Application.create().routes(PAGES));
   });
   after(async () => {
@@ -57,7 +59,8 @@ describe("In a browser, CORS", function () {
     await browser?.close();
   });
   afterEach(async () => {
-    await page.close();
+    await page.goto("about:blank");
+    await page.context().clearCookies();
     await api.stop();
   });
 
@@ -66,7 +69,6 @@ describe("In a browser, CORS", function () {
     const cors = { origins: [pages.url], ...options };
     const builder = Application.create().routes(API).cors(cors).compression().errorMapping();
     api = await testApp(builder.proxy(({ method }) => (asked.push(method), ProxyAction.continue())));
-    page = await browser.newPage();
     await page.goto(`${origin}/`);
   };
 
@@ -179,7 +181,6 @@ describe("In a browser, CORS", function () {
     await open({ credentials: true });
     await page.context().addCookies([{ name: "a", value: "1", url: api.url }]);
     const allowed = await ask("/cookie", { credentials: "include" });
-    await page.close();
     await api.stop();
 
     await open();

@@ -41,15 +41,17 @@ describe("In a browser, the security headers", function () {
   before(needs("chromium"));
   before(async () => {
     browser = await launchBrowser();
+    // One page for all tests, because a page of a new profile is a new process.
+    page = await browser.newPage();
   });
   after(() => browser?.close());
 
   const open = async (headers: SecurityHeaders): Promise<void> => {
     app = await testApp(Application.create().routes(ROUTES).securityHeaders(headers));
-    page = await browser.newPage();
   };
   afterEach(async () => {
-    await page.close();
+    await page.setExtraHTTPHeaders({});
+    await page.goto("about:blank");
     await app.stop();
   });
 

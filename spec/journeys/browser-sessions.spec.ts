@@ -56,11 +56,16 @@ const nameOn = (page: Page) => page.textContent("#name");
 describe("in Chromium", function () {
   this.timeout(60_000);
   let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
   let elsewhere: TestApp;
 
   before(needs("chromium"));
   before(async () => {
-    browser = await launchBrowser();
+    browser = await launchBrowser("--host-resolver-rules=MAP shop.test 127.0.0.1");
+    // One page for all tests, because a page of a new profile is a new process.
+    context = await browser.newContext();
+    page = await context.newPage();
     elsewhere = await testApp(Application.create().routes(evil));
   });
   after(async () => {
@@ -68,20 +73,12 @@ describe("in Chromium", function () {
     await elsewhere?.stop();
   });
 
-  /** An application under the name `localhost`, and a new profile. */
-  async function opened(
-    session: SessionConfig,
-    csrf: CsrfConfig,
-    work: (page: Page, url: string, context: BrowserContext) => Promise<void>,
-  ): Promise<void> {
+  /** An application under the name `localhost`, and a profile without cookies. */
+  async function opened(session: SessionConfig, csrf: CsrfConfig, work: (url: string) => Promise<void>): Promise<void> {
     await using app = await testApp(Application.create().session(session).csrf(csrf).routes(shop));
-    const context = await browser.newContext();
-    try {
-      const page = await context.newPage();
-      await work(page, app.url.replace("127.0.0.1", "localhost"), context);
-    } finally {
-      await context.close();
-    }
+    await context.clearCookies();
+    await work(app.url.replace("127.0.0.1", "localhost"));
+    await page.goto("about:blank");
   }
 
   for (const [title, session, csrf] of [
@@ -90,7 +87,7 @@ describe("in Chromium", function () {
     ["strict cookies", new SessionConfig(KEY), new CsrfConfig()],
   ] as const)
     it(`a visitor signs in and out with ${title}`, () =>
-      opened(session, csrf, async (page, url, context) => {
+      opened(session, csrf, async (url) => {
         await signIn(page, url);
         expect(await nameOn(page)).to.equal("Ada");
         expect(await page.textContent("#said")).to.equal("Welcome");
@@ -109,22 +106,18 @@ describe("in Chromium", function () {
       [SessionConfig.pages(KEY), CsrfConfig.pages(), undefined],
     ] as const) {
       await using app = await testApp(Application.create().session(session).csrf(csrf).routes(shop));
-      const own = await launchBrowser("--host-resolver-rules=MAP shop.test 127.0.0.1");
-      try {
-        const page = await own.newPage();
-        await page.goto(app.url.replace("127.0.0.1", "shop.test"));
-        await page.click("#in");
-        await page.waitForLoadState();
-        const found = (await page.locator("#name").count()) === 0 ? undefined : await nameOn(page);
-        expect(found).to.equal(name);
-      } finally {
-        await own.close();
-      }
+      await context.clearCookies();
+      await page.goto(app.url.replace("127.0.0.1", "shop.test"));
+      await page.click("#in");
+      await page.waitForLoadState();
+      const found = (await page.locator("#name").count()) === 0 ? undefined : await nameOn(page);
+      expect(found).to.equal(name);
+      await page.goto("about:blank");
     }
   });
 
   it("a page of another site cannot post, even with a token that matches", () =>
-    opened(SessionConfig.pages(KEY), CsrfConfig.pages(), async (page, url, context) => {
+    opened(SessionConfig.pages(KEY), CsrfConfig.pages(), async (url) => {
       await signIn(page, url);
       const token = (await context.cookies()).find(({ name }) => name === "XSRF-TOKEN")?.value ?? "";
       expect(token).to.have.lengthOf(64);
@@ -146,7 +139,7 @@ describe("in Chromium", function () {
       [SessionConfig.pages(KEY), "Ada"],
       [new SessionConfig(KEY), "nobody"],
     ] as const)
-      await opened(config, CsrfConfig.pages(), async (page, url) => {
+      await opened(config, CsrfConfig.pages(), async (url) => {
         await signIn(page, url);
         await page.goto(`${elsewhere.url}/link?to=${encodeURIComponent(url)}`);
         await page.click("a");

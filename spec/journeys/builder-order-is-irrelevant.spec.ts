@@ -141,7 +141,7 @@ describe("the order of the builder's calls", () => {
       fc.asyncProperty(orders, async (order) => {
         expect(await seen(order)).to.deep.equal(plain);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 

@@ -25,6 +25,17 @@ describe("In a browser, pages", function () {
   before(needs("chromium"));
   before(async () => {
     [build, browser] = await Promise.all([FrontEndBuild.make(), launchBrowser()]);
+    // One page for all tests, because a page of a new profile is a new process.
+    context = await browser.newContext();
+    page = await context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "error" && !message.text().includes("the server responded"))
+        complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => {
+      if (request.isNavigationRequest()) documents.push(request);
+    });
   });
   after(async () => {
     await browser?.close();
@@ -34,23 +45,15 @@ describe("In a browser, pages", function () {
   beforeEach(async () => {
     server = new FrontEndServer(build);
     app = await testApp(server.builder());
-    context = await browser.newContext();
-    page = await context.newPage();
     complaints = [];
     documents = [];
-    page.on("console", (message) => {
-      if (message.type() === "error" && !message.text().includes("the server responded"))
-        complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("request", (request) => {
-      if (request.isNavigationRequest()) documents.push(request);
-    });
     await page.goto(app.url);
     await page.waitForSelector("h1");
   });
   afterEach(async () => {
-    await context.close();
+    await page.unrouteAll();
+    await page.goto("about:blank");
+    await context.clearCookies();
     await app.stop();
     expect(complaints).to.deep.equal([]);
   });

@@ -35,7 +35,7 @@ function times(status: number, statuses: readonly number[]): number {
 
 const CLIENTS = 12;
 /** The number of equal answers in a row after which the requests of the earlier state are over. */
-const ENOUGH = 20 * CLIENTS;
+const ENOUGH = 8 * CLIENTS;
 
 async function all(children: readonly Child[], path: string, status: number): Promise<boolean> {
   const statuses = await Promise.all(children.map(({ url }) => statusOf(url + path)));

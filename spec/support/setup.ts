@@ -9,7 +9,7 @@ import { besideOthers, closeTurns, endTurn, openTurns } from "./alone.js";
 import { prepareMachine } from "./machine.js";
 
 /** How long a server or a process may take to close after the last test of its file. */
-const CLOSING_MS = 5000;
+const CLOSING_MS = Number(process.env["SPECS_CLOSE_WITHIN_MS"] ?? 5000);
 
 /** Under CI a spec that is skipped, for a missing program or by hand, must not pass unseen. */
 export function mochaGlobalSetup(this: Mocha.Runner): void {
