@@ -91,17 +91,14 @@ describe("npm run cost", function () {
   }
 
   /** Counts the scenario hello. */
-  async function run(
-    { perf = "<not supported>", valgrind = "" }: Counts,
-    figures: Figures,
-    ...more: readonly string[]
-  ) {
+  async function run({ perf = "<not supported>", valgrind }: Counts, figures: Figures, ...more: readonly string[]) {
     const file = join(folder, "figures.json");
     writeFileSync(file, JSON.stringify(figures));
     const program = join(ROOT, "dist/spec/cost/run.js");
     const args = [program, "--figures", file, "--requests", String(REQUESTS), "--only", "hello", ...more];
     const PATH = `${folder}${delimiter}${process.env["PATH"]}`;
-    const env = { ...process.env, PATH, INSTRUCTIONS: perf, BY_VALGRIND: valgrind };
+    const CI = valgrind === undefined ? "" : "true";
+    const env = { ...process.env, CI, PATH, INSTRUCTIONS: perf, BY_VALGRIND: valgrind ?? "1000" };
     const { stdout, stderr, code } = await promisify(execFile)(process.execPath, args, { env }).then(
       (said) => ({ ...said, code: 0 }),
       // The error of execFile has the output and the exit code.

@@ -29,7 +29,6 @@ import {
 } from "@stagecraft/framework/session";
 import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { alone } from "../support/alone.js";
 import { listening } from "../support/listening.js";
 import { StaticSite } from "../support/static-site.js";
 import { Child } from "../support/child.js";
@@ -108,7 +107,6 @@ function post(...headers: readonly string[]): string {
 
 describe("bad input", function () {
   this.slow(2000);
-  before(alone());
   let site: StaticSite;
   let clock: FakeClock;
   let app: TestApp;

@@ -12,7 +12,7 @@ describe("the build profile", () => {
   ];
   for (const [environment, profile] of rows) {
     it(`is ${profile} with ${JSON.stringify(environment)}`, async () => {
-      const { stdout } = await runProgram(`console.log((await load("entries/main.js")).profile)`, environment);
+      const { stdout } = await runProgram(`console.log((await load("runtime/profile.js")).profile)`, environment);
 
       expect(stdout).to.equal(`${profile}\n`);
     });

@@ -1,11 +1,13 @@
 /**
  * Mocha loads this file before the specs (`require` in .mocharc.json). It prepares the machine, makes a pending spec a failure under
  * CI, makes a file that leaves a server or a process behind a failure, and writes the counts of a run for `.ci/run`. Mocha runs the
- * files in several processes: the functions for the whole run run once, in the process that reports; the hooks run for each file.
+ * files in several processes: the functions for the whole run run once, in the process that reports; the hooks run for each file. A run
+ * of many files ends with those that cost most.
  */
 
 import { appendFileSync } from "node:fs";
 import { besideOthers, closeTurns, endTurn, openTurns } from "./alone.js";
+import { beginCost, endCost, openCosts, printCosts } from "./file-costs.js";
 import { prepareMachine } from "./machine.js";
 
 /** How long a server or a process may take to close after the last test of its file. */
@@ -15,6 +17,7 @@ const CLOSING_MS = Number(process.env["SPECS_CLOSE_WITHIN_MS"] ?? 5000);
 export function mochaGlobalSetup(this: Mocha.Runner): void {
   prepareMachine();
   openTurns();
+  openCosts();
   if (process.env["CI"] !== "true") return;
   // Mocha's own option does not reach the processes that run the files. The types hide the method from all but subclasses.
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
@@ -26,13 +29,14 @@ export function mochaGlobalSetup(this: Mocha.Runner): void {
 /** Writes one line a run, `<passed> <failed> <pending>`, to the file that `MOCHA_COUNTS` names. */
 export function mochaGlobalTeardown(this: Mocha.Runner): void {
   closeTurns();
+  printCosts();
   const file = process.env["MOCHA_COUNTS"];
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
   const { passes = 0, failures = 0, pending = 0 } = this.stats ?? {};
   if (file !== undefined) appendFileSync(file, `${passes} ${failures} ${pending}\n`);
 }
 
-export const mochaHooks = { beforeAll: besideOthers(), afterAll: [endTurn, leavesNothing] };
+export const mochaHooks = { beforeAll: [besideOthers(), beginCost], afterAll: [endTurn, leavesNothing, endCost()] };
 
 /** In one process, mocha would wait for ever for what a file leaves behind. Mocha kills the processes of a parallel run. */
 async function leavesNothing(this: Mocha.Context): Promise<void> {
