@@ -57,16 +57,18 @@ function ask(ctx: Context, endpoint: string): Promise<Outcome> {
     });
     asked.on("error", () => resolve(isConnected ? "failed" : "unreachable"));
     asked.on("response", resolve);
+    const isLonger = hasBody(ctx.incoming);
     asked.on("socket", (socket) =>
       socket.once("connect", () => {
         isConnected = true;
         // Nothing of the body is read before, so that the application may still answer.
-        if (hasBody(ctx.incoming)) ctx.req.pipe(asked);
-        else asked.end();
+        if (isLonger) ctx.req.pipe(asked);
       }),
     );
+    // A head alone is one write: a second one, though empty, would fail where Vite has answered and closed the connection already.
+    if (!isLonger) asked.end();
     // Without this Node connects with the first byte of a body only.
-    asked.flushHeaders();
+    else asked.flushHeaders();
     ctx.whenGone({ clientGone: () => void asked.destroy() });
   });
 }

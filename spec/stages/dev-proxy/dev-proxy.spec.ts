@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import http, { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { Application } from "../../../lib/app/application.js";
 import type { Context } from "../../../lib/http/context.js";
 import { NotFoundError } from "../../../lib/errors/framework-error.js";
@@ -31,6 +33,15 @@ function upgrade(protocol: string): string {
   const lines = ["Host: shop.local", "Origin: http://shop.local", "Connection: Upgrade", "Upgrade: websocket"];
   return ["GET /?token=t HTTP/1.1", ...lines, `Sec-WebSocket-Protocol: ${protocol}`, "", ""].join("\r\n");
 }
+
+/** Answers when the first bytes of a request have come, and closes. */
+const HASTY_SERVER = `
+const { parentPort, workerData } = require("node:worker_threads");
+const answer = "HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: 2\\r\\n\\r\\nok";
+require("node:net")
+  .createServer((socket) => socket.on("error", () => {}).once("data", () => socket.end(answer, () => socket.destroy())))
+  .listen(workerData, () => parentPort.postMessage("listening"));
+`;
 
 describe("the state of the development proxy", () => {
   const rows: readonly (readonly [string, DevProxyOptions, Record<string, string>, "debug" | "release", unknown])[] = [
@@ -255,6 +266,19 @@ describe("the development proxy", () => {
     const response = await app.get("/src/x.ts");
 
     expect([response.status, response.headers.get("content-type")]).to.deep.equal([502, "application/problem+json"]);
+  });
+
+  it("passes on answers whose connection Vite closes at once", async () => {
+    const path = join(directory, "hasty.sock");
+    // In a thread of its own: in this one the server could not close before the request is written whole.
+    const server = new Worker(HASTY_SERVER, { eval: true, workerData: path });
+    await once(server, "message");
+    await using app = await testApp(Application.create().devProxy({ endpoint: path }));
+
+    const answers = await Promise.all(Array.from({ length: 100 }, () => app.get("/@vite/client")));
+    await server.terminate();
+
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
   });
 
   it("cuts the answer off where Vite dies in its body", async () => {
