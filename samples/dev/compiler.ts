@@ -33,11 +33,13 @@ export class Compiler {
    * @param project the `tsconfig.json`
    * @param folders with the sources that are watched
    * @param onCompiled called after each compilation
+   * @param ignored folders in these that others compile
    */
   constructor(
     private readonly project: string,
     private readonly folders: readonly string[],
     private readonly onCompiled: (compilation: Compilation) => void,
+    private readonly ignored: readonly string[] = [],
   ) {}
 
   start(): void {
@@ -52,6 +54,7 @@ export class Compiler {
 
   /** Each folder by itself: Node 20 on Linux loses a file of a recursive watch when an editor replaces it. */
   private watchBelow(folder: string): void {
+    if (this.ignored.includes(folder)) return;
     if (!this.watchers.has(folder)) {
       const watcher = watch(folder, (_event, name) => this.changed(folder, name));
       watcher.on("error", () => this.forget(folder));

@@ -17,7 +17,11 @@ export class RestartedProgram {
   private isStopped = false;
   private turn: Promise<void> = Promise.resolve();
 
-  constructor(private readonly file: string) {}
+  /** @param environment added to that of this process */
+  constructor(
+    private readonly file: string,
+    private readonly environment: NodeJS.ProcessEnv = {},
+  ) {}
 
   /** Starts the program, or replaces its process. Calls while the old process drains lead to one new process. */
   restart(): void {
@@ -46,7 +50,12 @@ export class RestartedProgram {
 
   /** In a process group of its own, so that Ctrl+C reaches only this process, which sends one signal. */
   private start(): void {
-    const child = spawn(process.execPath, ["--enable-source-maps", this.file], { stdio: "inherit", detached: true });
+    const env = { ...process.env, ...this.environment };
+    const child = spawn(process.execPath, ["--enable-source-maps", this.file], {
+      stdio: "inherit",
+      detached: true,
+      env,
+    });
     this.running = child;
     child.once("exit", (code, signal) => {
       if (this.running === child) this.running = undefined;

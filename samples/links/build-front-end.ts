@@ -57,10 +57,21 @@ async function build(directory: string): Promise<void> {
   }
 }
 
-/** What the build and the development server share. */
-export async function viteConfig(): Promise<InlineConfig> {
+/** What the packages of the front end are, so that Vite prepares them at once, and not when the browser asks for the first. */
+const PACKAGES = ["react", "react/jsx-runtime", "react/jsx-dev-runtime", "react-dom/client", "@inertiajs/react"];
+
+/** What the build and the development server share. @param root the folder above `pages` */
+export async function viteConfig(root = SOURCES): Promise<InlineConfig> {
   const { default: react } = await import("@vitejs/plugin-react");
-  return { configFile: false, root: SOURCES, publicDir: false, plugins: [react()], logLevel: "warn" };
+  return {
+    configFile: false,
+    root,
+    publicDir: false,
+    cacheDir: root === SOURCES ? join(SOURCES, "../../dist/vite") : join(root, "vite"),
+    plugins: [react()],
+    optimizeDeps: { entries: [], include: PACKAGES },
+    logLevel: "warn",
+  };
 }
 
 async function replace(made: string): Promise<void> {

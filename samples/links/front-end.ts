@@ -11,11 +11,12 @@ export const SOURCES = fileURLToPath(new URL("../../../samples/links", import.me
 /** The source that starts the front end in a browser, and the one that renders pages on the server, from the root. */
 export const ENTRY = "pages/main.tsx";
 export const SERVER_ENTRY = "pages/server.tsx";
+export const STYLESHEET = "pages/app.css";
 
 /** Made by `build-front-end.ts`: `client` for browsers, `server/server.js` for the server. */
 export const BUILD = fileURLToPath(new URL("front-end-build/", import.meta.url));
 export const CLIENT_BUILD = `${BUILD}client`;
-const SERVER_BUNDLE = `${BUILD}server/server.js`;
+export const SERVER_BUNDLE = `${BUILD}server/server.js`;
 
 export function linkPages(options: PagesOptions = {}): Pages {
   return new Pages({

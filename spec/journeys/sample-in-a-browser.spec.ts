@@ -1,11 +1,12 @@
 /** People with a browser at the built sample: links, forms, the way back, other tabs, and the corners where front ends break. */
 import { Application, Reply, Route, Routes } from "@stagecraft/framework";
+import { WorkerPageRenderer } from "@stagecraft/framework/pages";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import type { Browser, Route as Intercepted } from "playwright-core";
 import { linksApplication } from "../../samples/links/application.js";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
-import { linkPages } from "../../samples/links/front-end.js";
+import { linkPages, SERVER_BUNDLE } from "../../samples/links/front-end.js";
 import { LinkStore } from "../../samples/links/link-store.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { launchBrowser } from "../support/browser.js";
@@ -15,13 +16,16 @@ import { SampleVisitor } from "../support/sample-visitor.js";
 const KEY = "the-key-of-the-spec";
 const TARGET = "https://example.com/a?b=<c>&d";
 
+/** A busy machine takes longer for a page than a server may. */
+const patient = () => new WorkerPageRenderer({ bundle: SERVER_BUNDLE, timeoutMs: 10_000 });
+
 const start = (options: Parameters<typeof linkPages>[0] = {}) =>
   testApp(
     linksApplication(
       settingsFrom({ ADMIN_KEY: KEY, REQUESTS_PER_SECOND: "1000" }),
       undefined,
       undefined,
-      linkPages({ mustRender: true, ...options }),
+      linkPages({ mustRender: true, renderer: patient(), ...options }),
     ),
   );
 
@@ -331,41 +335,46 @@ describe("In a browser, samples/links", function () {
     await eve.says("You have signed out.");
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [390, 1280]) {
-      it(`has no barriers in ${colorScheme} at ${width} pixels, and fits`, async () => {
-        for (let at = 1; at <= 25; at++) await store.add(`link-${at}`, `${TARGET}&${"long".repeat(50)}`);
-        await using ada = await visitor({ colorScheme, viewport: { width, height: 800 }, reducedMotion: "reduce" });
-        const found: string[] = [];
-        const look = async () => found.push(...(await ada.barriers()));
+  it("has no barriers on any page, in light and dark, on a telephone and on a desk", async () => {
+    for (let at = 1; at <= 25; at++) await store.add(`link-${at}`, `${TARGET}&${"long".repeat(50)}`);
+    await using ada = await visitor({ reducedMotion: "reduce" });
+    const { page } = ada;
+    const found: string[] = [];
+    const look = async () => {
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          found.push(...(await ada.barriers()).map((each) => `${colorScheme} ${width} ${each}`));
+        }
+      }
+    };
 
-        await ada.open();
-        await look();
-        await ada.open("/account/sign-up");
-        await ada.enter({ name: "X", password: "short" });
-        await ada.page.click("main form button");
-        await ada.faults();
-        await look();
-        await ada.signUp(`${colorScheme}-${width}`);
-        await look();
-        await ada.shorten(TARGET, `${colorScheme}-${width}`);
-        await ada.says(`The link ${colorScheme}-${width} is ready.`);
-        await ada.open(`/links/${colorScheme}-${width}`);
-        await ada.page.waitForSelector("figure.chart");
-        await ada.page.click("summary");
-        await look();
-        await ada.open("/admin");
-        await ada.enter({ key: KEY });
-        await ada.page.click("main form button");
-        await ada.page.waitForSelector("#switch");
-        await look();
-        await ada.open("/nowhere");
-        await look();
+    await ada.open();
+    await look();
+    await ada.open("/account/sign-up");
+    await ada.enter({ name: "X", password: "short" });
+    await page.click("main form button");
+    await ada.faults();
+    await look();
+    await ada.signUp("lee");
+    await ada.shorten(TARGET, "barrier-free");
+    await ada.says("The link barrier-free is ready.");
+    await look();
+    await ada.open("/links/barrier-free");
+    await page.waitForSelector("figure.chart");
+    await page.click("summary");
+    await look();
+    await ada.open("/admin");
+    await ada.enter({ key: KEY });
+    await page.click("main form button");
+    await page.waitForSelector("#switch");
+    await look();
+    await ada.open("/nowhere");
+    await look();
 
-        expect(found).to.deep.equal([]);
-      });
-    }
-  }
+    expect(found).to.deep.equal([]);
+  });
 });
 
 /** The answer of another server: as if the server had been replaced by one with new assets. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Compiler, type Compilation } from "../../samples/dev/compiler.js";
+import { OnePort } from "../../samples/dev/one-port.js";
 import { RestartedProgram } from "../../samples/dev/restarted-program.js";
 import { freePort } from "../support/free-port.js";
 import { ROOT } from "../support/sources.js";
@@ -114,7 +115,23 @@ describe("the development loop", function () {
     expect(compilations.at(-1)?.ok).to.equal(true);
   });
 
+  it("has requests wait at the one port while the process restarts", async () => {
+    const onePort = new OnePort({ application: port, vite: undefined });
+    const url = `http://127.0.0.1:${await onePort.listen(0)}/`;
+    const through = async () => (await fetch(url)).text();
+    try {
+      expect(await through()).to.equal("5");
+      program.restart();
+      const answers = await Promise.all(Array.from({ length: 20 }, through));
+
+      expect(new Set(answers)).to.deep.equal(new Set(["5"]));
+    } finally {
+      onePort.close();
+    }
+  });
+
   it("drains the process when it stops", async () => {
+    await until(async () => (await ask()) === "5");
     const slow = ask("/slow");
     await until(async () => (await ask()) === "5");
 

@@ -1,12 +1,13 @@
 /** The sample for its users: people with a page and a form, programs with JSON, operators with a key. */
 import { provide, StartupError } from "@stagecraft/framework";
+import { PageRenderer, WorkerPageRenderer } from "@stagecraft/framework/pages";
 import { expectProblem, FakeClock, testApp, type TestApp, type TestClient } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { desk } from "../../samples/links/admin/desk.routes.js";
 import { account } from "../../samples/links/accounts/account.routes.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
-import { linkPages } from "../../samples/links/front-end.js";
+import { linkPages, SERVER_BUNDLE } from "../../samples/links/front-end.js";
 import { LinkStore, type Link } from "../../samples/links/link-store.js";
 import { home, links, visit } from "../../samples/links/links.routes.js";
 import { MemoryLinks } from "../../samples/links/memory-links.js";
@@ -19,6 +20,21 @@ const KEY = "the-key-of-the-spec";
 const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
 const TARGET = "https://example.com/a?b=<c>&d";
 
+/** One thread renders for all applications of this file, because a thread takes longer to start than most specs. */
+class SharedRenderer extends PageRenderer {
+  private readonly thread = new WorkerPageRenderer({ bundle: SERVER_BUNDLE, timeoutMs: 10_000 });
+
+  override render(page: string) {
+    return this.thread.render(page);
+  }
+
+  end(): Promise<void> {
+    return this.thread.shutdown();
+  }
+}
+
+const renderer = new SharedRenderer();
+
 /** A page that the server cannot render is an error here. */
 const started = (environment: NodeJS.ProcessEnv = {}) =>
   testApp(
@@ -26,7 +42,7 @@ const started = (environment: NodeJS.ProcessEnv = {}) =>
       settingsFrom({ ADMIN_KEY: KEY, ...environment }),
       undefined,
       undefined,
-      linkPages({ mustRender: true }),
+      linkPages({ mustRender: true, renderer }),
     ),
   );
 
@@ -88,6 +104,7 @@ describe("samples/links", () => {
     this.timeout(60_000);
     await buildFrontEnd();
   });
+  after(() => renderer.end());
 
   describe("for programs", () => {
     it("makes a link, shows it, lists it, and counts its visits", async () => {

@@ -74,7 +74,7 @@ export class SampleVisitor implements AsyncDisposable {
 
   /** What axe finds wrong for people with a screen reader, a keyboard, or weak eyes; and whether the page is wider than the window. */
   async barriers(): Promise<readonly string[]> {
-    await this.page.evaluate(axeSource());
+    if (!(await this.page.evaluate(() => "axe" in globalThis))) await this.page.evaluate(axeSource());
     const found = await this.page.evaluate(async () => {
       const { axe } = globalThis as unknown as { readonly axe: { run(): Promise<AxeResults> } };
       const { violations } = await axe.run();
@@ -87,7 +87,8 @@ export class SampleVisitor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.context.close();
-    if (this.complaints.length > 0) throw new Error(`the browser complains: ${this.complaints.join("\n")}`);
+    if (this.complaints.length > 0)
+      throw new Error(`${this.page.url()}: the browser complains: ${this.complaints.join("\n")}`);
   }
 }
 

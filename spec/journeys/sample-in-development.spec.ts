@@ -1,0 +1,107 @@
+/** `npm run dev` for the sample, part by part: one port for pages, sources and the hot reload, through restarts of the application. */
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { OnePort } from "../../samples/dev/one-port.js";
+import { RestartedProgram } from "../../samples/dev/restarted-program.js";
+import { ViteServer } from "../../samples/dev/vite-server.js";
+import { frontEnd } from "../../samples/links/front-end.dev.js";
+import { SOURCES } from "../../samples/links/front-end.js";
+import { launchBrowser } from "../support/browser.js";
+import { freePort } from "../support/free-port.js";
+import { needs } from "../support/machine.js";
+import { SampleVisitor } from "../support/sample-visitor.js";
+import { ROOT } from "../support/sources.js";
+
+describe("In a browser, samples/links in development", function () {
+  this.timeout(120_000);
+  let browser: Browser;
+  let directory: string;
+  let vite: ViteServer;
+  let program: RestartedProgram;
+  let onePort: OnePort;
+  let url: string;
+
+  before(needs("chromium"));
+  before(async () => {
+    // A copy that the tests may edit, inside the package, where it finds its dependencies.
+    directory = await mkdtemp(join(ROOT, "dist/development-"));
+    await cp(join(SOURCES, "pages"), join(directory, "pages"), { recursive: true });
+    [vite, browser] = await Promise.all([ViteServer.start(await frontEnd(directory)), launchBrowser()]);
+    const application = await freePort();
+    program = new RestartedProgram(join(ROOT, "dist/samples/links/main.js"), {
+      FRAMEWORK_BACKEND_PORT: String(application),
+      FRAMEWORK_VITE_IPC: vite.endpoint,
+      SESSION_KEY: "5a".repeat(64),
+      RUST_LOG: "error",
+    });
+    program.restart();
+    onePort = new OnePort({ application, vite: vite.endpoint });
+    url = `http://127.0.0.1:${await onePort.listen(0)}`;
+  });
+  after(async () => {
+    await browser?.close();
+    await program?.stop();
+    onePort?.close();
+    await vite?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Replaces text in a source, as an editor does. */
+  async function edit(file: string, before: string, after: string): Promise<void> {
+    const path = join(directory, "pages", file);
+    const source = await readFile(path, "utf8");
+    expect(source).to.include(before);
+    await writeFile(path, source.replace(before, after));
+  }
+
+  it("shows pages, follows links and sends forms", async () => {
+    await using ada = await SampleVisitor.at(browser, url);
+
+    await ada.open();
+    await ada.page.click("text=Make your first link");
+    await ada.enter({ name: "ada", password: "short" });
+    await ada.page.click("main form button");
+    expect(await ada.faults()).to.deep.equal({ password: "at least 8 characters" });
+    await ada.enter({ password: "correct horse" });
+    await ada.page.click("main form button");
+    await ada.says("Welcome, ada.");
+
+    expect(ada.documents).to.deep.equal(["/"]);
+  });
+
+  it("renders the first document on the server, with its styles", async () => {
+    await using reader = await SampleVisitor.at(browser, url, { javaScriptEnabled: false });
+
+    await reader.page.goto(`${url}/account/sign-in`);
+
+    expect(await reader.page.title()).to.equal("Sign in · Links");
+    expect(await reader.page.textContent("h1")).to.equal("Sign in");
+    const radius = await reader.page.$eval(".card", (card) => getComputedStyle(card).borderRadius);
+    expect(radius).to.equal("14px");
+  });
+
+  it("keeps the state of a page while its component, its style and the application change", async () => {
+    await using ada = await SampleVisitor.at(browser, url);
+    const { page } = ada;
+    await ada.open("/account/sign-in");
+    await ada.enter({ name: "half a na" });
+
+    await edit("account/sign-in.page.tsx", "<h1>Sign in</h1>", "<h1>Come in</h1>");
+    await page.waitForSelector("h1:text-is('Come in')");
+    await edit("app.css", "--radius: 14px", "--radius: 3px");
+    await page.waitForFunction(() => {
+      const card = document.querySelector(".card");
+      return card !== null && getComputedStyle(card).borderRadius === "3px";
+    });
+    program.restart();
+    const answer = await fetch(`${url}/about`);
+
+    expect(answer.status).to.equal(200);
+    expect(await page.inputValue("main input[name=name]")).to.equal("half a na");
+    await page.click(".brand");
+    await page.waitForSelector("h1:has-text('Short links')");
+    expect(ada.documents).to.deep.equal(["/account/sign-in"]);
+  });
+});
