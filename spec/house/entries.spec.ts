@@ -40,6 +40,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./cache/redis": { loads: ["ioredis"] },
   "./db": { loads: ["kysely"] },
   // Nothing on a Node that has the engine.
+  "./db/mysql": { loads: ["mysql2"] },
   "./db/postgres": { loads: ["pg"] },
   "./db/sqlite": { loads: ["@photostructure/sqlite"] },
   "./storage": NOTHING,

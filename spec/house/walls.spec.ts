@@ -48,6 +48,7 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   // Of http only the interface of schemas.
   cache: ["runtime", "errors", "http", "lifecycle"],
   db: ["runtime", "errors", "tracing", "lifecycle"],
+  mysql: ["runtime", "errors", "lifecycle", "db"],
   postgres: ["runtime", "errors", "lifecycle", "db"],
   sqlite: ["runtime", "errors", "lifecycle", "db"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],

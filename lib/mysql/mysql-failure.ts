@@ -1,0 +1,122 @@
+/**
+ * What an error of MariaDB or MySQL means. The servers quote values in their messages (`Duplicate entry 'ann@example.com'`), so the texts
+ * are written here; only names of constraints and columns are taken out of a message, and for wrong SQL the message is kept.
+ */
+import { DriverError } from "../db/driver-error.js";
+import type { DriverFailure, FailureKind } from "../db/driver.js";
+
+const MAX_MESSAGE_LENGTH = 300;
+
+/** By number of the error. */
+const KINDS: ReadonlyMap<number, FailureKind> = new Map<number, FailureKind>([
+  ...each("unique", 1062, 1586),
+  ...each("foreignKey", 1216, 1217, 1451, 1452, 1701),
+  ...each("notNull", 1048, 1364),
+  ...each("check", 3819, 4025),
+  ...each("deadlock", 1213, 1614),
+  // MariaDB from 11.6 on: a record has changed since the snapshot of the transaction.
+  ...each("serialization", 1020),
+  ...each("busy", 1205, 3572),
+  ...each("timeout", 1317, 1969, 3024),
+  ...each("readOnly", 1290, 1792, 1836),
+  ...each("full", 1021, 1041, 1114),
+  ...each("overloaded", 1040, 1203, 1226),
+  ...each("connection", 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 4031),
+]);
+
+const TEXTS: ReadonlyMap<number, string> = new Map([
+  [1040, "the server has no place for another connection"],
+  [1044, "the server refused the login"],
+  [1045, "the server refused the login"],
+  [1049, "the database does not exist"],
+  [1203, "the server has no place for another connection of this user"],
+  [1226, "the server has no place for another connection of this user"],
+  [1264, "a number is outside the range of its type"],
+  [1292, "a text cannot be read as the type that it is compared or stored as"],
+  [1317, "the statement was cancelled"],
+  [1365, "a division by zero"],
+  [1366, "a text cannot be read as the type of its column"],
+  [1406, "a text is too long for its column"],
+  [1698, "the server refused the login"],
+  [1969, "the statement took longer than max_statement_time"],
+  [3024, "the statement took longer than max_execution_time"],
+]);
+
+/** These errors quote names and the text of the statement, which has placeholders. */
+const KEPT: ReadonlySet<number> = new Set([1046, 1054, 1064, 1091, 1146, 1305, 1364]);
+
+/** The whole transaction is rolled back, and not only the statement. */
+const ENDS_TRANSACTION: ReadonlySet<number> = new Set([1020, 1213, 1614]);
+
+export function mysqlFailure(error: unknown): DriverFailure {
+  if (error instanceof DriverError) return error.failure;
+  const number = numberOf(error);
+  const code = codeOf(error);
+  if (number === undefined || !(error instanceof Error))
+    return { kind: isLostCode(code) ? "connection" : "other", code };
+  const { message } = error;
+  const constraint = constraintOf(message);
+  const column = /^Column '([^']+)' cannot be null$/.exec(message)?.[1];
+  return {
+    kind: KINDS.get(number) ?? "other",
+    code: code ?? String(number),
+    text: constraint === undefined ? textOf(number, message) : `constraint ${constraint}`,
+    constraint,
+    ...(column !== undefined && { columns: [column] }),
+  };
+}
+
+/** The failure of an attempt to connect. Only codes, never the text of the error: it may hold what the URL held. */
+export function mysqlConnectFailure(error: unknown, address: string): DriverError {
+  if (error instanceof DriverError) return error;
+  const number = numberOf(error);
+  const code = codeOf(error);
+  const reason = (number === undefined ? undefined : TEXTS.get(number)) ?? code ?? "the connection failed";
+  const kind = number !== undefined && KINDS.get(number) === "overloaded" ? "overloaded" : "connection";
+  return new DriverError({ kind, code, text: `cannot connect to ${address}: ${reason}` });
+}
+
+export function lostMysqlConnection(address: string, error: unknown): DriverError {
+  return new DriverError({ kind: "connection", code: codeOf(error), text: `the connection to ${address} was lost` });
+}
+
+export function endsTransaction(error: unknown): boolean {
+  const number = numberOf(error);
+  return number !== undefined && ENDS_TRANSACTION.has(number);
+}
+
+/** MariaDB puts `5.5.5-` before its version, for clients that know no version 10. */
+export function isMariadb(version: string): boolean {
+  return /mariadb/i.test(version.replace(/^5\.5\.5-/, ""));
+}
+
+/** The value of a duplicate entry stands before the name of the key, so only the end of the message counts. */
+function constraintOf(message: string): string | undefined {
+  const key =
+    /for key '([^']*)'$/.exec(message)?.[1] ?? /^Check constraint '([^']+)' is violated\.$/.exec(message)?.[1];
+  if (key !== undefined) return key.slice(key.lastIndexOf(".") + 1);
+  return (/ CONSTRAINT `([^`]+)` FOREIGN KEY /.exec(message) ?? /^CONSTRAINT `([^`]+)` failed for /.exec(message))?.[1];
+}
+
+function textOf(number: number, message: string): string | undefined {
+  return TEXTS.get(number) ?? (KEPT.has(number) ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
+}
+
+function numberOf(error: unknown): number | undefined {
+  const number: unknown = error instanceof Error && "errno" in error ? error.errno : undefined;
+  // Node's own errors have negative numbers.
+  return typeof number === "number" && number > 0 ? number : undefined;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
+}
+
+function isLostCode(code: string | undefined): boolean {
+  return code !== undefined && /^(?:PROTOCOL_|E(?:CONN|PIPE|TIMEDOUT|HOST))/.test(code);
+}
+
+function each(kind: FailureKind, ...numbers: readonly number[]): readonly (readonly [number, FailureKind])[] {
+  return numbers.map((number) => [number, kind]);
+}

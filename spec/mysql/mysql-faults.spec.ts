@@ -1,0 +1,219 @@
+/** The driver for MariaDB and MySQL when the server dies, hangs, comes back or refuses, and when requests end while statements run. */
+import { expect } from "chai";
+import { UnknownOutcomeError } from "../../lib/db/database-error.js";
+import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
+import { mysql } from "../../lib/mysql/mysql-driver.js";
+import type { MysqlOptions } from "../../lib/mysql/mysql-options.js";
+import { errorOf } from "../support/error-of.js";
+import { freePort } from "../support/free-port.js";
+import { needs } from "../support/machine.js";
+import { MARIADB_PASSWORD, MariadbServer } from "../support/mariadb-server.js";
+import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
+
+const LEFT = new Error("the client left");
+
+describe("the MySQL driver, when something fails,", () => {
+  let server: MariadbServer;
+  const drivers: DatabaseDriver[] = [];
+
+  before(needs("mariadbd"));
+  before(async () => {
+    server = await MariadbServer.start();
+    await server.run("create table items (id int primary key, stock int) engine=innodb");
+  });
+  beforeEach(() => server.run("delete from items; insert into items values (1, 5)"));
+  afterEach(async () => {
+    await Promise.all(drivers.splice(0).map((driver) => driver.stop()));
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  function driverWith(options: Partial<MysqlOptions> = {}): DatabaseDriver {
+    const driver = mysql({ url: server.url, ...options });
+    drivers.push(driver);
+    return driver;
+  }
+
+  function connect(options?: Partial<MysqlOptions>): Promise<DriverConnection> {
+    return driverWith(options).connect({ readOnly: false });
+  }
+
+  const runs = async (text: string) =>
+    (
+      await server.run(
+        `select id from information_schema.processlist where info like '${text}%' and id <> connection_id()`,
+      )
+    ).length > 0;
+
+  it("cancels a read whose request has ended, and uses the connection again", async () => {
+    const connection = await connect();
+    const ending = new AbortController();
+    const { rows } = await run(connection, "select connection_id() as id");
+    const failed = rejectionOf(run(connection, "select sleep(30)", { isRead: true, signal: ending.signal }));
+    await until(() => runs("select sleep(30)"));
+
+    ending.abort(LEFT);
+
+    // MariaDB answers a cancelled sleep with a row.
+    expect(await failed.catch(() => LEFT)).to.equal(LEFT);
+    expect(await runs("select sleep(30)")).to.equal(false);
+    expect((await run(connection, "select connection_id() as id")).rows).to.deep.equal(rows);
+    connection.release();
+  });
+
+  it("reports a cancelled write outside of a transaction as unknown", async () => {
+    const connection = await connect();
+    const ending = new AbortController();
+    const failed = rejectionOf(
+      run(connection, "update items set stock = 1 where sleep(30) = 0", { signal: ending.signal }),
+    );
+    await until(() => runs("update items"));
+
+    ending.abort(LEFT);
+
+    expect(await failed).to.be.instanceOf(UnknownOutcomeError);
+    connection.release();
+  });
+
+  it("ends a cancelled statement of a transaction with the reason", async () => {
+    const connection = await connect();
+    const ending = new AbortController();
+    await connection.begin({ readOnly: false });
+    const failed = rejectionOf(
+      run(connection, "update items set stock = 1 where sleep(30) = 0", { signal: ending.signal }),
+    );
+    await until(() => runs("update items"));
+
+    ending.abort(LEFT);
+
+    expect(await failed).to.equal(LEFT);
+    await connection.rollback();
+    connection.release();
+  });
+
+  it("hits no later statement, however late the cancel comes", async () => {
+    const driver = driverWith({ pool: { max: 1 } });
+    for (let round = 0; round < 25; round++) {
+      const connection = await driver.connect({ readOnly: false });
+      const ending = new AbortController();
+      const running = run(connection, "select benchmark(20000, md5('a'))", { isRead: true, signal: ending.signal });
+      setTimeout(() => ending.abort(LEFT), round / 5);
+      await running.catch(() => {});
+      connection.release();
+      const next = await driver.connect({ readOnly: false });
+      // Were it hit, it would fail.
+      await run(next, "select benchmark(10000, md5('b'))");
+      next.release();
+    }
+  });
+
+  it("destroys a connection whose cancel is not settled within a second", async () => {
+    const connection = await connect();
+    const ending = new AbortController();
+    const failed = rejectionOf(run(connection, "select sleep(2)", { isRead: true, signal: ending.signal }));
+    await until(() => runs("select sleep(2)"));
+    server.pause();
+
+    ending.abort(LEFT);
+
+    expect(await failed).to.equal(LEFT);
+    server.resume();
+    connection.release();
+  });
+
+  it("survives the death of the server: a read fails, a write is unknown, a commit is lost, and then it connects again", async () => {
+    const driver = driverWith();
+    const [reader, writer, committer] = await Promise.all([1, 2, 3].map(() => driver.connect({ readOnly: false })));
+    if (reader === undefined || writer === undefined || committer === undefined)
+      throw new Error("three were asked for");
+    await committer.begin({ readOnly: false });
+    const read = rejectionOf(run(reader, "select sleep(30)", { isRead: true }));
+    const written = rejectionOf(run(writer, "update items set stock = 1 where sleep(30) = 0"));
+    await until(() => runs("update items"));
+
+    await server.kill();
+
+    expect(driver.failure(await read).kind).to.equal("connection");
+    expect(await written).to.be.instanceOf(UnknownOutcomeError);
+    expect(driver.failure(await rejectionOf(committer.commit())).kind).to.equal("connection");
+    for (const each of [reader, writer, committer]) each.release();
+    const failure = driver.failure(await rejectionOf(driver.connect({ readOnly: false })));
+    expect(failure.text).to.equal(`cannot connect to 127.0.0.1:${server.port}/shop: ECONNREFUSED`);
+
+    await server.restart();
+    const again = await driver.connect({ readOnly: false });
+    expect((await run(again, "select stock from items")).rows).to.deep.equal([{ stock: 5 }]);
+    again.release();
+  });
+
+  it("replaces a connection that the server has closed meanwhile", async () => {
+    const driver = driverWith({ pool: { max: 1 } });
+    const first = await driver.connect({ readOnly: false });
+    const [{ id } = {}] = (await run(first, "select connection_id() as id")).rows;
+    first.release();
+    await server.run(`kill connection ${String(id)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    const second = await driver.connect({ readOnly: false });
+
+    expect((await run(second, "select 1 as one")).rows).to.deep.equal([{ one: 1 }]);
+    second.release();
+  });
+
+  it("does not start while the server hangs, and says so in time", async () => {
+    server.pause();
+    const driver = driverWith({ pool: { connectMs: 200 } });
+
+    const failure = driver.failure(await rejectionOf(driver.start()));
+    server.resume();
+
+    expect(failure).to.include({ kind: "connection", code: "CONNECT_TIMEOUT" });
+  });
+
+  const REFUSALS: readonly (readonly [string, (url: string) => string, RegExp])[] = [
+    ["a wrong password", (url) => url.replace(MARIADB_PASSWORD, "canary-wrong"), /: the server refused the login$/],
+    ["an unknown user", (url) => url.replace("owner", "canary-user"), /: the server refused the login$/],
+    ["an absent database", (url) => url.replace("/shop", "/absent"), /: the database does not exist$/],
+    ["TLS that the server does not offer", (url) => `${url}?ssl-mode=required`, /: HANDSHAKE_NO_SSL_SUPPORT$/],
+  ];
+  for (const [title, change, reason] of REFUSALS)
+    it(`does not start with ${title}, and shows neither user nor password`, async () => {
+      const driver = driverWith({ url: change(server.url) });
+
+      const error = await rejectionOf(driver.start());
+
+      expect(error.message).to.match(reason).and.contain(driver.address);
+      expect(JSON.stringify(driver.failure(error))).to.not.match(/canary|sesame/);
+    });
+
+  it("does not start without a server, and says the address", async () => {
+    const port = await freePort();
+    const driver = driverWith({ url: server.url.replace(String(server.port), String(port)) });
+
+    expect((await rejectionOf(driver.start())).message).to.equal(
+      `cannot connect to 127.0.0.1:${port}/shop: ECONNREFUSED`,
+    );
+  });
+
+  it("never repeats a URL that it cannot read", () => {
+    for (const url of [
+      "canary",
+      "postgres://u:canary@h/db",
+      "mysql://u:12#canary@h/db",
+      "mysql://u:canary@h/db?canary=1",
+    ]) {
+      const error = errorOf(() => mysql(url));
+
+      expect(error).to.include({ code: "E_DB_URL" });
+      expect(error.message).to.not.contain("canary");
+    }
+  });
+});
+
+function run(
+  connection: DriverConnection,
+  sql: string,
+  { isRead = false, signal }: { isRead?: boolean; signal?: AbortSignal } = {},
+): Promise<DriverResult> {
+  return connection.query({ sql, parameters: [], isRead, signal });
+}
