@@ -1,13 +1,18 @@
 /** The entry point `@stagecraft/framework/storage`: the port of file storages, and the storage in memory. Needs no further package. */
 export { MemoryStorage, type MemoryStorageOptions } from "../storage/memory-storage.js";
-export {
-  Storage,
-  type StorageCopyOptions,
-  type StorageGetOptions,
-  type StorageListOptions,
-  type StorageOptions,
-  type StoragePutOptions,
-} from "../lifecycle/storage.js";
+export { Storage } from "../lifecycle/storage.js";
+export type {
+  SignedUploadOptions,
+  SignedUrlOptions,
+  StorageCopyOptions,
+  StorageGetOptions,
+  StorageListOptions,
+  StorageOptions,
+  StoragePutOptions,
+} from "../lifecycle/storage-options.js";
+export type { StorageDownloadOptions } from "../lifecycle/storage-download.js";
+export { StorageUrls, type StorageUrlOptions } from "../lifecycle/storage-urls.js";
+export type { AskingRequest } from "../lifecycle/work-scope.js";
 export {
   StorageFullError,
   StorageKeyError,
@@ -18,7 +23,9 @@ export {
 export type {
   ListedFile,
   OpenedFile,
+  ServedUrls,
   SignedDownload,
+  SignedTerms,
   SignedUpload,
   SignedUploadTerms,
   StorageContent,

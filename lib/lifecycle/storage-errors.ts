@@ -51,6 +51,13 @@ export class StorageUnavailableError extends UnavailableError {
   }
 }
 
+/** The storage has no setting for URLs. */
+export function withoutUrls(): FrameworkError {
+  return new FrameworkError("the storage gives out no URLs; give it the option urls: { base, key }", {
+    code: "E_STORAGE_URL",
+  });
+}
+
 /** The source of the content has more or fewer bytes than announced. */
 export function wrongSize(size: number, isMore: boolean): FrameworkError {
   return new BadRequestError(`the content has ${isMore ? "more" : "fewer"} than the announced ${size} bytes`, {

@@ -82,8 +82,23 @@ export interface SignedUpload {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What a valid signature allows. */
+export interface SignedTerms {
+  readonly disposition: string | undefined;
+  readonly type: string | undefined;
+  readonly size: number | undefined;
+}
+
+/** URLs that the application itself serves. */
+export interface ServedUrls {
+  /** `undefined` for a target without a signature. @throws ForbiddenError for a wrong one, or one whose time is over */
+  verify(method: string, target: string, now: number): SignedTerms | undefined;
+}
+
 /** Every method gets checked keys. `signal` ends the work; the method then rejects with its reason. */
 export interface StorageFiles {
+  /** The URLs of this storage, if the application itself serves them. */
+  readonly urls?: ServedUrls | undefined;
   write(key: string, content: StorageContent, signal: AbortSignal | undefined): Promise<StoredFile>;
   /** `undefined` if there is no file. @throws StorageRangeError if the range begins behind the end */
   open(key: string, range: StorageRange | undefined, signal: AbortSignal | undefined): Promise<OpenedFile | undefined>;

@@ -14,65 +14,43 @@
  * show({ params }: Context<"id">) { return this.files.download(`scans/${params.id}`, { name: "scan.pdf" }); }
  */
 import type { Readable } from "node:stream";
-import { BadRequestError, FrameworkError } from "../errors/framework-error.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import type { Context } from "../http/context.js";
+import type { Reply } from "../http/reply.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { Operations, type SubsystemHost } from "./operations.js";
+import { dispositionOf, downloadReply, type StorageDownloadOptions } from "./storage-download.js";
 import { StoredFileMissingError } from "./storage-errors.js";
-import type {
-  OpenedFile,
-  StorageFiles,
-  StorageListing,
-  StorageRange,
-  StorageVisibility,
-  StoredFile,
-} from "./storage-files.js";
+import type { OpenedFile, SignedUpload, StorageFiles, StorageListing, StoredFile } from "./storage-files.js";
 import { checkMediaType, checkMetadata, checkStorageKey, checkStoragePrefix } from "./storage-key.js";
+import {
+  checkListing,
+  checkRange,
+  checkSize,
+  checkVisibility,
+  COPY_NAMES,
+  deadlineOf,
+  GET_NAMES,
+  LIST_NAMES,
+  ONLY_SIGNAL_NAMES,
+  PUT_NAMES,
+  type SignedUploadOptions,
+  type SignedUrlOptions,
+  type StorageCopyOptions,
+  type StorageGetOptions,
+  type StorageListOptions,
+  type StorageOptions,
+  type StoragePutOptions,
+  UPLOAD_NAMES,
+  URL_NAMES,
+} from "./storage-options.js";
+import { serveUrl } from "./storage-serve.js";
 import { sourceOf, type StorageInput } from "./storage-source.js";
 import { Subsystem } from "./subsystem.js";
 import { currentWorkScope } from "./work-scope.js";
 
-export interface StorageOptions {
-  /** Ends the work, beside the signal of the request. */
-  readonly signal?: AbortSignal;
-}
-
-export interface StoragePutOptions extends StorageOptions {
-  /** The media type; `application/octet-stream` unless set. A type that a client declared is a claim, not a fact. */
-  readonly type?: string;
-  /** The exact number of bytes. It saves S3 the parts, and content of another size is refused. */
-  readonly size?: number;
-  /** `private` unless set. */
-  readonly visibility?: StorageVisibility;
-  /** Short texts beside the file: names in lower case, values in ASCII, at most 1024 characters together. */
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
-export interface StorageGetOptions extends StorageOptions {
-  readonly range?: StorageRange;
-}
-
-export interface StorageCopyOptions extends StorageOptions {
-  /** That of the original unless set. */
-  readonly visibility?: StorageVisibility;
-}
-
-export interface StorageListOptions extends StorageOptions {
-  /** 1 to 1000; 1000 unless set. */
-  readonly limit?: number;
-  /** That of the listing before. */
-  readonly cursor?: string;
-}
-
-const PUT: OptionNames<StoragePutOptions> = { type: true, size: true, visibility: true, metadata: true, signal: true };
-const GET: OptionNames<StorageGetOptions> = { range: true, signal: true };
-const COPY: OptionNames<StorageCopyOptions> = { visibility: true, signal: true };
-const LIST: OptionNames<StorageListOptions> = { limit: true, cursor: true, signal: true };
-const ONLY_SIGNAL: OptionNames<StorageOptions> = { signal: true };
-
-const MOST_LISTED = 1000;
-const MAX_CURSOR = 4096;
 const NAMES = { target: "framework::storage", span: "framework.storage" } as const;
 
 export abstract class Storage extends Subsystem {
@@ -85,7 +63,7 @@ export abstract class Storage extends Subsystem {
   private operations: Operations | undefined = undefined;
 
   /** @param clock the time of deadlines and time limits */
-  constructor(protected clock: Clock = new SystemClock()) {
+  constructor(protected readonly clock: Clock = new SystemClock()) {
     super();
   }
 
@@ -101,7 +79,7 @@ export abstract class Storage extends Subsystem {
    * `E_STORAGE_METADATA`, `E_STORAGE_CONTENT`; the error of the source; the reason of a signal
    */
   put(key: string, content: StorageInput, options: StoragePutOptions = {}): Promise<StoredFile> {
-    return this.run("put", options, PUT, (signal) => {
+    return this.run("put", options, PUT_NAMES, (signal) => {
       checkStorageKey(key);
       const { type = "application/octet-stream", size, visibility = "private", metadata = {} } = options;
       checkMediaType(type);
@@ -124,7 +102,7 @@ export abstract class Storage extends Subsystem {
    * StorageUnavailableError
    */
   get(key: string, options: StorageGetOptions = {}): Promise<OpenedFile> {
-    return this.run("get", options, GET, async (signal) => {
+    return this.run("get", options, GET_NAMES, async (signal) => {
       checkStorageKey(key);
       checkRange(options.range);
       const opened = present(await this.files.open(key, options.range, signal));
@@ -153,7 +131,7 @@ export abstract class Storage extends Subsystem {
 
   /** The description of the file; `undefined` if there is none. @throws StorageKeyError; StorageUnavailableError */
   stat(key: string, options: StorageOptions = {}): Promise<StoredFile | undefined> {
-    return this.run("stat", options, ONLY_SIGNAL, (signal) => {
+    return this.run("stat", options, ONLY_SIGNAL_NAMES, (signal) => {
       checkStorageKey(key);
       return this.files.stat(key, signal);
     });
@@ -165,20 +143,16 @@ export abstract class Storage extends Subsystem {
    * @throws StorageKeyError; BadRequestError `E_STORAGE_LIST` for a limit or a cursor that is none; StorageUnavailableError
    */
   list(prefix = "", options: StorageListOptions = {}): Promise<StorageListing> {
-    return this.run("list", options, LIST, (signal) => {
+    return this.run("list", options, LIST_NAMES, (signal) => {
       checkStoragePrefix(prefix);
-      const { limit = MOST_LISTED, cursor } = options;
-      if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED)
-        throw wrongListing(`the limit of a listing is a whole number from 1 to ${MOST_LISTED}`);
-      if (cursor !== undefined && (typeof cursor !== "string" || cursor === "" || cursor.length > MAX_CURSOR))
-        throw wrongListing("the cursor of a listing is that of the listing before");
+      const { limit, cursor } = checkListing(options);
       return this.files.list(prefix, limit, cursor, signal);
     });
   }
 
   /** Deletes the file; does nothing if there is none. @throws StorageKeyError; StorageUnavailableError */
   delete(key: string, options: StorageOptions = {}): Promise<void> {
-    return this.run("delete", options, ONLY_SIGNAL, (signal) => {
+    return this.run("delete", options, ONLY_SIGNAL_NAMES, (signal) => {
       checkStorageKey(key);
       return this.files.delete(key, signal);
     });
@@ -198,13 +172,64 @@ export abstract class Storage extends Subsystem {
     return this.transfer("move", from, to, options);
   }
 
+  /**
+   * The answer that sends the file: as an attachment, with its type, in a sandbox. Ranges and conditions of the running request count.
+   *
+   * @throws StoredFileMissingError (404); StorageRangeError (416); FrameworkError `E_STORAGE_PRECONDITION` (412); as `get`
+   */
+  download(key: string, options: StorageDownloadOptions = {}): Promise<Reply> {
+    const request = options.request ?? currentWorkScope()?.incoming;
+    return markHandled(downloadReply(this, key, dispositionOf(options), request));
+  }
+
+  /** The URL of a public file; it works while the file is public. @throws FrameworkError `E_STORAGE_URL`; StorageKeyError */
+  url(key: string): string {
+    checkStorageKey(key);
+    return this.files.publicUrl(key);
+  }
+
+  /** A URL by which a client reads the file for a limited time. @throws FrameworkError `E_STORAGE_URL`, `E_STORAGE_OPTION`; StorageKeyError */
+  async signedUrl(key: string, options: SignedUrlOptions): Promise<string> {
+    checkOptionNames(options, URL_NAMES, "signedUrl");
+    checkStorageKey(key);
+    const expires = deadlineOf(this.clock.now(), options.expiresMs);
+    return this.files.signedUrl(key, { expires, disposition: dispositionOf(options) });
+  }
+
+  /**
+   * A request by which a client stores one file of this type and size, without the application in between.
+   *
+   * @throws FrameworkError `E_STORAGE_URL`, `E_STORAGE_OPTION`; BadRequestError `E_STORAGE_TYPE`, `E_STORAGE_SIZE`; StorageKeyError
+   */
+  async signedUpload(key: string, options: SignedUploadOptions): Promise<SignedUpload> {
+    checkOptionNames(options, UPLOAD_NAMES, "signedUpload");
+    checkStorageKey(key);
+    const { type, size, expiresMs } = options;
+    checkMediaType(type);
+    checkSize(size);
+    return this.files.signedUpload(key, { type, size, expires: deadlineOf(this.clock.now(), expiresMs) });
+  }
+
+  /**
+   * Answers the requests to the URLs that this storage has given out: the handler of GET and PUT at `{*key}` below the base of the URLs.
+   * Without a signature only a public file is answered.
+   *
+   * @throws ForbiddenError `E_STORAGE_SIGNATURE` (403) for a wrong signature or a deadline that has passed; NotFoundError for storages
+   * whose URLs lead elsewhere; as `download` and `put`
+   */
+  serve(ctx: Context<"key">): Promise<Reply> {
+    const { urls } = this.files;
+    if (urls === undefined) return markHandled(Promise.reject(new StoredFileMissingError()));
+    return markHandled(serveUrl(this, urls, ctx, this.clock.now()));
+  }
+
   private transfer(
     operation: "copy" | "move",
     from: string,
     to: string,
     options: StorageCopyOptions,
   ): Promise<StoredFile> {
-    return this.run(operation, options, COPY, async (signal) => {
+    return this.run(operation, options, COPY_NAMES, async (signal) => {
       checkStorageKey(from);
       checkStorageKey(to);
       const { visibility } = options;
@@ -249,30 +274,4 @@ function endWith(body: Readable, signal: AbortSignal | undefined): void {
 function present<T>(found: T | undefined): T {
   if (found === undefined) throw new StoredFileMissingError();
   return found;
-}
-
-// JavaScript callers may pass anything.
-function checkVisibility(visibility: unknown): void {
-  if (visibility === "private" || visibility === "public") return;
-  throw wrongOption('the visibility of a stored file is "private" or "public"');
-}
-
-function checkSize(size: number | undefined): void {
-  if (size === undefined || (Number.isSafeInteger(size) && size >= 0)) return;
-  throw new BadRequestError("the size of the content is a whole number of bytes", { code: "E_STORAGE_SIZE" });
-}
-
-function checkRange(range: StorageRange | undefined): void {
-  if (range === undefined) return;
-  const { first, length = 1 } = range;
-  if (Number.isSafeInteger(first) && first >= 0 && Number.isSafeInteger(length) && length > 0) return;
-  throw wrongOption("a range begins at byte 0 or later and has at least one byte");
-}
-
-function wrongOption(rule: string): FrameworkError {
-  return new FrameworkError(rule, { code: "E_STORAGE_OPTION" });
-}
-
-function wrongListing(rule: string): BadRequestError {
-  return new BadRequestError(rule, { code: "E_STORAGE_LIST" });
 }

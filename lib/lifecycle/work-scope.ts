@@ -5,12 +5,21 @@
  * Internal: a handler has `ctx.signal`.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { IncomingHttpHeaders } from "node:http";
 
 export interface WorkScope {
   /** Aborts when the answer is not wanted any more: the client left, a timeout, the end of the process. */
   readonly signal: AbortSignal;
+  /** The request, for an answer that depends on its headers. A job has none. */
+  readonly incoming?: AskingRequest;
   /** Calls `work` once the answer is sent or the client has left. Missing where there is no answer. */
   afterAnswer?(work: () => void): void;
+}
+
+/** The part of a request that decides about a download. */
+export interface AskingRequest {
+  readonly method?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
 }
 
 const scopes = new AsyncLocalStorage<WorkScope | undefined>();

@@ -7,7 +7,7 @@
  * @example
  * await using app = await testApp(ShopModule, provide(Storage).useFactory(() => new MemoryStorage()));
  */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -19,7 +19,9 @@ import {
   compareKeys,
   type OpenedFile,
   sectionOf,
+  type SignedDownload,
   type SignedUpload,
+  type SignedUploadTerms,
   type StorageContent,
   type StorageFiles,
   type StorageListing,
@@ -27,6 +29,7 @@ import {
   type StorageVisibility,
   type StoredFile,
 } from "../lifecycle/storage-files.js";
+import { StorageUrls, type StorageUrlOptions } from "../lifecycle/storage-urls.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 
 export interface MemoryStorageOptions {
@@ -34,13 +37,16 @@ export interface MemoryStorageOptions {
   readonly maxBytes?: number;
   /** The name in health checks and events; `MemoryStorage` unless set. */
   readonly name?: string;
+  /** Where the application serves the files; `http://storage.test/files` and a random key unless set. */
+  readonly urls?: StorageUrlOptions;
   /** The machine's clock unless set. */
   readonly clock?: Clock;
 }
 
-const OPTIONS: OptionNames<MemoryStorageOptions> = { maxBytes: true, name: true, clock: true };
+const OPTIONS: OptionNames<MemoryStorageOptions> = { maxBytes: true, name: true, urls: true, clock: true };
 
 const DEFAULT_BYTES = 67_108_864;
+const TEST_BASE = "http://storage.test/files";
 const CHUNK_BYTES = 65_536;
 
 export class MemoryStorage extends Storage {
@@ -53,7 +59,8 @@ export class MemoryStorage extends Storage {
     const clock = options.clock ?? new SystemClock();
     super(clock);
     this.name = options.name ?? "MemoryStorage";
-    this.files = new MemoryFiles(clock, boundOf(options.maxBytes ?? DEFAULT_BYTES));
+    const urls = new StorageUrls(options.urls ?? { base: TEST_BASE, key: randomBytes(32) });
+    this.files = new MemoryFiles(clock, boundOf(options.maxBytes ?? DEFAULT_BYTES), urls);
   }
 
   override start(): void {}
@@ -76,6 +83,7 @@ class MemoryFiles implements StorageFiles {
   constructor(
     private readonly clock: Clock,
     private readonly maxBytes: number,
+    readonly urls: StorageUrls,
   ) {}
 
   async write(key: string, { source, type, visibility, metadata }: StorageContent): Promise<StoredFile> {
@@ -122,16 +130,16 @@ class MemoryFiles implements StorageFiles {
     return copied;
   }
 
-  publicUrl(): string {
-    throw withoutUrls();
+  publicUrl(key: string): string {
+    return this.urls.publicUrl(key);
   }
 
-  signedUrl(): Promise<string> {
-    throw withoutUrls();
+  async signedUrl(key: string, download: SignedDownload): Promise<string> {
+    return this.urls.download(key, download);
   }
 
-  signedUpload(): Promise<SignedUpload> {
-    throw withoutUrls();
+  async signedUpload(key: string, terms: SignedUploadTerms): Promise<SignedUpload> {
+    return this.urls.upload(key, terms);
   }
 
   clear(): void {
@@ -172,10 +180,6 @@ class MemoryFiles implements StorageFiles {
 
 function* chunksOf(bytes: Buffer): Iterable<Buffer> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
-}
-
-function withoutUrls(): FrameworkError {
-  return new FrameworkError("this storage gives out no URLs", { code: "E_STORAGE_URL" });
 }
 
 function boundOf(maxBytes: number): number {

@@ -44,6 +44,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./db/postgres": { loads: ["pg"] },
   "./db/sqlite": { loads: ["@photostructure/sqlite"] },
   "./storage": NOTHING,
+  "./storage/fs": NOTHING,
   "./mail": NOTHING,
   // A controller, which needs the metadata of its constructor.
   "./mail/previews": { loads: ["tsyringe", "reflect-metadata"], reflect: true },

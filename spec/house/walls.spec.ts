@@ -15,7 +15,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: ["runtime", "errors", "tracing"],
   // Of http only the middleware contract: see DI_NEEDS_OF_HTTP.
   di: ["errors", "http"],
-  lifecycle: ["runtime", "errors", "tracing"],
+  // Of http the answer of a download: `Reply`, conditions, disposition.
+  lifecycle: ["runtime", "errors", "tracing", "http"],
   observe: ["runtime", "errors", "tracing", "http"],
   routing: ["errors", "http", "di"],
   // Of http only the interface of schemas, of routing only the class chain of a decorated method.
@@ -52,7 +53,7 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   postgres: ["runtime", "errors", "lifecycle", "db"],
   sqlite: ["runtime", "errors", "lifecycle", "db"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
-  storage: ["runtime", "errors", "tracing", "http", "lifecycle", "routing"],
+  storage: ["runtime", "errors", "tracing", "lifecycle"],
   // Of di the type of classes, of http the context and the replies of the preview page.
   mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing"],
   // The contract of a mailer makes mails.

@@ -6,6 +6,7 @@ export * as redact from "@stagecraft/framework/observe/redact";
 export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";
 export * as storage from "@stagecraft/framework/storage";
+export * as storageFs from "@stagecraft/framework/storage/fs";
 export * as tracing from "@stagecraft/framework/observe/tracing";
 export * as mail from "@stagecraft/framework/mail";
 export * as mailPreviews from "@stagecraft/framework/mail/previews";

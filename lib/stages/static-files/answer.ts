@@ -3,14 +3,14 @@
  * error-mapping stage gives them one, as to all other errors.
  */
 import type { Readable } from "node:stream";
-import type { Section } from "./fs.js";
 import type { Coding } from "../../http/accept-encoding.js";
 import { varyBy } from "../../http/vary.js";
 import type { Context } from "../../http/context.js";
 import { refuse } from "../../http/refuse.js";
 import { NodeHead } from "../../http/head.js";
 import { isPromise } from "../../http/middleware.js";
-import { evaluateConditions, isRangeCurrent, type StaticFile } from "./file.js";
+import { evaluateConditions, isRangeCurrent, readRange, type Section } from "../../http/conditions.js";
+import type { StaticFile } from "./file.js";
 import type { FileLocation } from "./locator.js";
 
 /** The file that is sent: the requested one or its compressed sibling. */
@@ -112,26 +112,4 @@ type Body = Uint8Array | Readable;
 
 function discard(body: Body): void {
   if (!(body instanceof Uint8Array)) body.destroy();
-}
-
-const ONE_RANGE = /^bytes=(\d*)-(\d*)$/i;
-
-/**
- * Reads `Range` for a file (RFC 9110 section 14): the requested section, or `undefined` for the whole file. Several ranges get the
- * whole file, because with them a small request could make the server send more than the file. So does a header that cannot be read.
- */
-export function readRange(header: string | undefined, size: number): Section | "unsatisfiable" | undefined {
-  const [, from, to] = ONE_RANGE.exec(header ?? "") ?? [];
-  if (from === undefined || to === undefined || (from === "" && to === "")) return undefined;
-  if (from === "") return lastBytes(Number(to), size);
-  const first = Number(from);
-  const last = to === "" ? Infinity : Number(to);
-  if (last < first) return undefined;
-  return first < size ? { first, length: Math.min(last, size - 1) - first + 1 } : "unsatisfiable";
-}
-
-function lastBytes(count: number, size: number): Section | "unsatisfiable" {
-  if (count === 0 || size === 0) return "unsatisfiable";
-  const length = Math.min(count, size);
-  return { first: size - length, length };
 }

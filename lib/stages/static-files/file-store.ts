@@ -6,7 +6,8 @@
 import type { Stats } from "node:fs";
 import { FileCache } from "./file-cache.js";
 import { StaticFile, type Suffix } from "./file.js";
-import { closeFile, FileStream, type Section, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs.js";
+import { closeFile, FileStream, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs.js";
+import type { Section } from "../../http/conditions.js";
 import type { Clock } from "../../runtime/clock.js";
 
 /** Files up to this size are read at once. Larger ones are streamed, unless the cache takes them. */

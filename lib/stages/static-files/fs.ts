@@ -4,6 +4,7 @@
  */
 import { close, constants, fstat, open, read, realpath, stat, type Stats } from "node:fs";
 import { Readable } from "node:stream";
+import type { Section } from "../../http/conditions.js";
 
 /** Without `O_NONBLOCK`, opening a pipe waits for a writer. Windows has neither pipes in the file system nor the flag. */
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -80,12 +81,6 @@ function absentAsUndefined<T>(resolve: (value: T | undefined) => void, reject: (
 
 /** Large enough that the cost of the thread pool is small, and small enough for many slow clients. */
 const CHUNK_BYTES = 131_072;
-
-/** A part of a file, in bytes. */
-export interface Section {
-  readonly first: number;
-  readonly length: number;
-}
 
 /**
  * A section of an open file as a stream of exactly the promised length. When the file turns out shorter, the stream fails, so that

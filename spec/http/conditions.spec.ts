@@ -1,12 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import {
-  evaluateConditions,
-  isRangeCurrent,
-  readHttpDate,
-  writeHttpDate,
-} from "../../../lib/stages/static-files/file.js";
+import { evaluateConditions, isRangeCurrent, readHttpDate, writeHttpDate } from "../../lib/http/conditions.js";
 
 const MODIFIED = Date.UTC(2026, 2, 1, 12, 0, 0) / 1000;
 const file = { etag: 'W/"1000-abc"', modified: MODIFIED, lastModified: writeHttpDate(MODIFIED) };
@@ -65,6 +60,36 @@ describe("evaluateConditions", () => {
         expect(evaluateConditions({ "if-none-match": list }, file)).to.equal(isIn ? 304 : 200);
       }),
     );
+  });
+});
+
+describe("a strong entity tag", () => {
+  const strong = { ...file, etag: '"1000-abc"' };
+  const matches: readonly (readonly [string, 200 | 412])[] = [
+    ['"1000-abc"', 200],
+    ['"x", "1000-abc"', 200],
+    ["*", 200],
+    ['W/"1000-abc"', 412],
+    ['"x", W/"1000-abc"', 412],
+    ['"x"', 412],
+    ["", 412],
+  ];
+
+  for (const [header, status] of matches) {
+    it(`is compared strongly with If-Match: ${header}`, () => {
+      expect(evaluateConditions({ "if-match": header }, strong)).to.equal(status);
+    });
+  }
+
+  it("is compared weakly with If-None-Match", () => {
+    for (const header of ['"1000-abc"', 'W/"1000-abc"', '"x", W/"1000-abc"'])
+      expect(evaluateConditions({ "if-none-match": header }, strong), header).to.equal(304);
+  });
+
+  it("makes an If-Range hold, and a weak one does not", () => {
+    expect(isRangeCurrent({ "if-range": '"1000-abc"' }, strong)).to.equal(true);
+    expect(isRangeCurrent({ "if-range": 'W/"1000-abc"' }, strong)).to.equal(false);
+    expect(isRangeCurrent({ "if-range": file.etag }, file)).to.equal(false);
   });
 });
 

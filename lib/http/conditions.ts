@@ -1,0 +1,116 @@
+/**
+ * The conditions that a request makes about a representation (RFC 9110 section 13), its ranges (section 14), and dates in headers. Static
+ * files and the downloads of a storage answer by them.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+
+/** The validators of a representation. */
+export interface Validators {
+  /** `"…"`, or `W/"…"` for a weak one. */
+  readonly etag: string;
+  /** The time of the last modification in whole seconds since the Unix epoch. */
+  readonly modified: number;
+  /** The same time as an HTTP date. */
+  readonly lastModified: string;
+}
+
+/**
+ * The status that the conditions of a request lead to: 200 send the file, 304 the client has it, 412 a precondition fails. A condition
+ * that cannot be read is ignored.
+ */
+export function evaluateConditions(headers: IncomingHttpHeaders, file: Validators): 200 | 304 | 412 {
+  if (!meetsPreconditions(headers, file)) return 412;
+  const known = headers["if-none-match"];
+  if (known !== undefined) return isListed(known, file.etag) ? 304 : 200;
+  const since = headers["if-modified-since"];
+  return since !== undefined && isUnmodified(since, file) ? 304 : 200;
+}
+
+/** Whether the `If-Range` of a request holds: the client has a part of this state of the file. */
+export function isRangeCurrent(headers: IncomingHttpHeaders, file: Validators): boolean {
+  const condition = headers["if-range"];
+  if (condition === undefined || condition === file.lastModified) return true;
+  return condition === file.etag && isStrong(condition);
+}
+
+function meetsPreconditions(headers: IncomingHttpHeaders, { modified, etag }: Validators): boolean {
+  const match = headers["if-match"];
+  if (match !== undefined) return match.trim() === "*" || (isStrong(etag) && isListed(match, etag, true));
+  const unmodified = headers["if-unmodified-since"];
+  const since = unmodified === undefined ? undefined : readHttpDate(unmodified);
+  return since === undefined || modified <= since;
+}
+
+function isUnmodified(since: string, { modified, lastModified }: Validators): boolean {
+  if (since === lastModified) return true;
+  const date = readHttpDate(since);
+  return date !== undefined && modified <= date;
+}
+
+function isStrong(etag: string): boolean {
+  return etag.startsWith('"');
+}
+
+/** Weak or strong comparison with each tag of a list; `*` matches every tag (RFC 9110 section 8.8.3.2). */
+function isListed(list: string, etag: string, isStrongly = false): boolean {
+  if (list === etag || list.trim() === "*") return true;
+  const opaque = etag.slice(etag.indexOf('"'));
+  for (let open = list.indexOf('"'); open >= 0;) {
+    const close = list.indexOf('"', open + 1);
+    if (close < 0) return false;
+    const isWeak = list.startsWith("W/", open - 2);
+    if (list.slice(open, close + 1) === opaque && !(isStrongly && isWeak)) return true;
+    open = list.indexOf('"', close + 1);
+  }
+  return false;
+}
+
+const IMF = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/**
+ * Reads an HTTP date in any of its three forms (RFC 9110 section 5.6.7), in whole seconds since the Unix epoch; `undefined` for other
+ * texts.
+ */
+export function readHttpDate(text: string): number | undefined {
+  if (IMF.test(text) || RFC_850.test(text)) return secondsOf(text);
+  return ASCTIME.test(text) ? secondsOf(`${text} GMT`) : undefined;
+}
+
+export function writeHttpDate(seconds: number): string {
+  return new Date(seconds * 1000).toUTCString();
+}
+
+function secondsOf(text: string): number | undefined {
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
+}
+
+/** A part of a file, in bytes. */
+export interface Section {
+  readonly first: number;
+  readonly length: number;
+}
+
+const ONE_RANGE = /^bytes=(\d*)-(\d*)$/i;
+
+/**
+ * Reads `Range` for a file (RFC 9110 section 14): the requested section, or `undefined` for the whole file. Several ranges get the
+ * whole file, because with them a small request could make the server send more than the file. So does a header that cannot be read.
+ */
+export function readRange(header: string | undefined, size: number): Section | "unsatisfiable" | undefined {
+  const [, from, to] = ONE_RANGE.exec(header ?? "") ?? [];
+  if (from === undefined || to === undefined || (from === "" && to === "")) return undefined;
+  if (from === "") return lastBytes(Number(to), size);
+  const first = Number(from);
+  const last = to === "" ? Infinity : Number(to);
+  if (last < first) return undefined;
+  return first < size ? { first, length: Math.min(last, size - 1) - first + 1 } : "unsatisfiable";
+}
+
+function lastBytes(count: number, size: number): Section | "unsatisfiable" {
+  if (count === 0 || size === 0) return "unsatisfiable";
+  const length = Math.min(count, size);
+  return { first: size - length, length };
+}

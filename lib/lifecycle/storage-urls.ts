@@ -1,0 +1,123 @@
+/**
+ * URLs of stored files that the application itself serves: those of public files, and signed ones for a limited time. A signature is an
+ * HMAC-SHA256 over the method, the origin, the path and all parameters in any order, so a URL of one application, file or method is
+ * worth nothing for another. The deadline belongs to the time.
+ *
+ * The origin is that of the setting. That of a request does not count, because a client chooses its `Host`.
+ *
+ * Not for storages with URLs of their own: S3 signs and serves by itself.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { ForbiddenError, FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
+import type { ServedUrls, SignedDownload, SignedTerms, SignedUpload, SignedUploadTerms } from "./storage-files.js";
+
+/** The options of a storage that gives out URLs. */
+export interface StorageUrlOptions {
+  /** The URL below which the application serves the files with `serve`, such as `https://shop.example/files`. */
+  readonly base: string;
+  /** 32 bytes or more, or their 64 or more hexadecimal digits; the same in all instances. */
+  readonly key: string | Uint8Array;
+}
+
+const MIN_KEY_BYTES = 32;
+/** Separates these signatures from others under the same key. */
+const PURPOSE = "stagecraft storage url 1";
+
+export class StorageUrls implements ServedUrls {
+  private readonly base: URL;
+  private readonly key: Uint8Array;
+
+  /** @throws FrameworkError `E_STORAGE_URLS` */
+  constructor({ base, key }: StorageUrlOptions) {
+    this.base = readBase(base);
+    this.key = readKey(key);
+  }
+
+  publicUrl(key: string): string {
+    return this.base.origin + this.pathOf(key);
+  }
+
+  download(key: string, { expires, disposition }: SignedDownload): string {
+    return this.signed("GET", key, { disposition, expires: String(expires.getTime()) });
+  }
+
+  upload(key: string, { expires, type, size }: SignedUploadTerms): SignedUpload {
+    const url = this.signed("PUT", key, { expires: String(expires.getTime()), size: String(size), type });
+    return { method: "PUT", url, headers: { "Content-Type": type, "Content-Length": String(size) } };
+  }
+
+  /**
+   * Checks the signature of a request target. `undefined` if it has none.
+   *
+   * @throws ForbiddenError `E_STORAGE_SIGNATURE` if it is wrong, or the deadline has passed
+   */
+  verify(method: string, target: string, now: number): SignedTerms | undefined {
+    const [path = "", query] = target.split("?", 2);
+    if (query === undefined) return undefined;
+    const pairs = query.split("&");
+    const given = pairs.filter((pair) => pair.startsWith("signature=")).map((pair) => pair.slice("signature=".length));
+    const others = pairs.filter((pair) => !pair.startsWith("signature="));
+    const signature = this.signatureOf(method === "HEAD" ? "GET" : method, path, others);
+    if (given.length !== 1 || !isEqual(given[0] ?? "", signature)) throw wrongSignature();
+    // The signature covers the parameters, so they are those that were made here.
+    const parameters = new URLSearchParams(others.join("&"));
+    if (now > Number(parameters.get("expires"))) throw wrongSignature();
+    const size = parameters.get("size");
+    return {
+      disposition: parameters.get("disposition") ?? undefined,
+      type: parameters.get("type") ?? undefined,
+      size: size === null ? undefined : Number(size),
+    };
+  }
+
+  private signed(method: string, key: string, parameters: Readonly<Record<string, string>>): string {
+    const pairs = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    const path = this.pathOf(key);
+    return `${this.base.origin}${path}?${pairs.join("&")}&signature=${this.signatureOf(method, path, pairs)}`;
+  }
+
+  private signatureOf(method: string, path: string, pairs: readonly string[]): string {
+    const signed = [PURPOSE, method, this.base.origin, path, ...pairs.toSorted()].join("\n");
+    return createHmac("sha256", this.key).update(signed).digest("base64url");
+  }
+
+  private pathOf(key: string): string {
+    return `${this.base.pathname}${key.split("/").map(encodeURIComponent).join("/")}`;
+  }
+}
+
+/** Compares texts, so that no other spelling of the same bytes is valid. */
+function isEqual(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function wrongSignature(): ForbiddenError {
+  return new ForbiddenError("The URL is not valid, or not any more.", { code: "E_STORAGE_SIGNATURE" });
+}
+
+function readBase(base: string): URL {
+  const url = URL.canParse(base) ? new URL(base) : undefined;
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username !== ""
+  )
+    throw wrongUrls("the base of its URLs is an absolute URL with a path, such as https://shop.example/files");
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
+}
+
+function readKey(key: string | Uint8Array): Uint8Array {
+  const isHex = typeof key === "string" && /^(?:[0-9a-f]{2})+$/i.test(key);
+  const bytes = isHex ? Buffer.from(key, "hex") : key;
+  if (bytes instanceof Uint8Array && bytes.byteLength >= MIN_KEY_BYTES) return Uint8Array.from(bytes);
+  throw wrongUrls("the key of its signatures has 32 bytes or more, or their hexadecimal digits");
+}
+
+function wrongUrls(rule: string): FrameworkError {
+  return setupError(new FrameworkError(`a storage: ${rule}`, { code: "E_STORAGE_URLS" }));
+}

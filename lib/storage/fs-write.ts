@@ -1,0 +1,84 @@
+/**
+ * Writes chunks to an open file. While one write is under way, the next chunks are collected and then written at once, so that the source
+ * and the disk work at the same time. At most 1 MiB is held.
+ */
+import type { FileHandle } from "node:fs/promises";
+import { onDisk } from "./disk.js";
+
+const MOST_HELD = 1_048_576;
+
+/** @throws the error of the source; StorageFullError; StorageUnavailableError */
+export async function writeChunks(handle: FileHandle, source: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+  const writer = new ChunkWriter(handle);
+  if (source instanceof Uint8Array) writer.add(source);
+  else
+    for await (const chunk of source) {
+      writer.add(chunk);
+      if (writer.isFull) await writer.drained();
+    }
+  await writer.end();
+}
+
+class ChunkWriter {
+  private waiting: Uint8Array[] = [];
+  private held = 0;
+  private running: Promise<void> | undefined = undefined;
+  private failure: { readonly error: unknown } | undefined = undefined;
+
+  constructor(private readonly handle: FileHandle) {}
+
+  get isFull(): boolean {
+    return this.held >= MOST_HELD || this.failure !== undefined;
+  }
+
+  add(chunk: Uint8Array): void {
+    this.waiting.push(chunk);
+    this.held += chunk.byteLength;
+    this.running ??= this.writeAll();
+  }
+
+  async drained(): Promise<void> {
+    await this.running;
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
+  end(): Promise<void> {
+    return this.drained();
+  }
+
+  /** Never rejects: the caller may not wait yet. */
+  private async writeAll(): Promise<void> {
+    try {
+      while (this.waiting.length > 0) {
+        const chunks = this.waiting;
+        this.waiting = [];
+        await onDisk(writeWhole(this.handle, chunks));
+        for (const chunk of chunks) this.held -= chunk.byteLength;
+      }
+    } catch (error) {
+      this.failure = { error };
+    }
+    this.running = undefined;
+  }
+}
+
+/** A write may take a part only, as on a disk that is nearly full. */
+async function writeWhole(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  let rest = chunks;
+  for (;;) {
+    const { bytesWritten } = await handle.writev(rest as Uint8Array[]);
+    rest = withoutFirst(rest, bytesWritten);
+    if (rest.length === 0) return;
+  }
+}
+
+function withoutFirst(chunks: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+  let left = count;
+  const rest: Uint8Array[] = [];
+  for (const chunk of chunks) {
+    const done = Math.min(left, chunk.byteLength);
+    left -= done;
+    if (done < chunk.byteLength) rest.push(done === 0 ? chunk : chunk.subarray(done));
+  }
+  return rest;
+}
