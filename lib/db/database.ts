@@ -31,6 +31,8 @@ import { currentWorkScope } from "../lifecycle/work-scope.js";
 import { DatabaseDriver, type DriverResult, type DriverStatement } from "./driver.js";
 import { type BuiltStatement, queryBuilder } from "./kysely.js";
 import { isLost } from "./database-error.js";
+import type { Migration, MigrationSource } from "./migration.js";
+import { Migrator } from "./migrator.js";
 import { giveBack } from "./root-transaction.js";
 import { Statements } from "./statements.js";
 import { standaloneHost } from "./standalone-host.js";
@@ -45,9 +47,19 @@ export interface DatabaseOptions {
   readonly plugins?: readonly KyselyPlugin[];
   /** A query that takes as long is a WARN event with its SQL, without binds: 500 ms unless set, on SQLite 50 ms. */
   readonly slowQueryMs?: number;
+  /** The migrations in their order: values, lists of values, and folders (`migrationsIn`). */
+  readonly migrations?: readonly (MigrationSource | readonly Migration[])[];
+  /** True: the start applies the pending migrations. Otherwise the start fails and names them. */
+  readonly migrate?: boolean;
 }
 
-const OPTIONS: OptionNames<DatabaseOptions> = { name: true, plugins: true, slowQueryMs: true };
+const OPTIONS: OptionNames<DatabaseOptions> = {
+  name: true,
+  plugins: true,
+  slowQueryMs: true,
+  migrations: true,
+  migrate: true,
+};
 
 export abstract class Database<Tables> extends Subsystem {
   readonly kind = "database";
@@ -56,6 +68,9 @@ export abstract class Database<Tables> extends Subsystem {
 
   /** Kysely on this database. Its statements run in the transaction of the code that executes them. */
   readonly query: Kysely<Tables>;
+
+  /** Applies and undoes migrations, and tells which are pending. */
+  readonly migrations: Migrator;
 
   private statements: Statements | undefined = undefined;
   private readonly transactions = new Transactions(() => this.ready());
@@ -70,6 +85,11 @@ export abstract class Database<Tables> extends Subsystem {
     checkOptionNames(options, OPTIONS, `new ${new.target.name}`);
     if (!(driver instanceof DatabaseDriver)) throw withoutDriver(new.target.name);
     this.name = options.name ?? new.target.name;
+    this.migrations = new Migrator(
+      () => this.ready(),
+      options.migrations ?? [],
+      () => this.transactions.refuseSecondConnection(),
+    );
     this.query = queryBuilder(driver.dialect, this.sink(), options.plugins ?? []);
   }
 
@@ -83,6 +103,13 @@ export abstract class Database<Tables> extends Subsystem {
       await driver.start();
     } catch (error) {
       throw this.ready().errorOf(error);
+    }
+    if (this.migrations.isEmpty) return;
+    try {
+      await (this.options.migrate === true ? this.migrations.run() : this.migrations.throwIfPending());
+    } catch (error) {
+      await this.driver.stop();
+      throw error;
     }
   }
 

@@ -2,6 +2,7 @@
  * The transactions of one database: who is in which, what runs again after a conflict, and what waits for the commit. Where the running
  * code is in a transaction is known from the scope that `inCommitScope` carries along.
  */
+import { FrameworkError } from "../errors/framework-error.js";
 import { currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
 import { tracing } from "../tracing/tracing.js";
@@ -44,6 +45,16 @@ export class Transactions {
     const level = this.level();
     if (level === undefined) void runAfterCommit([work], this.statements().host.name);
     else level.afterCommit(work);
+  }
+
+  /** Work on a connection of its own, inside a transaction that holds another one, may wait for itself. */
+  refuseSecondConnection(): void {
+    if (this.level() === undefined) return;
+    throw new FrameworkError(
+      `${this.statements().host.name}: this needs a connection of its own, and the code runs in a transaction, which holds one. ` +
+        "Call it outside of db.transaction(…), or with db.afterCommit(…).",
+      { code: "E_DB_SECOND_CONNECTION" },
+    );
   }
 
   /** The innermost transaction of the database that the running code is in. */

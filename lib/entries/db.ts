@@ -24,5 +24,13 @@ export {
   type MigrationLock,
   type TransactionStatus,
 } from "../db/driver.js";
+export {
+  MigrationFolder,
+  migrationsIn,
+  type Migration,
+  type MigrationSource,
+  type MigrationTables,
+} from "../db/migration.js";
+export type { MigrationStatus, Migrator } from "../db/migrator.js";
 export type { TransactionRun } from "../db/transaction-level.js";
 export type { TransactionOptions } from "../db/transaction-options.js";

@@ -1,0 +1,99 @@
+/** The connection of a migration, and the query builders that use it alone. */
+import type { Kysely } from "kysely";
+import { FrameworkError } from "../errors/framework-error.js";
+import { isLost, UnknownOutcomeError } from "./database-error.js";
+import type { DriverConnection, DriverResult } from "./driver.js";
+import { type BuiltStatement, queryBuilder } from "./kysely.js";
+import type { MigrationRecordTables } from "./migration-records.js";
+import type { Migration, MigrationTables } from "./migration.js";
+import { giveBack } from "./root-transaction.js";
+import type { Statements } from "./statements.js";
+
+/** One connection by two names: for the migration, and for the table of what was applied. */
+export interface MigrationDatabase {
+  readonly tables: Kysely<MigrationTables>;
+  readonly records: Kysely<MigrationRecordTables>;
+}
+
+export class MigrationSession {
+  readonly database: MigrationDatabase;
+  /** The statements that changed something, or may have. */
+  changes = 0;
+  private lost: unknown = undefined;
+
+  private constructor(
+    private readonly statements: Statements,
+    private readonly connection: DriverConnection,
+  ) {
+    const { dialect } = statements.driver;
+    const sink = { execute: (statement: BuiltStatement) => this.execute(statement), stream: refuseStream };
+    this.database = { tables: queryBuilder(dialect, sink, []), records: queryBuilder(dialect, sink, []) };
+  }
+
+  /** @throws DatabaseError */
+  static async open(statements: Statements): Promise<MigrationSession> {
+    try {
+      const connection = await statements.driver.connect({ readOnly: false, isMigration: true });
+      return new MigrationSession(statements, connection);
+    } catch (error) {
+      throw statements.errorOf(error);
+    }
+  }
+
+  isTransactional({ transaction = true }: Migration): boolean {
+    return transaction && this.statements.driver.hasTransactionalSchema;
+  }
+
+  /** Commits if `work` returns, and rolls back if it throws. */
+  async inTransaction<T>(work: (db: MigrationDatabase) => Promise<T>): Promise<T> {
+    await this.step(() => this.connection.begin({ readOnly: false }));
+    let result: T;
+    try {
+      result = await work(this.database);
+    } catch (error) {
+      // The first error counts.
+      await this.step(() => this.connection.rollback()).catch(() => {});
+      throw error;
+    }
+    await this.commit();
+    return result;
+  }
+
+  close(): void {
+    giveBack(this.connection, this.lost);
+  }
+
+  private async commit(): Promise<void> {
+    try {
+      await this.step(() => this.connection.commit());
+    } catch (error) {
+      if (isLost(error)) throw new UnknownOutcomeError("the commit of a migration");
+      await this.connection.rollback().catch(() => {});
+      throw error;
+    }
+  }
+
+  private execute({ sql, parameters, operation, isRead }: BuiltStatement): Promise<DriverResult> {
+    return this.statements.report(operation, sql, () =>
+      this.step(async () => {
+        const result = await this.connection.query({ sql, parameters, isRead });
+        if (!isRead && !sql.includes("framework_migrations")) this.changes++;
+        return result;
+      }, sql),
+    );
+  }
+
+  private async step<T>(work: () => Promise<T>, sql?: string): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const known = this.statements.errorOf(error, undefined, sql);
+      if (isLost(known)) this.lost = known;
+      throw known;
+    }
+  }
+}
+
+function refuseStream(): never {
+  throw new FrameworkError("rows cannot be streamed yet: read them in pages", { code: "E_DB_STREAM" });
+}

@@ -1,0 +1,233 @@
+/**
+ * `db.migrations`: applies and undoes the migrations of a database. Several instances may start at once: a lock lets one of them migrate,
+ * and the others see that it is done. A migration that was edited after it ran is refused, and so is one of which half may be applied.
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { tracing } from "../tracing/tracing.js";
+import { UnknownOutcomeError } from "./database-error.js";
+import { checksumOf, loadMigrations, type Migration, type MigrationSource } from "./migration.js";
+import {
+  createRecords,
+  deleteRecord,
+  insertRecord,
+  markDone,
+  markStarted,
+  type MigrationRecord,
+  MIGRATION_TABLE,
+  readRecords,
+} from "./migration-records.js";
+import { MigrationSession, type MigrationDatabase } from "./migration-session.js";
+import type { Statements } from "./statements.js";
+
+const log = tracing.target("framework::db::migrations");
+
+const LOCK_WAIT_MS = 60_000;
+
+type MigrationSources = readonly (MigrationSource | readonly Migration[])[];
+
+export interface MigrationStatus {
+  readonly name: string;
+  readonly state: "done" | "pending" | "started" | "edited";
+}
+
+export class Migrator {
+  constructor(
+    private readonly statements: () => Statements,
+    private readonly sources: MigrationSources,
+    private readonly checkCaller: () => void,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.sources.length === 0;
+  }
+
+  /** All migrations of the application in their order. */
+  async status(): Promise<readonly MigrationStatus[]> {
+    const migrations = await loadMigrations(this.sources);
+    const records = await this.inSession((session) => session.inTransaction((db) => recordsOf(db)));
+    return migrations.map((migration) => ({ name: migration.name, state: stateOf(migration, records) }));
+  }
+
+  /**
+   * Applies the pending migrations, and returns their names.
+   *
+   * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; what a migration throws
+   */
+  async run(): Promise<readonly string[]> {
+    const migrations = await loadMigrations(this.sources);
+    return this.locked(async (session) => {
+      await this.check(session, migrations);
+      const applied: string[] = [];
+      for (const migration of migrations) if (await this.apply(session, migration)) applied.push(migration.name);
+      return applied;
+    });
+  }
+
+  /**
+   * Undoes the last `count` migrations, the last one first, and returns their names.
+   *
+   * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`; as `run`
+   */
+  async rollback(count = 1): Promise<readonly string[]> {
+    const migrations = await loadMigrations(this.sources);
+    return this.locked(async (session) => {
+      const records = await this.check(session, migrations);
+      const undone: string[] = [];
+      for (const { name } of records.toReversed().slice(0, count)) {
+        await this.undo(session, migrations.find((each) => each.name === name) ?? { name, up: unknownMigration });
+        undone.push(name);
+      }
+      return undone;
+    });
+  }
+
+  /** @throws FrameworkError `E_DB_PENDING` naming the pending ones; as `run` */
+  async throwIfPending(): Promise<void> {
+    const status = await this.status();
+    refuse(status);
+    const pending = status.flatMap(({ name, state }) => (state === "pending" ? [name] : []));
+    if (pending.length === 0) return;
+    throw new FrameworkError(
+      `${this.statements().host.name} lacks ${pending.length} migrations: ${pending.join(", ")}. ` +
+        "Call db.migrations.run() before the deployment, or give the database the option { migrate: true }.",
+      { code: "E_DB_PENDING" },
+    );
+  }
+
+  private async check(
+    session: MigrationSession,
+    migrations: readonly Migration[],
+  ): Promise<readonly MigrationRecord[]> {
+    const records = await session.inTransaction((db) => recordsOf(db));
+    refuse(migrations.map((migration) => ({ name: migration.name, state: stateOf(migration, records) })));
+    const unknown = records.filter(({ name }) => !migrations.some((each) => each.name === name));
+    // An older version of the application may start again after a newer one has migrated.
+    for (const { name } of unknown) log.warn("applied migration is unknown", { migration: name });
+    return records;
+  }
+
+  /** False if another instance has applied it meanwhile. */
+  private async apply(session: MigrationSession, migration: Migration): Promise<boolean> {
+    const began = this.statements().host.clock.monotonic();
+    const isApplied = session.isTransactional(migration)
+      ? await session.inTransaction((db) => this.applyWhole(db, migration))
+      : await this.applyInSteps(session, migration);
+    const elapsed = this.statements().host.clock.monotonic() - began;
+    if (isApplied) log.info("migration applied", { migration: migration.name, duration_ms: Math.trunc(elapsed) });
+    return isApplied;
+  }
+
+  private async applyWhole(db: MigrationDatabase, migration: Migration): Promise<boolean> {
+    if (await isRecorded(db.records, migration)) return false;
+    await migration.up(db.tables);
+    await insertRecord(db.records, recordOf(migration, "done"), this.statements().host.clock);
+    return true;
+  }
+
+  /** Without a transaction the record says that it began, and later that it is done. */
+  private async applyInSteps(session: MigrationSession, migration: Migration): Promise<boolean> {
+    const { database: db } = session;
+    if (await isRecorded(db.records, migration)) return false;
+    await insertRecord(db.records, recordOf(migration, "started"), this.statements().host.clock);
+    const before = session.changes;
+    try {
+      await migration.up(db.tables);
+    } catch (error) {
+      if (session.changes === before && !(error instanceof UnknownOutcomeError))
+        await deleteRecord(db.records, migration.name);
+      throw error;
+    }
+    await markDone(db.records, migration.name);
+    return true;
+  }
+
+  private async undo(session: MigrationSession, migration: Migration): Promise<void> {
+    const { name } = migration;
+    if (migration.down === undefined) throw withoutDown(name);
+    if (session.isTransactional(migration)) {
+      await session.inTransaction(async (db) => {
+        await migration.down?.(db.tables);
+        await deleteRecord(db.records, name);
+      });
+    } else {
+      await markStarted(session.database.records, name);
+      await migration.down(session.database.tables);
+      await deleteRecord(session.database.records, name);
+    }
+    log.info("migration undone", { migration: name });
+  }
+
+  private async locked<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
+    this.checkCaller();
+    const statements = this.statements();
+    const lock = await statements.driver.lockMigrations(LOCK_WAIT_MS).catch((error: unknown) => {
+      throw statements.errorOf(error);
+    });
+    try {
+      return await this.inSession(work);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  private async inSession<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
+    this.checkCaller();
+    const session = await MigrationSession.open(this.statements());
+    try {
+      return await work(session);
+    } finally {
+      session.close();
+    }
+  }
+}
+
+async function recordsOf(db: MigrationDatabase): Promise<readonly MigrationRecord[]> {
+  await createRecords(db.records);
+  return readRecords(db.records);
+}
+
+async function isRecorded(records: MigrationDatabase["records"], { name }: Migration): Promise<boolean> {
+  const all = await readRecords(records);
+  return all.some((each) => each.name === name);
+}
+
+function recordOf(migration: Migration, state: MigrationRecord["state"]): Omit<MigrationRecord, "position"> {
+  return { name: migration.name, checksum: checksumOf(migration), state };
+}
+
+function stateOf(migration: Migration, records: readonly MigrationRecord[]): MigrationStatus["state"] {
+  const record = records.find(({ name }) => name === migration.name);
+  if (record === undefined) return "pending";
+  if (record.state === "started") return "started";
+  return record.checksum === checksumOf(migration) ? "done" : "edited";
+}
+
+function refuse(status: readonly MigrationStatus[]): void {
+  for (const { name, state } of status) {
+    if (state === "edited") throw edited(name);
+    if (state === "started") throw halfApplied(name);
+  }
+}
+
+function edited(name: string): FrameworkError {
+  return new FrameworkError(
+    `the migration ${name} was edited after it had run: restore its text, and write a new migration for the change`,
+    { code: "E_DB_MIGRATION_EDITED" },
+  );
+}
+
+function halfApplied(name: string): FrameworkError {
+  return new FrameworkError(
+    `the migration ${name} began and did not end, so half of it may be applied. Compare the schema with it. Then delete its row of ` +
+      `${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
+    { code: "E_DB_MIGRATION_HALF" },
+  );
+}
+
+function withoutDown(name: string): FrameworkError {
+  return new FrameworkError(`the migration ${name} cannot be undone: it has no down`, { code: "E_DB_MIGRATION_DOWN" });
+}
+
+async function unknownMigration(): Promise<never> {
+  throw new Error("a migration that the application does not have");
+}

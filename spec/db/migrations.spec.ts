@@ -1,0 +1,243 @@
+/** Migrations: applied once and in order, undone, refused when edited or half applied. */
+import { Database, type DatabaseOptions, type Migration, migrationsIn } from "@stagecraft/framework/db";
+import { sqlite } from "@stagecraft/framework/db/sqlite";
+import { expect } from "chai";
+import { sql } from "kysely";
+import { mkdir, writeFile } from "node:fs/promises";
+import { checksumOf } from "../../lib/db/migration.js";
+import { eventsOf } from "../support/events-of.js";
+import { rejectionOf } from "../support/rejection-of.js";
+import { temporaryFolder } from "./shop-database.js";
+
+class ShopDatabase extends Database<Record<string, Record<string, unknown>>> implements AsyncDisposable {
+  async tables(): Promise<readonly string[]> {
+    const { rows } = await sql<{ name: string }>`
+      select name from sqlite_schema where type = 'table' and name not like 'framework_%' order by name`.execute(
+      this.query,
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+const table = (name: string): Migration => ({
+  name: `create-${name}`,
+  up: (db) => db.schema.createTable(name).addColumn("id", "integer").execute(),
+  down: (db) => db.schema.dropTable(name).execute(),
+});
+
+const code = (name: string): string =>
+  `export const up = (db) => db.schema.createTable("${name}").addColumn("id", "integer").execute();`;
+
+async function doNothing(): Promise<void> {}
+
+/** The checksum of a function with this text. */
+function of(text: string): string {
+  return checksumOf({ name: "x", up: Object.assign(doNothing.bind(null), { toString: () => text }) });
+}
+
+/** The same database with another list, as the next version of an application has it. */
+async function started(file: string, migrations: DatabaseOptions["migrations"] = [], migrate = true) {
+  const db = new ShopDatabase(sqlite(file), { migrations, migrate });
+  await db.start();
+  return db;
+}
+
+describe("migrations", () => {
+  it("are applied at the start, once and in order", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    await (await started(file, [table("a")])).stop();
+    await using db = await started(file, [table("a"), [table("b"), table("c")]]);
+
+    expect(await db.tables()).to.deep.equal(["a", "b", "c"]);
+    expect(await db.migrations.run()).to.deep.equal([]);
+    expect(await db.migrations.status()).to.deep.equal(
+      ["create-a", "create-b", "create-c"].map((name) => ({ name, state: "done" })),
+    );
+  });
+
+  it("that are pending stop a start that may not apply them, and are named", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    await (await started(file, [table("a")])).stop();
+
+    const error = await rejectionOf(started(file, [table("a"), table("b")], false));
+
+    expect(error).to.include({ code: "E_DB_PENDING" });
+    expect(error.message).to.contain("lacks 1 migrations: create-b.");
+  });
+
+  it("come from the files of a folder, in the order of their names", async () => {
+    await using folder = await temporaryFolder();
+    await mkdir(folder.file("steps"));
+    await writeFile(folder.file("steps/002-b.mjs"), code("b"));
+    await writeFile(folder.file("steps/001-a.mjs"), code("a"));
+    await writeFile(folder.file("steps/001-a.d.mts"), "export {};");
+    await using db = await started(":memory:", [migrationsIn(folder.file("steps"))]);
+
+    expect((await db.migrations.status()).map(({ name }) => name)).to.deep.equal(["001-a", "002-b"]);
+    expect(await db.tables()).to.deep.equal(["a", "b"]);
+  });
+
+  it("with one name, with an impossible name, or without up are refused", async () => {
+    await using folder = await temporaryFolder();
+    await mkdir(folder.file("steps"));
+    await writeFile(folder.file("steps/001.mjs"), "export const down = () => {};");
+
+    for (const list of [
+      [table("a"), table("a")],
+      [{ ...table("a"), name: "no name" }],
+      [migrationsIn(folder.file("steps"))],
+      [migrationsIn(folder.file("missing"))],
+    ])
+      expect(await rejectionOf(started(":memory:", list))).to.include({ code: "E_DB_MIGRATION_FILE" });
+  });
+
+  it("that fail are rolled back whole; those before stay", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    const failing: Migration = {
+      name: "fail",
+      up: async (db) => {
+        await db.schema.createTable("half").addColumn("id", "integer").execute();
+        await sql`select * from nowhere`.execute(db);
+      },
+    };
+
+    expect(await rejectionOf(started(file, [table("a"), failing]))).to.include({ code: "E_DB" });
+    await using db = await started(file, [table("a")], false);
+
+    expect(await db.tables()).to.deep.equal(["a"]);
+  });
+
+  it("that were edited after they ran are refused by name", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    await (await started(file, [table("a")])).stop();
+    const edited: Migration = { ...table("a"), up: (db) => sql`create table z (id integer)`.execute(db) };
+
+    const error = await rejectionOf(started(file, [edited]));
+
+    expect(error).to.include({ code: "E_DB_MIGRATION_EDITED" });
+    expect(error.message).to.contain("create-a");
+  });
+
+  it("outside of a transaction leave a mark when they fail half-way, which stops the next start", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    let fails = true;
+    const half: Migration = {
+      name: "half",
+      transaction: false,
+      up: async (db) => {
+        await db.schema.createTable("half").addColumn("id", "integer").execute();
+        if (fails) throw new Error("killed");
+      },
+    };
+
+    expect((await rejectionOf(started(file, [half]))).message).to.equal("killed");
+    fails = false;
+    const error = await rejectionOf(started(file, [half]));
+
+    expect(error).to.include({ code: "E_DB_MIGRATION_HALF" });
+    expect(error.message).to.contain("the migration half began");
+  });
+
+  it("outside of a transaction that failed before their first change run again", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    let fails = true;
+    const early: Migration = {
+      name: "early",
+      transaction: false,
+      up: async (db) => {
+        if (fails) throw new Error("no network");
+        await db.schema.createTable("done").addColumn("id", "integer").execute();
+      },
+    };
+
+    await rejectionOf(started(file, [early]));
+    fails = false;
+    await using db = await started(file, [early]);
+
+    expect(await db.tables()).to.deep.equal(["done"]);
+  });
+
+  it("run once when two instances start at once", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    let runs = 0;
+    const slow: Migration = {
+      name: "slow",
+      up: async (db) => {
+        runs++;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        await db.schema.createTable("slow").addColumn("id", "integer").execute();
+      },
+    };
+
+    const all = await Promise.all([1, 2, 3].map(() => started(file, [table("a"), slow, table("b")])));
+
+    expect(runs).to.equal(1);
+    for (const db of all) await db.stop();
+  });
+
+  it("are undone in reverse, and applied again", async () => {
+    await using db = await started(":memory:", [table("a"), table("b"), table("c")]);
+
+    expect(await db.migrations.rollback(2)).to.deep.equal(["create-c", "create-b"]);
+    expect(await db.tables()).to.deep.equal(["a"]);
+    expect(await db.migrations.run()).to.deep.equal(["create-b", "create-c"]);
+  });
+
+  it("without down are not undone", async () => {
+    await using db = await started(":memory:", [
+      { name: "one-way", up: (tables) => sql`create table a (id)`.execute(tables) },
+    ]);
+
+    expect(await rejectionOf(db.migrations.rollback())).to.include({ code: "E_DB_MIGRATION_DOWN" });
+    expect(await db.tables()).to.deep.equal(["a"]);
+  });
+
+  it("of a newer version are left alone by an older one, with a WARN event", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    await (await started(file, [table("a"), table("b")])).stop();
+
+    const events = await eventsOf(async () => (await started(file, [table("a")])).stop());
+
+    expect(events.filter((event) => event.includes("applied migration is unknown migration=create-b"))).to.have.length(
+      1,
+    );
+  });
+
+  it("are refused in a transaction, which holds the connection", async () => {
+    await using db = await started(":memory:", [table("a")]);
+    const nested = db.transaction(() => db.migrations.run());
+
+    expect(await rejectionOf(nested)).to.include({ code: "E_DB_SECOND_CONNECTION" });
+  });
+});
+
+describe("the checksum of a migration", () => {
+  // What a compiler, a formatter or a loader changes.
+  const forms = [
+    "async (db) => { await db.schema.createTable('a').execute(); }",
+    'async (db) => {\n  // the table\n  await db.schema.createTable("a").execute()\n}',
+    "async(db)=>{await db.schema.createTable(`a`).execute();/* done */}",
+    'async (db) => { await (db.schema.createTable("a",).execute()); }',
+  ];
+
+  it("is that of the JavaScript that a compiler makes of it", () => {
+    expect(new Set(forms.map(of)).size).to.equal(1);
+    expect(of("async (db) => (0, kysely_1.sql) `x`")).to.equal(of("async (db) => sql`x`"));
+  });
+
+  it("changes with the text", () => {
+    expect(of("async (db) => { await db.schema.createTable('b').execute(); }")).not.to.equal(of(forms[0] ?? ""));
+  });
+});
