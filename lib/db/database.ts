@@ -29,7 +29,7 @@ import type { SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
 import { DatabaseDriver, type DriverResult, type DriverStatement } from "./driver.js";
-import { type BuiltStatement, queryBuilder } from "./kysely.js";
+import { type BuiltStatement, queryBuilder, rawStatement } from "./kysely.js";
 import { isLost } from "./database-error.js";
 import type { Migration, MigrationSource } from "./migration.js";
 import { Migrator } from "./migrator.js";
@@ -119,7 +119,7 @@ export abstract class Database<Tables> extends Subsystem {
 
   override async probe(signal: AbortSignal): Promise<void> {
     try {
-      await this.driver.probe(signal);
+      await this.ready().driver.probe(signal);
     } catch (error) {
       throw this.ready().errorOf(error, signal);
     }
@@ -166,6 +166,25 @@ export abstract class Database<Tables> extends Subsystem {
     this.transactions.afterCommit(work);
   }
 
+  /**
+   * Runs one statement of SQL, with placeholders in the form of the engine, and returns its rows: for a seed or a script. In code, prefer
+   * `query`, and `sql` of Kysely, which write the placeholders.
+   */
+  async run(text: string, binds: readonly unknown[] = []): Promise<DriverResult["rows"]> {
+    return (await this.sink().execute(rawStatement(text, binds))).rows;
+  }
+
+  /** @internal */
+  statementsOf(): Statements {
+    return this.ready();
+  }
+
+  /** Until it is called again, everything goes to this driver, which is started. @internal */
+  replaceDriver(driver: DatabaseDriver): void {
+    const { host } = this.ready();
+    this.statements = new Statements(driver, host, this.options.slowQueryMs ?? driver.slowQueryMs);
+  }
+
   private sink() {
     return {
       execute: (statement: BuiltStatement) =>
@@ -200,7 +219,7 @@ export abstract class Database<Tables> extends Subsystem {
 
   private async connect(readOnly: boolean, signal: AbortSignal | undefined) {
     try {
-      return await this.driver.connect({ readOnly, signal });
+      return await this.ready().driver.connect({ readOnly, signal });
     } catch (error) {
       throw this.ready().errorOf(error, signal);
     }

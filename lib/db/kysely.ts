@@ -127,6 +127,11 @@ function statementOf({ query, sql, parameters }: CompiledQuery): BuiltStatement 
   return { sql, parameters, operation, isRead: operation === "select" ? isPlainSelect(query) : isRawRead(sql) };
 }
 
+/** A statement that the application wrote itself. */
+export function rawStatement(sql: string, parameters: readonly unknown[]): BuiltStatement {
+  return { sql, parameters, operation: "raw", isRead: isRawRead(sql) };
+}
+
 /** False for a select whose `with` holds anything but selects: PostgreSQL allows writes there. */
 function isPlainSelect(query: CompiledQuery["query"]): boolean {
   if (query.kind !== "SelectQueryNode") return false;

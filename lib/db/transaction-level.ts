@@ -7,6 +7,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { type CommitScope, currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
 import type { DriverResult, DriverStatement } from "./driver.js";
 import { type RootTransaction, transactionOver } from "./root-transaction.js";
+import { Turns } from "./turns.js";
 
 export interface TransactionRun {
   /** 1 for the first run of the function, 2 for the second, … */
@@ -129,22 +130,4 @@ function swallowed(database: string): FrameworkError {
   const error = new FrameworkError("The transaction failed.", { code: "E_DB_TRANSACTION_FAILED" });
   error.message = `${database}: a statement of the nested transaction failed, and its function returned as if it had not. The nested transaction is rolled back.`;
   return error;
-}
-
-/** Runs one piece of work after the other, in the order of the calls. */
-class Turns {
-  private isBusy = false;
-  private readonly waiting: (() => void)[] = [];
-
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.isBusy) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.isBusy = true;
-    try {
-      return await work();
-    } finally {
-      const next = this.waiting.shift();
-      if (next === undefined) this.isBusy = false;
-      else next();
-    }
-  }
 }

@@ -16,6 +16,7 @@ export { testApp, type TestApp } from "../testing/test-app.js";
 export type { AnyRequestOptions, TestClient, TestResponse } from "../testing/test-client.js";
 export type { RequestOptions } from "../testing/transport.js";
 export type { RawOptions } from "../testing/raw-exchange.js";
+export { obeysDatabase, type ContractDatabase } from "../testing/obeys-database.js";
 export { obeysCache, type CacheContractOptions } from "../testing/obeys-cache.js";
 export { obeysStorage } from "../testing/obeys-storage.js";
 export { obeysMailer, type MailerContractOptions } from "../testing/obeys-mailer.js";

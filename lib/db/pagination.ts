@@ -1,0 +1,118 @@
+/**
+ * Pages of a query. `pageOf` counts: it is for tables with page numbers. `after` continues behind the last row that the client has: it is
+ * for long and for growing lists, and does not slow down at the end.
+ *
+ * @example
+ * await pageOf(db.query.selectFrom("links").selectAll().orderBy("slug"), { page: 2, size: 20 });
+ * await after(db.query.selectFrom("links").selectAll(), { by: [["created", "desc"], ["id", "desc"]], size: 20, cursor });
+ */
+import type { SelectQueryBuilder } from "kysely";
+import { BadRequestError, FrameworkError } from "../errors/framework-error.js";
+import { valueText } from "../errors/value-text.js";
+
+const MAX_SIZE = 1_000;
+const MAX_CURSOR_LENGTH = 2_048;
+
+export interface NumberedPage<Row> {
+  readonly rows: readonly Row[];
+  /** From 1. */
+  readonly page: number;
+  readonly size: number;
+  /** Rows of all pages. */
+  readonly total: number;
+  readonly pages: number;
+}
+
+export interface CursorPage<Row> {
+  readonly rows: readonly Row[];
+  /** For the next page; absent on the last one. A text for a URL; it holds the values of the order columns. */
+  readonly next?: string;
+}
+
+/** The page with a number, and the number of all rows. The query has an order, and no `group by`. @throws FrameworkError `E_DB_PAGE` */
+export async function pageOf<Tables, Table extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  { page, size }: { readonly page: number; readonly size: number },
+): Promise<NumberedPage<Row>> {
+  checkSize(size);
+  if (!Number.isSafeInteger(page) || page < 1 || page > Number.MAX_SAFE_INTEGER / size)
+    throw pageError(`the page ${valueText(page)} does not exist: pages are whole numbers from 1`);
+  const rows = await query
+    .limit(size)
+    .offset((page - 1) * size)
+    .execute();
+  const counted = await query
+    .clearSelect()
+    .clearOrderBy()
+    .select((eb) => eb.fn.countAll().as("total"))
+    .executeTakeFirstOrThrow();
+  // The types of Kysely cannot follow an alias behind tables that are a parameter.
+  const total = Number((counted as { readonly total: unknown }).total);
+  return { rows, page, size, total, pages: Math.ceil(total / size) };
+}
+
+export interface AfterOptions<Row> {
+  /** The order: columns that the query selects, without nulls, and the last one unique. */
+  readonly by: readonly (readonly [column: keyof Row & string, direction: "asc" | "desc"])[];
+  readonly size: number;
+  /** `next` of the page before, as the client sent it. */
+  readonly cursor?: string | undefined;
+}
+
+/** The rows behind a cursor. @throws BadRequestError `E_DB_CURSOR` for a text that is no cursor; FrameworkError `E_DB_PAGE` */
+export async function after<Tables, Table extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  { by, size, cursor }: AfterOptions<Row>,
+): Promise<CursorPage<Row>> {
+  checkSize(size);
+  let built = query;
+  if (cursor !== undefined) {
+    const values = readCursor(cursor, by.length);
+    built = built.where((eb) => {
+      // Behind in the first column, or equal there and behind in the second, …
+      const alternatives = by.map(([column, direction], index) => {
+        const equal = by.slice(0, index).map(([each], at) => eb(eb.ref(each as never), "=", values[at] as never));
+        return eb.and([...equal, eb(eb.ref(column as never), direction === "asc" ? ">" : "<", values[index] as never)]);
+      });
+      return eb.or(alternatives);
+    });
+  }
+  for (const [column, direction] of by) built = built.orderBy(column as never, direction);
+  const rows = await built.limit(size + 1).execute();
+  const last = rows.length > size ? rows[size - 1] : undefined;
+  if (last === undefined) return { rows };
+  return { rows: rows.slice(0, size), next: writeCursor(by.map(([column]) => last[column])) };
+}
+
+function writeCursor(values: readonly unknown[]): string {
+  return Buffer.from(
+    JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value)),
+  ).toString("base64url");
+}
+
+function readCursor(text: string, count: number): readonly (string | number)[] {
+  const values = text.length > MAX_CURSOR_LENGTH ? undefined : parsed(text);
+  const isValid =
+    Array.isArray(values) &&
+    values.length === count &&
+    values.every((value) => typeof value === "string" || typeof value === "number");
+  if (!isValid) throw new BadRequestError("the cursor is not one of this list", { code: "E_DB_CURSOR" });
+  return values;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function checkSize(size: number): void {
+  if (Number.isInteger(size) && size >= 1 && size <= MAX_SIZE) return;
+  throw pageError(`a page of ${valueText(size)} rows: use a whole number from 1 to ${MAX_SIZE}`);
+}
+
+function pageError(text: string): FrameworkError {
+  return new BadRequestError(text, { code: "E_DB_PAGE" });
+}

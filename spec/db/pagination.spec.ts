@@ -1,0 +1,68 @@
+/** Pages of a query, by number and by cursor. */
+import { after, pageOf } from "@stagecraft/framework/db";
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { rejectionOf } from "../support/rejection-of.js";
+import { type ShopDatabase, shopDatabase } from "./shop-database.js";
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const articles = (db: ShopDatabase) => db.query.selectFrom("articles").select(["id", "stock"]);
+
+describe("pageOf", () => {
+  it("returns the rows of a page and the number of all", async () => {
+    await using db = await shopDatabase();
+    for (const name of ["a", "b", "c"]) await db.add(name);
+
+    const page = await pageOf(articles(db).orderBy("id"), { page: 2, size: 2 });
+
+    expect(page).to.deep.equal({ rows: [{ id: 3, stock: 1 }], page: 2, size: 2, total: 3, pages: 2 });
+  });
+
+  it("refuses a page and a size that no client needs", async () => {
+    await using db = await shopDatabase();
+
+    for (const wrong of [
+      { page: 0, size: 1 },
+      { page: 1.5, size: 1 },
+      { page: 1, size: 100_000 },
+      { page: NaN, size: 1 },
+    ])
+      expect(await rejectionOf(pageOf(articles(db), wrong))).to.include({ code: "E_DB_PAGE", status: 400 });
+  });
+});
+
+describe("after", () => {
+  it("returns every row once, in the order of several columns, for any size", async () => {
+    await using db = await shopDatabase();
+    const stocks = [3, 1, 2, 3, 1, 3, 2];
+    for (const [index, stock] of stocks.entries()) await db.add(`article ${index}`, stock);
+    const by = [
+      ["stock", "desc"],
+      ["id", "asc"],
+    ] as const;
+    const expected = await articles(db).orderBy("stock", "desc").orderBy("id").execute();
+
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 9 }), async (size) => {
+        const seen: unknown[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await after(articles(db), { by, size, cursor });
+          seen.push(...page.rows);
+          cursor = page.next;
+        } while (cursor !== undefined);
+        expect(seen).to.deep.equal(expected);
+      }),
+    );
+  });
+
+  it("refuses a text that is no cursor of the list", async () => {
+    await using db = await shopDatabase();
+
+    for (const cursor of ["", "%%", encoded({}), encoded([]), encoded([[1]]), encoded([1, 2]), "a".repeat(4000)])
+      expect(await rejectionOf(after(articles(db), { by: [["id", "asc"]], size: 2, cursor }))).to.include({
+        code: "E_DB_CURSOR",
+        status: 400,
+      });
+  });
+});
