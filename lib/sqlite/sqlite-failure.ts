@@ -73,9 +73,27 @@ function withoutCode(error: unknown): DriverFailure {
 }
 
 function resultCodeOf(error: unknown): number | undefined {
-  const code: unknown = error instanceof Error && "errcode" in error ? error.errcode : undefined;
-  return typeof code === "number" ? code : undefined;
+  if (!(error instanceof Error)) return undefined;
+  if ("errcode" in error && typeof error.errcode === "number") return error.errcode;
+  // @photostructure/sqlite gives no number for a statement that returns rows.
+  return CODES_BY_MESSAGE.find(([beginning]) => error.message.startsWith(beginning))?.[1];
 }
+
+/** The fixed texts of SQLite. */
+const CODES_BY_MESSAGE: readonly (readonly [beginning: string, code: number])[] = [
+  ["UNIQUE constraint failed", 2067],
+  ["FOREIGN KEY constraint failed", 787],
+  ["NOT NULL constraint failed", 1299],
+  ["CHECK constraint failed", 275],
+  ["database is locked", 5],
+  ["database table is locked", 6],
+  ["attempt to write a readonly database", 8],
+  ["disk I/O error", 10],
+  ["database disk image is malformed", 11],
+  ["database or disk is full", 13],
+  ["unable to open database file", 14],
+  ["file is not a database", 26],
+];
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "";

@@ -254,6 +254,29 @@ describe("one call of SQLite", () => {
     expect(error).to.include({ code: "E_DB_SEVERAL_STATEMENTS" });
   });
 
+  it("fails with the same codes whether it returns rows or not", async () => {
+    await using db = await shopDatabase();
+    await db.add("tea");
+    const insert = db.query.insertInto("articles").returning("id");
+
+    expect(await rejectionOf(insert.values({ name: "tea", stock: 1 }).execute())).to.include({ code: "E_DB_UNIQUE" });
+    expect(await rejectionOf(insert.values({ name: "milk", stock: -1 }).execute())).to.include({ code: "E_DB_CHECK" });
+  });
+
+  it("that returns rows waits for the lock of another process too", async () => {
+    await using folder = await temporaryFolder();
+    await using holder = await shopDatabase(sqlite(folder.file("shop.db")));
+    await using db = new ShopDatabase(sqlite(folder.file("shop.db")));
+    await db.start();
+    const release = await lockOf(holder);
+
+    const inserted = db.query.insertInto("articles").values({ name: "tea", stock: 1 }).returning("name").execute();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await release();
+
+    expect(await inserted).to.deep.equal([{ name: "tea" }]);
+  });
+
   it("that cannot be prepared is an error with its SQL", async () => {
     await using db = await shopDatabase();
 
