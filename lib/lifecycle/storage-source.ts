@@ -100,9 +100,14 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
     if (this.isOver) return;
     this.end();
     // While a stream waits for a chunk, the end of its iterator waits too.
-    if (this.source instanceof Readable && !(this.source instanceof IncomingMessage)) this.source.destroy();
+    if (this.source instanceof Readable && !isClientRequest(this.source)) this.source.destroy();
     this.chunks.return?.().catch(() => {});
   }
+}
+
+/** A request that this process answers; the answer of another server has no method. */
+function isClientRequest(source: unknown): source is IncomingMessage {
+  return source instanceof IncomingMessage && typeof source.method === "string";
 }
 
 function wrongContent(): BadRequestError {

@@ -174,7 +174,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
         "日本語",
         "naïve",
         "\u{1F600}",
-        "x".repeat(255),
+        "x".repeat(200),
         ".hidden",
       ];
       const keys = names.map((name) => key(`names/${name}`));

@@ -1,0 +1,41 @@
+/**
+ * The errors of S3 as errors of a storage. The SDK's errors hold the key, the request and the answer of the service, so only name and
+ * status are kept.
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { driverFault, StorageFullError, StorageUnavailableError } from "../lifecycle/storage-errors.js";
+
+interface ServiceError {
+  readonly name?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
+}
+
+const FULL: ReadonlySet<string | undefined> = new Set(["EntityTooLarge", "QuotaExceeded", "XMinioStorageFull"]);
+
+/** The name, the status and the id of the request, with which the operator of the service finds it. */
+export function s3Fault(error: unknown): Error {
+  const fault = driverFault(error);
+  const { $metadata } = error as ServiceError;
+  if ($metadata?.httpStatusCode === undefined) return fault;
+  const id = $metadata.requestId === undefined ? "" : `, request ${$metadata.requestId}`;
+  fault.message = `the service answered ${fault.name} (${$metadata.httpStatusCode}${id})`;
+  return fault;
+}
+
+export function statusOf(error: unknown): number | undefined {
+  return (error as ServiceError).$metadata?.httpStatusCode;
+}
+
+/** No such object. A bucket that is missing is an error. */
+export function isMissing(error: unknown): boolean {
+  const { name } = error as ServiceError;
+  return name === "NoSuchKey" || (name === "NotFound" && statusOf(error) === 404);
+}
+
+/** @param signal its reason, where it has aborted, is the error */
+export function s3Error(error: unknown, signal?: AbortSignal): unknown {
+  if (signal?.aborted === true) return signal.reason;
+  if (error instanceof FrameworkError) return error;
+  const isFull = FULL.has((error as ServiceError).name) || statusOf(error) === 507;
+  return isFull ? new StorageFullError(s3Fault(error)) : new StorageUnavailableError(s3Fault(error));
+}
