@@ -60,7 +60,7 @@ async function createTable(db: ContractDatabase): Promise<void> {
   await db.run(`drop table if exists ${TABLE}`);
   await db.run(
     `create table ${TABLE} (id integer not null primary key, name varchar(100) not null, parent integer, ` +
-      `unique (name), foreign key (parent) references ${TABLE} (id))`,
+      `unique (name), foreign key (parent) references ${TABLE} (id))${db.driver.dialect === "mysql" ? " character set utf8mb4" : ""}`,
   );
 }
 
