@@ -9,6 +9,7 @@ import {
   provide,
   SecurityHeaders,
 } from "@stagecraft/framework";
+import { Mailer, MemoryMailer } from "@stagecraft/framework/mail";
 import type { Pages } from "@stagecraft/framework/pages";
 import { ADMIN_KEY } from "./accounts/accounts.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
@@ -24,6 +25,8 @@ const POLICY =
   "default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+export const SENDER = "links@localhost";
+
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
 /**
@@ -35,10 +38,11 @@ export function linksApplication(
   cache?: Cache,
   sessions: Sessions = newSessions(),
   pages: Pages = linkPages(),
+  mailer: Mailer = new MemoryMailer({ from: SENDER }),
 ) {
   const { corsOrigins, quota } = settings;
   return Application.create(LinksModule)
-    .provide(...bindings(settings, cache))
+    .provide(...bindings(settings, cache), provide(Mailer).useValue(mailer))
     .config(settings.config)
     .trustedProxies(settings.trustedProxies)
     .compression()

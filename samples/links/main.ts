@@ -1,5 +1,5 @@
 import { installLogging } from "@stagecraft/framework/observe";
-import { linksApplication } from "./application.js";
+import { linksApplication, SENDER } from "./application.js";
 import { Overview } from "./overview/overview.js";
 import { sessionsFrom } from "./sessions.js";
 import { settingsFrom } from "./settings.js";
@@ -10,7 +10,7 @@ const cache = await cacheAt(settings.redisUrl);
 const sessions = await sessionsFrom(settings.sessionKey, cache);
 
 installLogging("info,links=debug", ...telemetry.layers);
-const application = linksApplication(settings, cache, sessions)
+const application = linksApplication(settings, cache, sessions, undefined, await mailerAt(settings.smtpUrl))
   .provide(...telemetry.bindings)
   .build();
 application.resolve(Overview).stages = application.pipeline();
@@ -21,6 +21,13 @@ async function telemetryTo(endpoint: string | undefined) {
   if (endpoint === undefined) return { layers: [], bindings: [] };
   const { collectSpans } = await import("./telemetry.js");
   return collectSpans(endpoint);
+}
+
+/** Sends mails where the environment sets a mail server; otherwise they stay in memory, and no client is loaded. */
+async function mailerAt(url: string | undefined) {
+  if (url === undefined) return undefined;
+  const { mailServer } = await import("./mail-server.js");
+  return mailServer(url, SENDER);
 }
 
 /** One quota for all instances where the environment sets a Redis; otherwise one for each instance, and no driver is loaded. */

@@ -15,6 +15,7 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
     insiders: given.METRICS_ALLOW,
     upstreamUrl: given.UPSTREAM_URL,
     redisUrl: given.REDIS_URL,
+    smtpUrl: given.SMTP_URL,
     collector: given.OTLP_ENDPOINT,
     quota: perHour === undefined ? RateLimit.perSecond(perSecond).burst(2 * perSecond) : RateLimit.perHour(perHour),
   };
@@ -37,6 +38,8 @@ const VARIABLES = {
   UPSTREAM_URL: variable.url().optional(),
   /** The Redis that holds one quota for all instances. */
   REDIS_URL: variable.serverUrl("redis:", "rediss:").optional(),
+  /** The mail server. Without it mails stay in memory, where a debug build shows them at `/dev/mails`. */
+  SMTP_URL: variable.text().secret().optional(),
   /** The collector for spans. */
   OTLP_ENDPOINT: variable.url().optional(),
   /** The quota of a client: by the hour, or by the second with a burst of twice as many. */

@@ -1,10 +1,11 @@
-import { Context, Controller, redirect, ValidationError } from "@stagecraft/framework";
+import { Context, Controller, Events, redirect, ValidationError } from "@stagecraft/framework";
 import { clearHistory, page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
 import { signInPage, signUpPage } from "../contracts.js";
 import { home } from "../links.routes.js";
 import { sent } from "../sent.js";
 import { account } from "./account.routes.js";
+import { personJoined } from "./greeter.js";
 import { Credentials, NewPerson } from "./new-person.js";
 import { People } from "./people.js";
 import { signIn, signOut } from "./visitor.js";
@@ -12,7 +13,10 @@ import { signIn, signOut } from "./visitor.js";
 /** Signing up, in and out. A refused form leads back to its page, with an error at the field. */
 @Controller(account)
 export class AccountController {
-  constructor(private readonly people: People) {}
+  constructor(
+    private readonly people: People,
+    private readonly events: Events,
+  ) {}
 
   @account.signIn
   showSignIn() {
@@ -40,9 +44,10 @@ export class AccountController {
   async join(ctx: Context) {
     const again = redirect().route(account.signUp);
     try {
-      const { name, password } = await sent(ctx, NewPerson);
+      const { name, password, email } = await sent(ctx, NewPerson);
       if (!(await this.people.add(name, password))) return again.withErrors({ name: "that name is taken" });
       signIn(ctx, name);
+      await this.events.emit(personJoined, { name, email });
       Flash.of(ctx).success(`Welcome, ${name}.`);
       return redirect().route(home.index);
     } catch (error) {

@@ -1,9 +1,16 @@
+import { isMailAddress } from "@stagecraft/framework/mail";
 import { z } from "zod";
 
 /** The form of a sign-up. The upper limit of the password bounds the work of its hash. */
 export const NewPerson = z.object({
   name: z.string().regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens"),
   password: z.string().min(8, "at least 8 characters").max(200, "at most 200 characters"),
+  /** For a welcome. An empty field is none. */
+  email: z
+    .literal("")
+    .transform(() => undefined)
+    .or(z.string().refine(isMailAddress, "an address such as ada@example.org"))
+    .optional(),
 });
 
 /** The form of a sign-in, where every wrong entry has the same answer: fields that no account can have are `undefined`. */
