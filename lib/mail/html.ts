@@ -40,9 +40,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** @throws MailContentError `E_MAIL_HTML` for a value after `=` without quotes, and for a link with another scheme, such as `javascript:` */
 export function html(strings: TemplateStringsArray, ...values: readonly MailHtmlValue[]): MailHtml {
   let markup = strings[0] ?? "";
+  let isInTag = false;
   for (const [at, value] of values.entries()) {
     const before = strings[at] ?? "";
-    if (/=\s*$/.test(before)) throw wrongHtml('a value stands in an attribute without quotes: write name="${value}"');
+    isInTag = endsInTag(before, isInTag);
+    if (isInTag && /=\s*$/.test(before))
+      throw wrongHtml('a value stands in an attribute without quotes: write name="${value}"');
     const text = textOf(value);
     if (LINK.test(before)) checkLink(text);
     markup += text + (strings[at + 1] ?? "");
@@ -57,6 +60,12 @@ export function trustedHtml(markup: string): MailHtml {
 
 export function escapeMailText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** Whether a value after this part of the template stands inside a tag. */
+function endsInTag(part: string, wasInTag: boolean): boolean {
+  const [opened, closed] = [part.lastIndexOf("<"), part.lastIndexOf(">")];
+  return opened === closed ? wasInTag : opened > closed;
 }
 
 function textOf(value: MailHtmlValue): string {

@@ -35,6 +35,11 @@ describe("the HTML of a mail", () => {
     expect(bad.message).to.include("without quotes");
   });
 
+  it("allows an equals sign before a value in a text", () => {
+    expect(String(html`<p>1 + 1 = ${2}, and ${"a"} = ${"b"}</p>`)).to.equal("<p>1 + 1 = 2, and a = b</p>");
+    expect(errorOf(() => html`<p title="${"a"}" class=${"b"}></p>`)).to.have.property("code", "E_MAIL_HTML");
+  });
+
   it("allows links of http, https, mailto, tel and cid, and relative ones", () => {
     for (const link of [
       "https://example.org/?a=1&b=2",
