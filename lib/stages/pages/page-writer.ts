@@ -38,7 +38,7 @@ export interface WriterSettings {
   readonly render: RenderDocument;
   readonly assets: AssetTags;
   /** Renders the page on the server. It resolves to `undefined` where the browser does it. */
-  readonly renderOnServer: ((page: string) => Promise<RenderedPage | undefined>) | undefined;
+  readonly renderOnServer: ((page: string, component: string) => Promise<RenderedPage | undefined>) | undefined;
 }
 
 /** One try to show an error as a page. */
@@ -106,7 +106,9 @@ export class PageWriter {
     }
     const { renderOnServer } = this.settings;
     if (renderOnServer === undefined) return this.answerDocument(writing, json, undefined);
-    return renderOnServer(json).then((rendered) => this.answerDocument(writing, json, rendered));
+    return renderOnServer(json, writing.page.component).then((rendered) =>
+      this.answerDocument(writing, json, rendered),
+    );
   }
 
   private json({ ctx, page, visit, sharedProps }: Writing, resolved: ResolvedProps, flash: FlashContent): string {

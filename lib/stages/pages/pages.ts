@@ -10,6 +10,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { provide, type Binding } from "../../di/provide.js";
 import { nameOf } from "../../di/token.js";
+import { PAGE_RENDER } from "../../observe/request-span.js";
 import { tracing } from "../../tracing/tracing.js";
 import { profile } from "../../runtime/profile.js";
 import type { Layer } from "../../http/middleware.js";
@@ -129,9 +130,9 @@ export class Pages {
     const { renderer } = this;
     if (renderer === undefined) return undefined;
     const { mustRender = false } = this.options;
-    return async (page) => {
+    return async (page, component) => {
       try {
-        return await renderer.render(page);
+        return await log.span(PAGE_RENDER, { component }).run(() => renderer.render(page));
       } catch (error) {
         if (mustRender) throw error;
         log.warn("page not rendered on the server", describeThrown(error));

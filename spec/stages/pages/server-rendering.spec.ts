@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PAGE_RENDER } from "../../../lib/observe/request-span.js";
+import { listening } from "../../support/listening.js";
 import { listeningOn } from "../../support/listening-on.js";
 import { Page } from "../../../lib/stages/pages/page.js";
 import { PageRenderer, renderedPage, type RenderedPage } from "../../../lib/stages/pages/page-renderer.js";
@@ -13,6 +15,7 @@ import { testApp } from "../../../lib/testing/test-app.js";
 import { errorOf } from "../../support/error-of.js";
 import { inertia, pageIn, pagesApplication } from "../../support/page-visit.js";
 import { rejectionOf } from "../../support/rejection-of.js";
+import { TracingRecorder } from "../../support/tracing-recorder.js";
 
 /** As a page of the Vue adapter: the page is a variable of the module, and the renderer waits. */
 const LEAKY = `
@@ -218,6 +221,23 @@ describe("a page that the server renders", () => {
     const warnings = app.logs.lines().filter((line) => line.includes("page not rendered on the server"));
     expect(warnings).to.have.length(1);
     expect(warnings[0]).to.contain("no window").and.contain('"level":"WARN"');
+  });
+
+  it("is rendered in a span with its component, which says whether it failed", async () => {
+    for (const result of [async () => RENDERED, () => Promise.reject(new Error("no window"))]) {
+      const recorder = new TracingRecorder();
+      const built = application(new Scripted(result)).lifecycle({ drainDelayMs: 0 }).build();
+      await recorder.run(async () => {
+        const { server, url } = await listening(createServer());
+        const running = await built.serve(server);
+        await (await fetch(url)).text();
+        await running.stop();
+      });
+
+      const [span, ...more] = recorder.spans.filter(({ name }) => name === PAGE_RENDER);
+      expect(span).to.deep.include({ target: "framework::pages", fields: { component: "home" } });
+      expect([span?.outcome?.ok, more.length]).to.deep.equal([recorder.from("framework::pages").length === 0, 0]);
+    }
   });
 
   it("is rendered by the browser without a warning while the renderer starts", async () => {
