@@ -1,11 +1,14 @@
 /**
  * Writes chunks to an open file. While one write is under way, the next chunks are collected and then written at once, so that the source
- * and the disk work at the same time. At most 1 MiB is held.
+ * and the disk work at the same time. At most 1 MiB is held. A large content is flushed while it is written, so that the flush at its end
+ * has little left to do.
  */
 import type { FileHandle } from "node:fs/promises";
 import { onDisk } from "./disk.js";
 
 const MOST_HELD = 1_048_576;
+/** The bytes after which a flush begins. */
+const FLUSH_BYTES = 33_554_432;
 
 /** @throws the error of the source; StorageFullError; StorageUnavailableError */
 export async function writeChunks(handle: FileHandle, source: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
@@ -24,6 +27,8 @@ class ChunkWriter {
   private held = 0;
   private running: Promise<void> | undefined = undefined;
   private failure: { readonly error: unknown } | undefined = undefined;
+  private unflushed = 0;
+  private flushing: Promise<void> | undefined = undefined;
 
   constructor(private readonly handle: FileHandle) {}
 
@@ -42,8 +47,21 @@ class ChunkWriter {
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  end(): Promise<void> {
+  async end(): Promise<void> {
+    await this.running;
+    await this.flushing;
     return this.drained();
+  }
+
+  /** Begins a flush, unless one is under way. Its failure is that of the content: the bytes may be lost. */
+  private flush(): void {
+    if (this.unflushed < FLUSH_BYTES || this.flushing !== undefined) return;
+    this.unflushed = 0;
+    this.flushing = onDisk(this.handle.datasync())
+      .catch((error: unknown) => {
+        this.failure ??= { error };
+      })
+      .finally(() => (this.flushing = undefined));
   }
 
   /** Never rejects: the caller may not wait yet. */
@@ -53,7 +71,11 @@ class ChunkWriter {
         const chunks = this.waiting;
         this.waiting = [];
         await onDisk(writeWhole(this.handle, chunks));
-        for (const chunk of chunks) this.held -= chunk.byteLength;
+        for (const chunk of chunks) {
+          this.held -= chunk.byteLength;
+          this.unflushed += chunk.byteLength;
+        }
+        this.flush();
       }
     } catch (error) {
       this.failure = { error };

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -132,6 +133,24 @@ describe("FsStorage", () => {
 
     expect(failure).to.have.property("message", "the client left");
     expect(folder.remaining()).to.deep.equal([]);
+  });
+
+  it("stores content that is flushed while it is written", async () => {
+    using folder = temporaryFolder();
+    const storage = await started(folder.path);
+    const [given, kept] = [createHash("sha256"), createHash("sha256")];
+    const source = function* (): Iterable<Buffer> {
+      for (let at = 0; at < 72; at++) {
+        const chunk = Buffer.alloc(1_048_576, at);
+        given.update(chunk);
+        yield chunk;
+      }
+    };
+
+    await storage.put("large", Readable.from(source(), { objectMode: false }));
+
+    for await (const chunk of (await storage.get("large")).body) kept.update(chunk as Buffer);
+    expect(kept.digest("hex")).to.equal(given.digest("hex"));
   });
 
   it("lets many writers of one key and one folder finish, with one file at the end", async () => {
