@@ -10,6 +10,7 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { CACHE } from "./cache.js";
+import { DB } from "./db.js";
 import { loadGenerator } from "./load.js";
 import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
@@ -36,6 +37,7 @@ const PARTS: readonly Part[] = [
   ...MICRO.map(({ name, what }) => ({ name, what, run: (options: BenchOptions) => runMicro(name, options) })),
   REDIS,
   CACHE,
+  DB,
   UPLOADS,
   OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
