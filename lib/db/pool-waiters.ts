@@ -1,10 +1,13 @@
-/** The callers that wait for a connection, first come, first served. Each waits for a bounded time, and leaves when its signal aborts. */
+/**
+ * The callers that wait for a connection, first come, first served. Each waits for a bounded time, and leaves when its signal aborts. All
+ * wait equally long, so one timer for the first of them is enough: most are served before it, and would pay for one of their own.
+ */
 import type { Clock, Timer } from "../runtime/clock.js";
 
 interface Waiter<M> {
   readonly resolve: (member: M) => void;
   readonly reject: (error: unknown) => void;
-  readonly timer: Timer;
+  readonly dueAt: number;
   readonly signal: AbortSignal | undefined;
   readonly aborted: () => void;
 }
@@ -12,6 +15,7 @@ interface Waiter<M> {
 export class PoolWaiters<M> {
   /** A set keeps the order of arrival, and a caller in the middle leaves at once. */
   private readonly waiters = new Set<Waiter<M>>();
+  private timer: Timer | undefined = undefined;
 
   /** @param overdue makes the error of a caller that waited too long */
   constructor(
@@ -29,10 +33,11 @@ export class PoolWaiters<M> {
   wait(signal: AbortSignal | undefined): Promise<M> {
     return new Promise((resolve, reject) => {
       const aborted = (): void => this.leave(waiter, signal?.reason);
-      const timer = this.clock.setTimeout(() => this.leave(waiter, this.overdue()), this.waitMs);
-      const waiter: Waiter<M> = { resolve, reject, timer, signal, aborted };
+      const dueAt = this.clock.monotonic() + this.waitMs;
+      const waiter: Waiter<M> = { resolve, reject, dueAt, signal, aborted };
       signal?.addEventListener("abort", aborted, { once: true });
       this.waiters.add(waiter);
+      this.arm(this.waitMs);
       this.changed();
     });
   }
@@ -55,6 +60,20 @@ export class PoolWaiters<M> {
     for (const waiter of this.waiters) this.leave(waiter, error);
   }
 
+  /** The timer stays when the waiter that it was set for has left. The sockets of the pool keep the process alive. */
+  private arm(delayMs: number): void {
+    this.timer ??= this.clock.setTimeout(() => this.expire(), delayMs, { background: true });
+  }
+
+  private expire(): void {
+    this.timer = undefined;
+    const now = this.clock.monotonic();
+    for (const waiter of this.waiters) {
+      if (waiter.dueAt > now) return this.arm(waiter.dueAt - now);
+      this.leave(waiter, this.overdue());
+    }
+  }
+
   private first(): Waiter<M> | undefined {
     for (const waiter of this.waiters) return waiter;
     return undefined;
@@ -67,7 +86,6 @@ export class PoolWaiters<M> {
 
   private remove(waiter: Waiter<M>): void {
     this.waiters.delete(waiter);
-    waiter.timer.cancel();
     waiter.signal?.removeEventListener("abort", waiter.aborted);
     this.changed();
   }
