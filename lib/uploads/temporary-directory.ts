@@ -66,7 +66,7 @@ export class TemporaryDirectory {
       await rm(join(this.base, name), { recursive: true, force: true });
       removed += 1;
     }
-    if (removed > 0) log.info("removed what a killed process had left", { directories: removed });
+    if (removed > 0) log.debug("removed what a killed process had left", { directories: removed });
     return removed;
   }
 

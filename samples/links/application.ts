@@ -9,8 +9,11 @@ import {
   provide,
   SecurityHeaders,
 } from "@stagecraft/framework";
+import { MemoryCache } from "@stagecraft/framework/cache";
 import { Mailer, MemoryMailer } from "@stagecraft/framework/mail";
 import type { Pages } from "@stagecraft/framework/pages";
+import { MemoryStorage, Storage } from "@stagecraft/framework/storage";
+import { Uploads } from "@stagecraft/framework/uploads";
 import { ADMIN_KEY } from "./accounts/accounts.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
@@ -72,7 +75,9 @@ function bindings({ adminKey, insiders, upstreamUrl }: LinksSettings, cache: Cac
     provide(ADMIN_KEY).useValue(adminKey),
     provide(INSIDE_ADDRESSES).useValue(insiders),
     provide(UPSTREAM_URL).useValue(upstreamUrl),
-    ...(cache === undefined ? [] : [provide(Cache).useValue(cache)]),
+    provide(Cache).useValue(cache ?? new MemoryCache()),
+    provide(Storage).useValue(new MemoryStorage()),
+    provide(Uploads).useValue(new Uploads()),
   ];
 }
 

@@ -7,6 +7,8 @@ import { linksIndex, linksShow } from "./contracts.js";
 import { listedFor, ListQuery, matching, pageOf } from "./link-list.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
+import { Logos } from "./logos.js";
+import { Ranking } from "./most-visited.js";
 import { freshSlug, NewLink } from "./new-link.js";
 import { Overview } from "./overview/overview.js";
 import { sent } from "./sent.js";
@@ -17,6 +19,8 @@ export class HomeController {
   constructor(
     private readonly store: LinkStore,
     private readonly overview: Overview,
+    private readonly ranking: Ranking,
+    private readonly logos: Logos,
   ) {}
 
   @home.index
@@ -68,8 +72,10 @@ export class HomeController {
     const visitor = await visitorOf(ctx);
     if (visitor === undefined) return toSignIn(ctx);
     const { slug } = ctx.params;
-    if ((await this.store.find(slug))?.owner !== visitor) throw new NotFoundError(`no link ${slug} of this account`);
+    const link = await this.store.find(slug);
+    if (link?.owner !== visitor) throw new NotFoundError(`no link ${slug} of this account`);
     await this.store.remove(slug);
+    await Promise.all([this.logos.remove(link), this.ranking.forget()]);
     Flash.of(ctx).info(`The link ${slug} is removed.`);
     return redirect().route(home.index);
   }

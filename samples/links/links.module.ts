@@ -5,15 +5,25 @@ import { DeskController } from "./admin/desk.controller.js";
 import { HomeController } from "./home.controller.js";
 import { LinkStore } from "./link-store.js";
 import { LinksController } from "./links.controller.js";
+import { Logos, LogosController } from "./logos.js";
 import { MemoryLinks } from "./memory-links.js";
+import { Ranking, RankingController } from "./most-visited.js";
 import { GuideController } from "./overview/guide.controller.js";
 import { Overview } from "./overview/overview.js";
 import { VisitController } from "./visit.controller.js";
 
 @Module({
   imports: [AccountsModule, AdminModule],
-  controllers: [HomeController, DeskController, LinksController, VisitController, GuideController],
-  providers: [provide(LinkStore).useClass(MemoryLinks), Overview],
+  controllers: [
+    HomeController,
+    DeskController,
+    LinksController,
+    VisitController,
+    RankingController,
+    LogosController,
+    GuideController,
+  ],
+  providers: [provide(LinkStore).useClass(MemoryLinks), Overview, Ranking, Logos],
   exports: [LinkStore],
 })
 export class LinksModule {}

@@ -13,5 +13,11 @@ export const home = routes("home", "/", {
   about: Get("/about"),
 });
 
+/** The ten most visited links, as JSON. */
+export const mostVisited = Get("/api/most-visited", "most-visited");
+
+/** The picture of a link. */
+export const logos = routes("logos", "/links/{slug}/logo", { show: Get("/"), store: Post("/") });
+
 /** A short link, which redirects to its target. */
 export const visit = Get("/to/{slug}", "visit");

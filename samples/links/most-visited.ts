@@ -1,0 +1,47 @@
+import { Cache, Controller, Injectable } from "@stagecraft/framework";
+import { cacheKey } from "@stagecraft/framework/cache";
+import { LinkStore, type Link } from "./link-store.js";
+import { mostVisited } from "./links.routes.js";
+
+const MOST = 10;
+const FRESH_MS = 5000;
+const STALE_MS = 60_000;
+
+export type VisitedLink = Pick<Link, "slug" | "target" | "visits">;
+
+const RANKING = cacheKey<readonly VisitedLink[]>("ranking");
+
+/** The most visited links. To find them costs a look at all links, so the ranking is made once in five seconds, for all instances. */
+@Injectable()
+export class Ranking {
+  constructor(
+    private readonly store: LinkStore,
+    private readonly cache: Cache,
+  ) {}
+
+  /** At most a minute old: a visitor gets the old ranking while one request makes the new one. */
+  top(): Promise<readonly VisitedLink[]> {
+    return this.cache.remember(RANKING, FRESH_MS, () => this.count(), { staleMs: STALE_MS });
+  }
+
+  /** A link that is gone must not be shown any more. */
+  async forget(): Promise<void> {
+    await this.cache.delete(RANKING);
+  }
+
+  private async count(): Promise<readonly VisitedLink[]> {
+    const links = await this.store.all();
+    const first = links.toSorted((one, other) => other.visits - one.visits).slice(0, MOST);
+    return first.map(({ slug, target, visits }) => ({ slug, target, visits }));
+  }
+}
+
+@Controller()
+export class RankingController {
+  constructor(private readonly ranking: Ranking) {}
+
+  @mostVisited
+  async show() {
+    return { links: await this.ranking.top() };
+  }
+}

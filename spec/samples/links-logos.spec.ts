@@ -1,0 +1,88 @@
+/** The sample's ranking, which is cached, and the pictures of its links, which people upload. */
+import { testApp, type TestApp, type TestClient } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { linksApplication } from "../../samples/links/application.js";
+import { home, logos, mostVisited, visit } from "../../samples/links/links.routes.js";
+import { settingsFrom } from "../../samples/links/settings.js";
+import { PNG } from "../support/multipart.js";
+
+const TARGET = "https://example.com/";
+
+const started = (): Promise<TestApp> => testApp(linksApplication(settingsFrom({})));
+
+async function withLinks(app: TestApp, ...slugs: readonly string[]): Promise<TestClient> {
+  const ada = await app.withSession({ account: "ada" });
+  for (const slug of slugs) await ada.post(home.shorten.url(), { form: { target: TARGET, slug } });
+  return ada;
+}
+
+async function ranking(client: TestClient): Promise<readonly (readonly [string, number])[]> {
+  const { links } = (await (await client.get(mostVisited.url())).json()) as {
+    links: readonly { slug: string; visits: number }[];
+  };
+  return links.map(({ slug, visits }) => [slug, visits]);
+}
+
+function picture(content: string | Buffer, type = "image/png"): FormData {
+  const form = new FormData();
+  form.append("logo", new Blob([new Uint8Array(Buffer.from(content))], { type }), "logo.png");
+  return form;
+}
+
+describe("the ranking of links", () => {
+  it("has the most visited links, is cached, and drops a link that is removed", async () => {
+    await using app = await started();
+    const ada = await withLinks(app, "one", "two");
+    await app.get(visit.url("two"));
+
+    const first = await ranking(app);
+    await app.get(visit.url("one"));
+    const second = await ranking(app);
+    await ada.post(home.remove.url("two"));
+
+    expect(first).to.deep.equal([
+      ["two", 1],
+      ["one", 0],
+    ]);
+    expect(second).to.deep.equal(first);
+    expect(await ranking(app)).to.deep.equal([["one", 1]]);
+  });
+});
+
+describe("the picture of a link", () => {
+  it("is uploaded by the owner of the link, and shown with its sniffed type", async () => {
+    await using app = await started();
+    const ada = await withLinks(app, "mine");
+
+    const answer = await ada.post(logos.store.url("mine"), { body: picture(PNG, "text/html") });
+    const shown = await app.get(logos.show.url("mine"));
+
+    expect([answer.status, answer.headers.get("location")]).to.deep.equal([303, home.show.url("mine")]);
+    expect(shown.headers.get("content-type")).to.equal("image/png");
+    expect(shown.headers.get("x-content-type-options")).to.equal("nosniff");
+    expect(Buffer.from(await shown.arrayBuffer())).to.deep.equal(PNG);
+  });
+
+  it("is refused from others, as a page, and above 256 KiB", async () => {
+    await using app = await started();
+    const ada = await withLinks(app, "mine");
+    const eve = await app.withSession({ account: "eve" });
+
+    expect((await eve.post(logos.store.url("mine"), { body: picture(PNG) })).status).to.equal(404);
+    expect((await ada.post(logos.store.url("mine"), { body: picture("<script>") })).status).to.equal(303);
+    const large = picture(Buffer.concat([PNG, Buffer.alloc(262_144)]));
+    expect((await ada.post(logos.store.url("mine"), { body: large })).status).to.equal(413);
+
+    expect((await app.get(logos.show.url("mine"))).status).to.equal(404);
+  });
+
+  it("goes with its link", async () => {
+    await using app = await started();
+    const ada = await withLinks(app, "mine");
+    await ada.post(logos.store.url("mine"), { body: picture(PNG) });
+    await ada.post(home.remove.url("mine"));
+    await withLinks(app, "mine");
+
+    expect((await app.get(logos.show.url("mine"))).status).to.equal(404);
+  });
+});
