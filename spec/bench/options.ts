@@ -18,9 +18,11 @@ export interface BenchOptions {
    */
   readonly warmUp: number;
   readonly connections: number;
+  /** The size of the body of the scenario `storage`. */
+  readonly mebibytes: number;
 }
 
-export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--before <folder>] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64]`;
+export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--before <folder>] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64] [--mebibytes 1024]`;
 
 /** @throws Error naming the value when a number is not positive or a scenario is unknown. */
 export function parseOptions(argv: readonly string[], known: readonly string[]): BenchOptions {
@@ -34,6 +36,7 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
       seconds: { type: "string", default: "3" },
       "warm-up": { type: "string", default: "6" },
       connections: { type: "string", default: "64" },
+      mebibytes: { type: "string", default: "1024" },
     },
   });
   const scenarios =
@@ -46,6 +49,7 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
     seconds: positive("seconds", values.seconds),
     warmUp: positive("warm-up", values["warm-up"]),
     connections: positive("connections", values.connections),
+    mebibytes: positive("mebibytes", values.mebibytes),
   };
 }
 

@@ -19,6 +19,7 @@ import { PEERS } from "./places.js";
 import { REDIS } from "./redis.js";
 import { runScenario } from "./rounds.js";
 import { SCENARIOS } from "./scenario.js";
+import { STORAGE } from "./storage.js";
 import { runStart } from "./start.js";
 import { UPLOADS } from "./uploads.js";
 
@@ -36,6 +37,7 @@ const PARTS: readonly Part[] = [
   })),
   ...MICRO.map(({ name, what }) => ({ name, what, run: (options: BenchOptions) => runMicro(name, options) })),
   REDIS,
+  STORAGE,
   CACHE,
   DB,
   UPLOADS,
