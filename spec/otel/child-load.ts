@@ -6,7 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 
-const SPANS = 300_000;
+const SPANS = 150_000;
 const SPANS_PER_TURN = 500;
 
 let dropped = 0;

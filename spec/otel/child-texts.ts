@@ -6,7 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 
-const SPANS = 500;
+const SPANS = 100;
 /** Below the size from which V8 stores a string outside its heap. */
 const LENGTH = 1_000_000;
 

@@ -49,7 +49,7 @@ describe("a process with a Telemetry", () => {
     const { grown } = JSON.parse(await child("child-texts.js", hole.endpoint));
     hole.close();
 
-    // The child recorded half a gigabyte of text.
+    // The child recorded a hundred megabytes of text.
     expect(grown).to.be.below(10);
   }).timeout(60_000);
 
