@@ -20,7 +20,8 @@ export async function buildFrontEnd(): Promise<boolean> {
   try {
     await build(made);
     await writeFile(join(made, INPUTS), inputs);
-    await replace(made);
+    // Another process may have built the same meanwhile, and serve it already.
+    if ((await textOf(join(BUILD, INPUTS))) !== inputs) await replace(made);
   } finally {
     await rm(made, { recursive: true, force: true });
   }
