@@ -13,8 +13,8 @@ import { hasValgrind, instructionsByValgrind } from "./valgrind.js";
 import { type Costs, type Figures, judge, type Scenario, SCENARIOS, withCosts } from "./figures.js";
 
 /**
- * Calls differ by what a timer does meanwhile, instructions of `perf` by the moments of compilation. Counts of valgrind lay within
- * 2 % of the figure on a machine with ten other programs, and within 0.5 % on a quiet one, so that 5 % more is found.
+ * Calls differ by what a timer does meanwhile, instructions of `perf` by the moments of compilation. Four counts of valgrind on a
+ * busy machine lay within 1.6 % of their mean, so that 5 % more is found.
  */
 const TOLERANCE = { calls: 0.02, perf: 0.05, valgrind: 0.03 };
 
