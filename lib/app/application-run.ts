@@ -15,6 +15,8 @@ export interface StopResult extends DrainResult {
   readonly failed: number;
 }
 
+const NO_CONNECTIONS: DrainResult = Object.freeze({ forced: 0, cut: [] });
+
 export interface StopTimes {
   readonly drainDelayMs: number;
   readonly drainDeadlineMs: number;
@@ -26,12 +28,13 @@ const LOOPBACK = /\/\/(?:127\.0\.0\.1|\[::1\]):/;
 /** Gets what is logged as a warning at the start, and as a failure at the stop, for a process that has no log. */
 export type RunReport = (what: string, detail?: unknown) => void;
 
-export class ApplicationRun {
+/** Without a listener it is a process of its own for the work that no request asks for. */
+export class ApplicationRun<L extends Listener | undefined = Listener> {
   private stopping: Promise<StopResult> | undefined;
 
   constructor(
     private readonly parts: ApplicationParts,
-    readonly listener: Listener,
+    readonly listener: L,
     private readonly report: RunReport = () => undefined,
   ) {}
 
@@ -46,7 +49,7 @@ export class ApplicationRun {
     this.followListener();
     return this.parts.log.run(() =>
       this.stopOnFailure(async () => {
-        await this.listener.attach(attachments);
+        await this.listener?.attach(attachments);
         this.serve();
       }),
     );
@@ -67,7 +70,7 @@ export class ApplicationRun {
 
   /** Before the subsystems start, because they may make URLs. A socket path has no URL. */
   private followListener(): void {
-    if (typeof this.listener.address === "object" && this.listener.address !== null) {
+    if (typeof this.listener?.address === "object" && this.listener.address !== null) {
       this.parts.config.followListener(urlOf(this.listener).replace(LOOPBACK, "//localhost:"));
     }
   }
@@ -76,6 +79,7 @@ export class ApplicationRun {
     const { startup, readiness, subsystems, requestHandler } = this.parts;
     requestHandler.setHandler(this.parts.chainOf("booting"));
     if (!(await startup.start())) return false;
+    await startup.beginWork(this.listener === undefined ? "worker" : "web");
     readiness.startProbing(subsystems.members);
     this.serve();
     return true;
@@ -93,8 +97,9 @@ export class ApplicationRun {
     try {
       return await begin();
     } catch (error) {
-      this.listener.stop();
-      this.listener.closeAll();
+      this.listener?.stop();
+      this.listener?.closeAll();
+      await this.parts.startup.endWork(0);
       await this.parts.startup.stop();
       await this.dispose();
       await this.shutDownLast();
@@ -111,7 +116,10 @@ export class ApplicationRun {
     // A start learns of the stop before the drain, and starts no further subsystem.
     const stopped = isBooting ? startup.stop() : undefined;
     const { connections } = requestHandler;
-    const { forced, cut } = await drain({ listener, connections, clock, delayMs, deadlineMs });
+    const ending = startup.endWork(deadlineMs);
+    const { forced, cut } =
+      listener === undefined ? NO_CONNECTIONS : await drain({ listener, connections, clock, delayMs, deadlineMs });
+    await ending;
     await this.parts.events?.idle(this.parts.times.stopTimeoutMs);
     const failures = await (stopped ?? startup.stop());
     for (const { message } of failures) this.report(message);

@@ -18,7 +18,7 @@ import { ApplicationBuilder } from "./builder.js";
 import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
 import type { ApplicationGraph } from "./graph.js";
-import { runProcess } from "./run.js";
+import { runProcess, workProcess } from "./run.js";
 import { ApplicationRun, urlOf, type StopResult } from "./application-run.js";
 import { setupError } from "../errors/setup-error.js";
 
@@ -55,6 +55,18 @@ export class Application {
   async run(): Promise<void> {
     this.claim("run()");
     await runProcess(this.parts);
+  }
+
+  /**
+   * Works until SIGTERM or SIGINT without listening: starts the subsystems, runs the jobs and schedules, and ends them as `run()` does.
+   * `process.exitCode` is 1 if a subsystem failed to stop.
+   *
+   * @throws FrameworkError `E_APPLICATION_USED` as `run()`
+   * @throws StartupError if a subsystem does not start
+   */
+  async work(): Promise<void> {
+    this.claim("work()");
+    await workProcess(this.parts);
   }
 
   /**

@@ -71,7 +71,7 @@ export function buildParts(plan: Plan): ApplicationParts {
 
   const clock = container.get(Clock);
   const events = eventsOf(container);
-  prepare(subsystems, clock, () => container.get(Metrics));
+  prepare(subsystems, clock, container);
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
   return {
@@ -163,8 +163,11 @@ function entersWorkScope({ members }: SubsystemRegistry, events: Events | undefi
   );
 }
 
-function prepare({ members }: SubsystemRegistry, clock: Clock, metrics: () => Metrics): void {
-  for (const { name, subsystem } of members) subsystem.prepare?.({ name, clock, metrics: metrics() });
+function prepare({ members }: SubsystemRegistry, clock: Clock, container: Container): void {
+  const instances = (): readonly unknown[] => container.instances();
+  for (const { name, subsystem } of members) {
+    subsystem.prepare?.({ name, clock, metrics: container.get(Metrics), instances });
+  }
 }
 
 /** A stage that works with a subsystem, such as the store of the sessions. */

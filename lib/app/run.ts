@@ -5,6 +5,7 @@ import cluster from "node:cluster";
 import { FrameworkError } from "../errors/framework-error.js";
 import { printIfUncaught } from "../errors/setup-error.js";
 import { Listener } from "../server/listener.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import { ApplicationRun, urlOf } from "./application-run.js";
@@ -23,6 +24,37 @@ export async function runProcess(parts: ApplicationParts): Promise<void> {
   } catch (error) {
     if (error instanceof FrameworkError) printIfUncaught(error);
     throw error;
+  }
+}
+
+/** As `runProcess`, without a listener: the process only does the work that no request asks for. */
+export async function workProcess(parts: ApplicationParts): Promise<void> {
+  try {
+    await parts.log.run(() => workUntilEnd(parts));
+  } catch (error) {
+    if (error instanceof FrameworkError) printIfUncaught(error);
+    throw error;
+  }
+}
+
+async function workUntilEnd(parts: ApplicationParts): Promise<void> {
+  const run = new ApplicationRun(parts, undefined, reportUnlogged);
+  const end = new ProcessEnd(parts);
+  // Signals do not keep a process alive, and timers of a subsystem need not.
+  const alive = setInterval(() => {}, LONGEST_TIMER_MS);
+  try {
+    const started = run.start();
+    const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
+    if (outcome === "ready") log.info("working", { name: parts.config.name });
+    const times = await end.reached;
+    started.catch(() => {});
+    const { failed } = await run.stop(times);
+    process.exitCode = failed > 0 || end.hasCrashed ? 1 : 0;
+    if (process.exitCode === 1) exitSoon();
+  } finally {
+    clearInterval(alive);
+    end.release();
+    releaseClusterChannel();
   }
 }
 

@@ -20,3 +20,5 @@ export { obeysDatabase, type ContractDatabase } from "../testing/obeys-database.
 export { obeysCache, type CacheContractOptions } from "../testing/obeys-cache.js";
 export { obeysStorage } from "../testing/obeys-storage.js";
 export { obeysMailer, type MailerContractOptions } from "../testing/obeys-mailer.js";
+export { obeysQueue } from "../testing/obeys-queue.js";
+export type { MakeJobs, QueueContractOptions } from "../testing/queue-trial.js";

@@ -23,6 +23,8 @@ export interface SchemaIssue {
 
 export type InferOutput<S extends Schema> = NonNullable<S["~standard"]["types"]>["output"];
 
+export type InferInput<S extends Schema> = NonNullable<S["~standard"]["types"]>["input"];
+
 /** The schema's output for a value. Throws an error with status 422 and one entry for each failing field, without the values. */
 export async function validate(schema: Schema, value: unknown): Promise<unknown> {
   const result = await schema["~standard"].validate(value);

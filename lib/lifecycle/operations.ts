@@ -8,7 +8,8 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
-import type { Fields } from "../tracing/subscriber.js";
+import { Span } from "../tracing/span.js";
+import type { Fields, RemoteParent } from "../tracing/subscriber.js";
 import { type Target, tracing } from "../tracing/tracing.js";
 
 /** The part of `Metrics` that a subsystem needs. */
@@ -31,6 +32,8 @@ export interface SubsystemHost {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: SubsystemMetrics;
+  /** Everything that the container has made, each object once. Absent for a subsystem that is used without an application. */
+  readonly instances?: (() => readonly unknown[]) | undefined;
 }
 
 export interface OperationNames {
@@ -63,10 +66,13 @@ export class Operations {
   /**
    * Runs `work` inside a span and reports its end. `operation` is a constant of the code, for it is a label: never a key or a name that a
    * client chose. Returns what `work` returns; a promise settles as that of `work` does.
+   *
+   * @param remoteParent the span of another process that this work continues; only exporters read it
    */
-  run<T>(operation: string, work: () => T, fields?: Fields): T {
+  run<T>(operation: string, work: () => T, fields?: Fields, remoteParent?: RemoteParent): T {
     const began = this.host.clock.monotonic();
-    const span = this.log.span(this.names.span, { subsystem: this.host.name, operation, ...fields });
+    const { target, span: name } = this.names;
+    const span = new Span(target, name, { subsystem: this.host.name, operation, ...fields }, remoteParent);
     let result: T;
     try {
       result = span.run(work);

@@ -12,6 +12,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { causeText } from "../errors/thrown-value.js";
 import { type Clock, OVERDUE, within, type Timer } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
+import type { WorkingProcess } from "./subsystem.js";
 import type { RegisteredSubsystem } from "./subsystem-registry.js";
 
 const log = tracing.target("framework::lifecycle");
@@ -24,6 +25,8 @@ export class Startup {
   private readonly interruption = new AbortController();
   private starting: Promise<boolean> | undefined;
   private stopping: Promise<readonly FrameworkError[]> | undefined;
+  private endingWork: Promise<void> | undefined;
+  private working: Promise<void> | undefined;
 
   /**
    * @param members in start order, as a `SubsystemRegistry` has them
@@ -58,10 +61,48 @@ export class Startup {
     return (this.stopping ??= this.stopAll());
   }
 
+  /** Calls `beginWork` of every subsystem, in start order. @throws as `start` does; nothing is stopped by it */
+  beginWork(process: WorkingProcess): Promise<void> {
+    return (this.working ??= this.beginAllWork(process));
+  }
+
+  private async beginAllWork(process: WorkingProcess): Promise<void> {
+    for (const member of this.members) {
+      if (this.interruption.signal.aborted) return;
+      try {
+        await member.subsystem.beginWork?.(process);
+      } catch (error) {
+        log.error("subsystem failed to start", { subsystem: member.name, error });
+        throw new StartupError([failedStart(member, error)], { cause: error });
+      }
+    }
+  }
+
+  /** Calls `endWork` of every subsystem at once, unless the work never began. Never rejects. A second call returns the promise of the first. */
+  endWork(deadlineMs: number): Promise<void> {
+    return (this.endingWork ??= this.endAllWork(deadlineMs));
+  }
+
+  private async endAllWork(deadlineMs: number): Promise<void> {
+    if (this.working === undefined) return;
+    // Its caller gets its failure.
+    await this.working.catch(() => {});
+    const endings = this.members.map(async ({ name, subsystem }) => {
+      try {
+        const ending = attempt(() => subsystem.endWork?.(deadlineMs));
+        if ((await within(this.clock, deadlineMs + this.stopTimeoutMs, ending)) === OVERDUE) throw overdue(deadlineMs);
+      } catch (error) {
+        log.error("subsystem failed to end its work", { subsystem: name, error });
+      }
+    });
+    await Promise.all(endings);
+  }
+
   private async stopAll(): Promise<readonly FrameworkError[]> {
     this.interruption.abort();
     // The caller of `start` gets its failure.
     await this.starting?.catch(() => false);
+    await this.endWork(0);
     return this.teardown.run();
   }
 

@@ -21,6 +21,9 @@ export const SUBSYSTEM_KINDS = ["database", "jobs", "cache", "storage", "mail"] 
 
 export type SubsystemKind = (typeof SUBSYSTEM_KINDS)[number];
 
+/** The process that works: one that serves requests too, or one of its own. */
+export type WorkingProcess = "web" | "worker";
+
 export abstract class Subsystem {
   abstract readonly kind: SubsystemKind;
 
@@ -41,6 +44,19 @@ export abstract class Subsystem {
 
   /** Called once, after all subsystems of an earlier kind have started. If it throws or rejects, the application does not start. */
   abstract start(): unknown;
+
+  /**
+   * Called once, after all subsystems have started: begins work that no request asks for. It may use every other subsystem.
+   *
+   * @param process `worker` for `application.work()`, a process that only does such work
+   */
+  beginWork?(process: WorkingProcess): unknown;
+
+  /**
+   * Called once, before the first subsystem stops, if `beginWork` was called: ends that work. No new work begins; work that runs may take
+   * `deadlineMs` milliseconds.
+   */
+  endWork?(deadlineMs: number): unknown;
 
   /**
    * Called once, and only if `start` succeeded. It may take `stopTimeoutMs`. If it throws or rejects, the other subsystems are stopped

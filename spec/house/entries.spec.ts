@@ -39,6 +39,9 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   // It works on a cache that the application has made, and loads no driver.
   "./session/redis": NOTHING,
   "./cache": NOTHING,
+  // Schedules load croner when the first one is made.
+  "./jobs": NOTHING,
+  "./jobs/bullmq": { loads: ["bullmq", "ioredis"] },
   "./cache/redis": { loads: ["ioredis"] },
   "./db": { loads: ["kysely"] },
   // Nothing on a Node that has the engine.

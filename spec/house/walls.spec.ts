@@ -57,7 +57,10 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   // Of di the type of classes, of http the context and the replies of the preview page.
   mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing"],
   // The contract of a mailer makes mails.
-  testing: [...Object.keys(ROOMS), "mail"],
+  // Of di and routing only what decorators need.
+  jobs: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing"],
+  bullmq: ["runtime", "errors", "tracing", "lifecycle", "jobs"],
+  testing: [...Object.keys(ROOMS), "mail", "jobs"],
 };
 
 /** The entry points of package.json: they export and do nothing else, and no room imports them. */

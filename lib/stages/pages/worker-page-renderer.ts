@@ -42,7 +42,7 @@ const LOAD_MS = 5000;
 const PAUSE_MS = 1000;
 
 /** One page that is rendered, or waits for that. */
-interface Job {
+interface RenderJob {
   readonly page: string;
   readonly done: (rendered: RenderedPage) => void;
   readonly failed: (error: Error) => void;
@@ -51,11 +51,11 @@ interface Job {
 
 export class WorkerPageRenderer extends PageRenderer {
   private readonly options: Required<WorkerPageRendererOptions>;
-  private readonly waiting: Job[] = [];
+  private readonly waiting: RenderJob[] = [];
   private thread: Worker | undefined;
   private isLoaded = false;
   private loadTimer: Timer | undefined;
-  private current: Job | undefined;
+  private current: RenderJob | undefined;
   private number = 0;
   /** By the monotonic clock; until then no thread is started. */
   private pausedUntil = 0;
@@ -82,7 +82,7 @@ export class WorkerPageRenderer extends PageRenderer {
     if (this.clock.monotonic() < this.pausedUntil) return Promise.reject(new Error("the bundle could not be loaded"));
     if (this.waiting.length >= maxWaiting) return Promise.reject(new Error(`${maxWaiting} pages wait already`));
     return new Promise((done, failed) => {
-      const job: Job = { page, done, failed, timer: undefined };
+      const job: RenderJob = { page, done, failed, timer: undefined };
       job.timer = this.limit(() => this.leaveQueue(job), this.isLoaded ? timeoutMs : LOAD_MS);
       this.waiting.push(job);
       this.next();
@@ -97,7 +97,7 @@ export class WorkerPageRenderer extends PageRenderer {
     await this.ending;
   }
 
-  private leaveQueue(job: Job): void {
+  private leaveQueue(job: RenderJob): void {
     const at = this.waiting.indexOf(job);
     if (at >= 0) this.waiting.splice(at, 1);
     this.fail(job, "the page waited too long for its turn");
@@ -186,7 +186,7 @@ export class WorkerPageRenderer extends PageRenderer {
     this.next();
   }
 
-  private fail(job: Job, why: string): void {
+  private fail(job: RenderJob, why: string): void {
     job.timer?.cancel();
     job.failed(new Error(why));
   }

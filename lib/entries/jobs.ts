@@ -1,0 +1,23 @@
+/** The entry point `@stagecraft/framework/jobs`: jobs, their handlers, schedules, and the store in memory. Schedules need `croner`. */
+export { Job, job, type AnyJob, type JobOptions } from "../jobs/job.js";
+export { Handles, type FitsJob } from "../jobs/handles.js";
+export { FinalJobError, JobContext, JobLeaseLostError, JobTimeoutError } from "../jobs/job-context.js";
+export { Jobs, type DispatchArguments, type JobsOptions } from "../jobs/jobs.js";
+export type { DispatchOptions } from "../jobs/new-jobs.js";
+export { MemoryJobs, type MemoryJobsOptions } from "../jobs/memory-jobs.js";
+export { Every } from "../jobs/every.js";
+export { Schedule, schedule, type ScheduledTick, type ScheduleOptions } from "../jobs/schedule.js";
+export type {
+  ClaimedJob,
+  ClaimRequest,
+  DeadJob,
+  Dispatched,
+  JobClaim,
+  JobCounts,
+  JobFailure,
+  JobStore,
+  KeyRule,
+  NewJob,
+  ReapedJob,
+} from "../jobs/job-store.js";
+export type { JobEngine, JobWorker } from "../jobs/job-engine.js";

@@ -1,0 +1,92 @@
+/**
+ * `@Handles(job)` above a method: the method runs the jobs of that name. It takes the payload, and the `JobContext` if it wants one. The
+ * class is a provider or a controller of any module; `build()` finds its methods, and refuses two methods for one job.
+ *
+ * @example
+ * @Injectable()
+ * class WelcomeMails {
+ *   constructor(private readonly mailer: Mailer) {}
+ *
+ *   @Handles(sendWelcome)
+ *   send({ to }: { to: string }, { signal }: JobContext) { return this.mailer.send(new WelcomeMail(to), { signal }); }
+ * }
+ */
+import { bareDecorator } from "../di/bare-decorator.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
+import type { AnyHandler } from "../routing/handler.js";
+import { type AnyJob, Job } from "./job.js";
+import type { JobContext } from "./job-context.js";
+
+/** The descriptor of a method that takes the payload of the job; else a type that no descriptor has, whose property gives the reason. */
+export type FitsJob<H extends AnyHandler, Output> =
+  TakesJob<Parameters<H>, Output> extends true
+    ? TypedPropertyDescriptor<H>
+    : { readonly "handler does not take the payload of this job": Output };
+
+type TakesJob<P extends readonly unknown[], Output> = P extends []
+  ? true
+  : P extends [unknown]
+    ? [Output] extends P
+      ? true
+      : false
+    : [Output, JobContext] extends P
+      ? true
+      : false;
+
+export interface JobMethod {
+  readonly job: AnyJob;
+  readonly key: string | symbol;
+}
+
+/** The decorated methods by prototype. */
+const decorated = new WeakMap<object, readonly JobMethod[]>();
+
+/** @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_JOB_STATIC` above a static method */
+export function Handles<Output>(
+  job: Job<never, Output>,
+): <H extends AnyHandler>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<H> & FitsJob<H, Output>,
+) => void {
+  if (!(job instanceof Job)) throw bareDecorator("Handles(job)", job);
+  return (target, key) => {
+    if (typeof target === "function") throw staticMethod(target.name, key);
+    decorated.set(target, [...(decorated.get(target) ?? []), { job, key }]);
+  };
+}
+
+/** The decorated methods of an object and of its bases. A method that is decorated again has only its new jobs. */
+export function jobMethodsOf(instance: object): readonly JobMethod[] {
+  const byKey = new Map<string | symbol, readonly JobMethod[]>();
+  for (const prototype of prototypesOf(instance)) {
+    const own = decorated.get(prototype) ?? [];
+    for (const { key } of own)
+      byKey.set(
+        key,
+        own.filter((method) => method.key === key),
+      );
+  }
+  return [...byKey.values()].flat();
+}
+
+/** The base first. */
+function prototypesOf(instance: object): readonly object[] {
+  const chain: object[] = [];
+  for (let each: unknown = instance; typeof each === "object" && each !== null; each = Object.getPrototypeOf(each)) {
+    chain.unshift(each);
+  }
+  return chain;
+}
+
+function staticMethod(owner: string, key: string | symbol): FrameworkError {
+  return setupError(
+    new FrameworkError(
+      `@Handles stands above the static method ${owner}.${String(key)}: make it a method of the instance`,
+      {
+        code: "E_JOB_STATIC",
+      },
+    ),
+  );
+}

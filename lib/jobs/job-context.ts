@@ -1,0 +1,65 @@
+/**
+ * The second argument of a job's handler: which job it is, how often it was tried, and the signal that ends it. `RequestId.of(ctx)` and
+ * `TraceContext.of(ctx)` give the ids of the request that dispatched the job, as they do in a request.
+ *
+ * A job runs at least once: after the death of a process, or of its connection, it runs again. A handler whose second run would do harm
+ * compares `token`, which is larger at each run of the same job.
+ */
+import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
+import type { Extensible } from "../http/extension.js";
+import type { WorkScope } from "../lifecycle/work-scope.js";
+import { RequestId } from "../observe/request-id.js";
+import { TraceContext } from "../observe/trace-context.js";
+import type { ClaimedJob } from "./job-store.js";
+
+export class JobContext implements WorkScope, Extensible {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  /** 1 for the first run. */
+  readonly attempt: number;
+  /** The attempt after which a failure goes to the dead letters. */
+  readonly maxAttempts: number;
+  /** The fencing token: a number that each run of this job raises. A store that keeps the largest one can refuse an old run. */
+  readonly token: number;
+  /** @internal */
+  extensions: unknown[] | undefined = undefined;
+
+  /** @internal */
+  constructor(
+    { id, name, queue, attempt, maxAttempts, token, requestId, traceparent, tracestate }: ClaimedJob,
+    /** Aborts with a `JobTimeoutError`, a `JobLeaseLostError`, or a `DrainDeadlineError` when the process ends. */
+    readonly signal: AbortSignal,
+  ) {
+    this.id = id;
+    this.name = name;
+    this.queue = queue;
+    this.attempt = attempt;
+    this.maxAttempts = maxAttempts;
+    this.token = token;
+    if (requestId !== undefined) RequestId.set(this, RequestId.fromHeader(requestId));
+    const trace = TraceContext.parse(traceparent, tracestate);
+    if (trace !== undefined) TraceContext.set(this, trace);
+  }
+}
+
+/** Thrown by a handler: this job cannot succeed. It goes to the dead letters at once, with the message as its reason. */
+export class FinalJobError extends FrameworkError {
+  constructor(reason: string, options: { readonly cause?: unknown } = {}) {
+    super(reason, { code: "E_JOB_FINAL", ...options });
+  }
+}
+
+/** The reason of the signal when the handler has exceeded the `timeoutMs` of its job. */
+export class JobTimeoutError extends UnavailableError {
+  constructor(timeoutMs: number) {
+    super(`The job took longer than ${timeoutMs} ms.`, { code: "E_JOB_TIMEOUT" });
+  }
+}
+
+/** The reason of the signal when another process may run the job: this process was silent too long, and its result is refused. */
+export class JobLeaseLostError extends UnavailableError {
+  constructor() {
+    super("The job belongs to another process now.", { code: "E_JOB_LEASE_LOST" });
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The handlers of an application by the name of their job. `Jobs` reads them when the application is built, from everything that the
+ * container has made.
+ */
+import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
+import { jobMethodsOf } from "./handles.js";
+import type { AnyJob } from "./job.js";
+import type { JobContext } from "./job-context.js";
+import { Schedule } from "./schedule.js";
+
+export interface JobHandler {
+  readonly job: AnyJob;
+  /** `WelcomeMails.send`, for messages. */
+  readonly place: string;
+  readonly run: (payload: unknown, ctx: JobContext) => unknown;
+}
+
+export class JobHandlers {
+  private constructor(private readonly byName: ReadonlyMap<string, JobHandler>) {}
+
+  /** @throws StartupError with one `E_JOB_HANDLED_TWICE` for each job with several handlers */
+  static of(instances: readonly unknown[]): JobHandlers {
+    const byName = new Map<string, JobHandler>();
+    const diagnostics: Diagnostic[] = [];
+    for (const handler of instances.flatMap(handlersOf)) {
+      const other = byName.get(handler.job.name);
+      if (other !== undefined) diagnostics.push(handledTwice(handler, other));
+      byName.set(handler.job.name, handler);
+    }
+    if (diagnostics.length > 0) throw new StartupError(diagnostics);
+    return new JobHandlers(byName);
+  }
+
+  of(name: string): JobHandler | undefined {
+    return this.byName.get(name);
+  }
+
+  get size(): number {
+    return this.byName.size;
+  }
+
+  /** The schedules that a method handles. */
+  schedules(): readonly Schedule[] {
+    return [...this.byName.values()].flatMap(({ job }) => (job instanceof Schedule ? [job] : []));
+  }
+}
+
+function handlersOf(instance: unknown): readonly JobHandler[] {
+  if (typeof instance !== "object" || instance === null) return [];
+  return jobMethodsOf(instance).map(({ job, key }) => ({
+    job,
+    place: `${instance.constructor.name}.${String(key)}`,
+    run: methodOf(instance, key).bind(instance),
+  }));
+}
+
+function methodOf(instance: object, key: string | symbol): JobHandler["run"] {
+  // `@Handles` accepts methods only, and the compiler has compared their parameters with the job.
+  return Reflect.get(instance, key) as JobHandler["run"];
+}
+
+function handledTwice({ job, place }: JobHandler, other: JobHandler): Diagnostic {
+  return {
+    code: "E_JOB_HANDLED_TWICE",
+    what: `the job ${job.name} has more than one handler`,
+    where: `${other.place} and ${place}`,
+    fix: "give each method a job of its own, or list the class in one module and export it",
+  };
+}

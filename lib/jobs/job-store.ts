@@ -1,0 +1,157 @@
+/**
+ * The port between `Jobs` and the place where jobs wait. A store keeps each job until it is completed or dead, gives it to one worker at a
+ * time, and takes it back from a worker that died. `MemoryJobs` is the smallest one.
+ *
+ * A claim carries a token, which each claim of the job raises. Every later step of the worker names id and token; a store refuses a step
+ * whose token is not that of the running claim. Times are milliseconds by the clock of the store, never by that of the worker.
+ *
+ * Not for applications: they call `jobs.dispatch`. Write a store only for a place that the framework does not know, and hold it to
+ * `obeysQueue` of `@stagecraft/framework/testing`.
+ */
+import type { SubsystemHost } from "../lifecycle/operations.js";
+
+/** Among the waiting jobs of its name, or also while one runs. */
+export type KeyRule = "waiting" | "until-done";
+
+export interface NewJob {
+  /** Made by the process that dispatches; later ids are larger. */
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly priority: number;
+  /** JSON, at most 64 KiB. */
+  readonly payload: string;
+  readonly delayMs: number;
+  readonly maxAttempts: number;
+  readonly key: string | undefined;
+  readonly unique: KeyRule;
+  readonly requestId: string | undefined;
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+}
+
+/**
+ * `replaced`: a job with this key waited, and has the new payload and the earlier of the two times. `kept`: a job with this key waits or
+ * runs, and nothing changed.
+ */
+export interface Dispatched {
+  readonly outcome: "created" | "replaced" | "kept";
+  /** Of the job that will run. */
+  readonly id: string;
+}
+
+export interface JobClaim {
+  readonly id: string;
+  readonly token: number;
+}
+
+export interface ClaimedJob extends JobClaim {
+  readonly name: string;
+  readonly queue: string;
+  readonly payload: string;
+  /** This attempt included. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly requestId: string | undefined;
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+}
+
+export interface ClaimRequest {
+  readonly worker: string;
+  /** Absent: all queues. */
+  readonly queues: readonly string[] | undefined;
+  readonly limit: number;
+  readonly leaseMs: number;
+}
+
+export interface JobFailure {
+  /** At most 1000 characters. */
+  readonly reason: string;
+  /** Absent: to the dead letters. */
+  readonly retryInMs: number | undefined;
+}
+
+export interface DeadJob {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly reason: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly diedAt: number;
+}
+
+/** A job that was taken from a worker that died, or whose lease ended. */
+export interface ReapedJob {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly isDead: boolean;
+}
+
+export interface JobCounts {
+  /** Delayed ones and retries included. */
+  readonly waiting: number;
+  readonly running: number;
+  readonly dead: number;
+}
+
+export interface JobStore {
+  /** True if `add` is part of the transaction of the caller. Else the dispatch waits for the commit. */
+  readonly joinsTransactions: boolean;
+
+  /** Called once by `build()`. Opens nothing. */
+  prepare?(host: SubsystemHost): void;
+  start?(): unknown;
+  stop?(): unknown;
+  probe?(signal: AbortSignal): unknown;
+
+  /** In the order of the list. */
+  add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]>;
+
+  /** Jobs that are due: by priority, then by due time, then by id. Raises token and attempt of each. */
+  claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
+
+  /** Removes the jobs. Returns the claims that it refused. */
+  complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]>;
+
+  /** Back to the waiting ones, or to the dead letters. A job whose key waits again already is dropped. False: refused. */
+  fail(claim: JobClaim, failure: JobFailure): Promise<boolean>;
+
+  /** Back to the waiting ones, due at once, and the attempt does not count. */
+  giveBack(claims: readonly JobClaim[]): Promise<void>;
+
+  /** The leases end `leaseMs` from now. Returns the claims that it refused. */
+  renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]>;
+
+  /** The worker lives. False: it was taken for dead since its last call, so its claims are refused. */
+  beat(worker: string): Promise<boolean>;
+
+  /** The worker has ended, and holds nothing. */
+  leave(worker: string): Promise<void>;
+
+  /** Takes the jobs of workers that were silent for `deadAfterMs`, and those whose lease has ended. The attempt counts. */
+  reap(deadAfterMs: number): Promise<readonly ReapedJob[]>;
+
+  /** Records the tick of a schedule and adds its job, in one step. False: this tick or a later one is recorded already. */
+  tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean>;
+
+  /** The due time of the last recorded tick. */
+  lastTick(schedule: string): Promise<number | undefined>;
+
+  /** The time of the store. */
+  now(): Promise<number>;
+
+  /** The latest first. */
+  dead(limit: number): Promise<readonly DeadJob[]>;
+
+  /** From the dead letters back to the waiting ones, with all its attempts. False: there is no such dead job. */
+  revive(id: string): Promise<boolean>;
+
+  counts(): Promise<JobCounts>;
+
+  /** Calls `listener` when a job may be due, sooner than the next look would find it. Returns how to end that. */
+  onWake?(listener: () => void): () => void;
+}

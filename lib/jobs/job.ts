@@ -1,0 +1,105 @@
+/**
+ * A job as a value: its name, the schema of its payload and its defaults, in one constant. `@Handles` ties it to a method, and
+ * `jobs.dispatch` sends one. The payload is JSON, so a `Date` arrives as a text unless the schema makes a `Date` of it.
+ *
+ * Not for work whose result the caller waits for: call a method.
+ *
+ * @example
+ * export const sendWelcome = job("mail.welcome", z.object({ to: z.email() }));
+ * await jobs.dispatch(sendWelcome, { to: "ada@example.com" });
+ */
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
+import type { InferInput, InferOutput, Schema } from "../http/schema.js";
+import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+
+export interface JobOptions {
+  /** The queue of its jobs unless the dispatch names another; `default` unless set. */
+  readonly queue?: string;
+  /** A whole number from 0 to 100; a smaller one runs first; 0 unless set. */
+  readonly priority?: number;
+  /** How often a job is tried before it goes to the dead letters, from 1 to 1000; 20 unless set, which is about nine hours. */
+  readonly attempts?: number;
+  /** After so many milliseconds the signal of the handler aborts, and the attempt has failed; 60 000 unless set. */
+  readonly timeoutMs?: number;
+}
+
+const NAMES: OptionNames<JobOptions> = { queue: true, priority: true, attempts: true, timeoutMs: true };
+
+export const DEFAULT_QUEUE = "default";
+export const LOWEST_PRIORITY = 100;
+const MAX_ATTEMPTS = 1000;
+const DEFAULT_ATTEMPTS = 20;
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** Safe as a key in Redis, as a label of a metric and in a log line. */
+const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
+
+export class Job<Input = unknown, Output = Input> {
+  /** Only for the compiler: the property does not exist at run time. */
+  declare protected readonly types: (input: Input) => Output;
+  readonly queue: string;
+  readonly priority: number;
+  readonly attempts: number;
+  readonly timeoutMs: number;
+
+  /** @internal Use `job` or `schedule`. */
+  constructor(
+    readonly name: string,
+    readonly schema: Schema | undefined,
+    options: JobOptions = {},
+  ) {
+    checkOptionNames(options, NAMES, `job("${valueText(name)}")`);
+    checkName(name, "the name of a job");
+    this.queue = checkQueue(options.queue ?? DEFAULT_QUEUE);
+    this.priority = checkPriority(options.priority ?? 0);
+    this.attempts = wholeNumber("attempts", options.attempts ?? DEFAULT_ATTEMPTS, 1, MAX_ATTEMPTS);
+    this.timeoutMs = wholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_TIMER_MS);
+  }
+}
+
+/** A job with a payload of any type. */
+export type AnyJob = Job<never, unknown>;
+
+/** A job whose payload the schema checks, at the dispatch and again before the handler. @throws FrameworkError `E_JOB_NAME`, `E_JOB_OPTION` */
+export function job<S extends Schema>(
+  name: string,
+  schema: S,
+  options?: JobOptions,
+): Job<InferInput<S>, InferOutput<S>>;
+/** A job without a check of its payload, which has the type that the program says. */
+export function job<T = undefined>(name: string, schema?: undefined, options?: JobOptions): Job<T>;
+export function job(name: string, schema?: Schema, options?: JobOptions): Job {
+  return new Job(name, schema, options);
+}
+
+/** @throws FrameworkError `E_JOB_NAME` */
+export function checkQueue(queue: string): string {
+  return checkName(queue, "the name of a queue");
+}
+
+/** @throws FrameworkError `E_JOB_OPTION` */
+export function checkPriority(priority: number): number {
+  return wholeNumber("priority", priority, 0, LOWEST_PRIORITY);
+}
+
+/** @throws FrameworkError `E_JOB_OPTION` */
+export function wholeNumber(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw setupError(
+    new FrameworkError(`${name} is a whole number from ${least} to ${most}, not ${valueText(value)}`, {
+      code: "E_JOB_OPTION",
+    }),
+  );
+}
+
+function checkName(name: string, what: string): string {
+  if (typeof name === "string" && NAME.test(name)) return name;
+  throw setupError(
+    new FrameworkError(
+      `${valueText(name)} cannot be ${what}: use 1 to 100 letters, digits, "-", "_" and ".", a letter or digit first`,
+      { code: "E_JOB_NAME" },
+    ),
+  );
+}

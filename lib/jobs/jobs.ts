@@ -1,0 +1,247 @@
+/**
+ * Work that outlives its request. Inject `Jobs`, and dispatch a job; a method with `@Handles` runs it, in this process or in another one,
+ * at least once. Inside a transaction of a database the job exists only if the transaction commits.
+ *
+ * By default the web process works too. With `inWebProcess: false` only a process that calls `application.work()` does.
+ *
+ * Not for work whose result the answer needs.
+ *
+ * @example
+ * provide(Jobs).useFactory((resolve) => new Jobs({ store: new MemoryJobs({ clock: resolve(Clock) }) }));
+ *
+ * constructor(private readonly jobs: Jobs) {}
+ * signUp(to: string) { return this.jobs.dispatch(sendWelcome, { to }, { delay: 60_000 }); }
+ */
+import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import { currentCommitScope } from "../lifecycle/commit-scope.js";
+import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
+import { Subsystem, type WorkingProcess } from "../lifecycle/subsystem.js";
+import { JOB_HANDLE, SCHEDULE_TICK } from "../observe/request-span.js";
+import { markHandled } from "../runtime/mark-handled.js";
+import { type DispatchOptions, NewJobs } from "./new-jobs.js";
+import { checkQueue, type AnyJob, type Job, wholeNumber } from "./job.js";
+import { isJobEngine, type JobEngine, type JobWorker } from "./job-engine.js";
+import { JobHandlers } from "./job-handlers.js";
+import { JobReports } from "./job-reports.js";
+import type { DeadJob, Dispatched, JobCounts, JobStore, NewJob } from "./job-store.js";
+import { ScheduleTicker } from "./schedule-ticker.js";
+import { StoreWorker } from "./store-worker.js";
+import type { JobTools } from "./handled-job.js";
+
+export interface JobsOptions {
+  /** Where jobs wait: a `MemoryJobs`, a `DatabaseJobs`, a `BullJobs`. */
+  readonly store?: JobStore | JobEngine;
+  /** Whether a process that serves requests also runs jobs; true unless set. */
+  readonly inWebProcess?: boolean;
+  /** The most jobs at once in one process; 10 unless set. */
+  readonly concurrency?: number;
+  /** Jobs that one process claims ahead, which saves round trips where jobs are short; 0 unless set. */
+  readonly prefetch?: number;
+  /** The queues that this process works on; all unless set. */
+  readonly queues?: readonly string[];
+  /** The name in health checks and events; `Jobs` unless set. */
+  readonly name?: string;
+}
+
+const NAMES: OptionNames<JobsOptions> = {
+  store: true,
+  inWebProcess: true,
+  concurrency: true,
+  prefetch: true,
+  queues: true,
+  name: true,
+};
+
+/** What a dispatch may leave out: the payload of a job that has none. */
+export type DispatchArguments<Input> = undefined extends Input
+  ? readonly [payload?: Input, options?: DispatchOptions]
+  : readonly [payload: Input, options?: DispatchOptions];
+
+const MOST_AT_ONCE = 500;
+const MAX_LISTED = 1000;
+
+/** What `prepare` makes. */
+interface Prepared {
+  readonly tools: JobTools;
+  readonly reports: JobReports;
+  readonly dispatching: Operations;
+  readonly ticking: Operations;
+}
+
+export class Jobs extends Subsystem {
+  readonly kind = "jobs";
+  override readonly name: string;
+  override readonly followsRequests = true;
+  private readonly settings;
+  private readonly newJobs = new NewJobs();
+  private readonly store: JobStore | JobEngine | undefined;
+  private readonly inWebProcess: boolean;
+  private prepared: Prepared | undefined;
+  private worker: JobWorker | undefined;
+  private ticker: ScheduleTicker | undefined;
+
+  /** @throws FrameworkError `E_OPTION`, `E_JOB_OPTION`, `E_JOB_NAME` */
+  constructor(options: JobsOptions = {}) {
+    super();
+    checkOptionNames(options, NAMES, "new Jobs");
+    const { store, concurrency = 10, prefetch = 0, queues, inWebProcess = true, name = "Jobs" } = options;
+    this.name = name;
+    this.store = store;
+    this.inWebProcess = inWebProcess;
+    this.settings = {
+      concurrency: wholeNumber("concurrency", concurrency, 1, 10_000),
+      prefetch: wholeNumber("prefetch", prefetch, 0, 10_000),
+      queues: queues?.map(checkQueue),
+    };
+  }
+
+  override prepare(host: SubsystemHost): void {
+    const handlers = JobHandlers.of(host.instances?.() ?? []);
+    if (this.store === undefined) throw new StartupError([noStore(this.name)]);
+    this.store.prepare?.(host);
+    const named = (span: string): Operations => new Operations({ target: "framework::jobs", span }, host);
+    this.newJobs.useClock(host.clock);
+    this.prepared = {
+      tools: { handlers, operations: named(JOB_HANDLE), clock: host.clock },
+      reports: new JobReports(host),
+      dispatching: named("framework.job.dispatch"),
+      ticking: named(SCHEDULE_TICK),
+    };
+  }
+
+  override async start(): Promise<void> {
+    await this.waiting().start?.();
+  }
+
+  override async stop(): Promise<void> {
+    await this.waiting().stop?.();
+  }
+
+  override probe(signal: AbortSignal): unknown {
+    return this.waiting().probe?.(signal);
+  }
+
+  override async beginWork(process: WorkingProcess): Promise<void> {
+    if (process === "web" && !this.inWebProcess) return;
+    const store = this.waiting();
+    const { tools, reports, ticking } = this.ready();
+    this.worker = isJobEngine(store)
+      ? store.worker(this.settings, tools, reports)
+      : new StoreWorker(store, this.settings, tools, reports);
+    await this.worker.begin();
+    this.ticker = new ScheduleTicker(tools.handlers.schedules(), {
+      store,
+      clock: tools.clock,
+      operations: ticking,
+      reports,
+      newJob: (schedule, tick) => this.newJobs.make(schedule, tick, {}),
+      added: () => this.worker?.wake(),
+    });
+    this.ticker.begin();
+  }
+
+  override async endWork(deadlineMs: number): Promise<void> {
+    await this.ticker?.end();
+    await this.worker?.end(deadlineMs);
+    this.worker = undefined;
+  }
+
+  /**
+   * Adds a job. Resolves when the store has it; inside a transaction that the store does not join, before: the job is added after the
+   * commit.
+   *
+   * @throws FrameworkError `E_JOB_PAYLOAD` if the schema refuses the payload or it has more than 64 KiB of JSON, `E_JOB_OPTION`; what the
+   * store throws
+   */
+  dispatch<Input>(job: Job<Input, unknown>, ...rest: DispatchArguments<Input>): Promise<Dispatched> {
+    const [payload, options = {}] = rest;
+    return markHandled(this.dispatchOne(job, payload, options));
+  }
+
+  /** Adds many jobs in few steps. A refused payload refuses all. The results are in the order of the payloads. */
+  dispatchAll<Input>(
+    job: Job<Input, unknown>,
+    payloads: readonly Input[],
+    options: Omit<DispatchOptions, "key" | "unique"> = {},
+  ): Promise<readonly Dispatched[]> {
+    const make = async (): Promise<readonly Dispatched[]> => {
+      const jobs: NewJob[] = [];
+      for (const payload of payloads) jobs.push(await this.newJobs.make(job, payload, options));
+      return this.addAll(jobs);
+    };
+    return markHandled(make());
+  }
+
+  /** The dead letters, the latest first. @param limit at most 1000 */
+  dead(limit = 100): Promise<readonly DeadJob[]> {
+    return this.waiting().dead(wholeNumber("limit", limit, 1, MAX_LISTED));
+  }
+
+  /** Runs a dead job again, with all its attempts. False: there is no such dead job. */
+  async revive(id: string): Promise<boolean> {
+    const isRevived = await this.waiting().revive(id);
+    if (isRevived) this.worker?.wake();
+    return isRevived;
+  }
+
+  counts(): Promise<JobCounts> {
+    return this.waiting().counts();
+  }
+
+  private async dispatchOne(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<Dispatched> {
+    const made = await this.newJobs.make(job, payload, options);
+    const [dispatched] = await this.addAll([made]);
+    return dispatched ?? { outcome: "created", id: made.id };
+  }
+
+  private async addAll(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
+    const scope = currentCommitScope();
+    if (scope === undefined) return this.add(jobs);
+    if (this.waiting().joinsTransactions) {
+      const results = await this.add(jobs);
+      scope.afterCommit(() => this.worker?.wake());
+      return results;
+    }
+    scope.afterCommit(() => this.add(jobs));
+    return jobs.map(({ id }) => ({ outcome: "created", id }));
+  }
+
+  private async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
+    const { dispatching } = this.ready();
+    const results: Dispatched[] = [];
+    for (let at = 0; at < jobs.length; at += MOST_AT_ONCE) {
+      const some = jobs.slice(at, at + MOST_AT_ONCE);
+      results.push(...(await dispatching.run("dispatch", () => this.waiting().add(some), { jobs: some.length })));
+    }
+    if (currentCommitScope() === undefined) this.worker?.wake();
+    return results;
+  }
+
+  private waiting(): JobStore | JobEngine {
+    if (this.store === undefined) throw notPrepared();
+    return this.store;
+  }
+
+  private ready(): Prepared {
+    if (this.prepared === undefined) throw notPrepared();
+    return this.prepared;
+  }
+}
+
+function noStore(name: string): Diagnostic {
+  return {
+    code: "E_JOBS_STORE",
+    what: `${name} has no store, so its jobs could wait nowhere`,
+    where: "new Jobs({ store })",
+    fix: "provide a database, or give a store: new Jobs({ store: new MemoryJobs() }) keeps jobs in the process",
+  };
+}
+
+function notPrepared(): FrameworkError {
+  return setupError(
+    new FrameworkError("Jobs work in an application: list them as a provider, and build it", { code: "E_JOBS_APART" }),
+  );
+}

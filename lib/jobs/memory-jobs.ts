@@ -1,0 +1,264 @@
+/**
+ * The jobs in the memory of the process: for tests, with the clock of the test, and for programs whose jobs may be lost with the process.
+ *
+ * Not for jobs that must run: those wait in the database.
+ *
+ * @example
+ * provide(Jobs).useFactory((resolve) => new Jobs({ store: new MemoryJobs({ clock: resolve(Clock) }) }));
+ */
+import { UnavailableError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { type Clock, SystemClock } from "../runtime/clock.js";
+import { wholeNumber } from "./job.js";
+import type {
+  ClaimedJob,
+  ClaimRequest,
+  DeadJob,
+  Dispatched,
+  JobClaim,
+  JobCounts,
+  JobFailure,
+  JobStore,
+  NewJob,
+  ReapedJob,
+} from "./job-store.js";
+
+export interface MemoryJobsOptions {
+  /** The machine's clock unless set. */
+  readonly clock?: Clock;
+  /** The most jobs, dead ones included; 100 000 unless set. A dispatch above it is refused with 503. */
+  readonly maxJobs?: number;
+}
+
+const NAMES: OptionNames<MemoryJobsOptions> = { clock: true, maxJobs: true };
+const DEFAULT_JOBS = 100_000;
+
+interface StoredJob extends Omit<NewJob, "delayMs" | "payload"> {
+  payload: string;
+  state: "waiting" | "running" | "dead";
+  due: number;
+  token: number;
+  attempt: number;
+  worker: string | undefined;
+  leasedUntil: number;
+  reason: string;
+  diedAt: number;
+}
+
+export class MemoryJobs implements JobStore {
+  readonly joinsTransactions = false;
+  private readonly clock: Clock;
+  private readonly maxJobs: number;
+  private readonly jobs = new Map<string, StoredJob>();
+  /** In the order of the claims. */
+  private waiting: StoredJob[] = [];
+  private readonly beats = new Map<string, number>();
+  private readonly ticks = new Map<string, number>();
+  private readonly listeners = new Set<() => void>();
+
+  /** @throws FrameworkError `E_JOB_OPTION` */
+  constructor(options: MemoryJobsOptions = {}) {
+    checkOptionNames(options, NAMES, "new MemoryJobs");
+    this.clock = options.clock ?? new SystemClock();
+    this.maxJobs = wholeNumber("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
+  }
+
+  async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
+    if (this.jobs.size + jobs.length > this.maxJobs) throw full(this.maxJobs);
+    const results = jobs.map((job) => this.addOne(job));
+    this.wake();
+    return results;
+  }
+
+  async claim({ worker, queues, limit, leaseMs }: ClaimRequest): Promise<readonly ClaimedJob[]> {
+    const now = this.clock.now();
+    const taken: StoredJob[] = [];
+    for (const job of this.waiting) {
+      if (taken.length === limit) break;
+      if (job.due <= now && (queues === undefined || queues.includes(job.queue))) taken.push(job);
+    }
+    const ids = new Set(taken);
+    this.waiting = this.waiting.filter((job) => !ids.has(job));
+    for (const job of taken) {
+      Object.assign(job, { state: "running", worker, leasedUntil: now + leaseMs });
+      job.token += 1;
+      job.attempt += 1;
+    }
+    return taken.map((job) => ({ ...job }));
+  }
+
+  async complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
+    return claims.filter((claim) => {
+      const job = this.held(claim);
+      if (job !== undefined) this.jobs.delete(job.id);
+      return job === undefined;
+    });
+  }
+
+  async fail(claim: JobClaim, { reason, retryInMs }: JobFailure): Promise<boolean> {
+    const job = this.held(claim);
+    if (job === undefined) return false;
+    if (retryInMs === undefined) this.bury(job, reason);
+    else this.putBack(job, this.clock.now() + retryInMs);
+    return true;
+  }
+
+  async giveBack(claims: readonly JobClaim[]): Promise<void> {
+    for (const claim of claims) {
+      const job = this.held(claim);
+      if (job === undefined) continue;
+      job.attempt -= 1;
+      this.putBack(job, this.clock.now());
+    }
+    this.wake();
+  }
+
+  async renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]> {
+    return claims.filter((claim) => {
+      const job = this.held(claim);
+      if (job !== undefined) job.leasedUntil = this.clock.now() + leaseMs;
+      return job === undefined;
+    });
+  }
+
+  async beat(worker: string): Promise<boolean> {
+    const isKnown = this.beats.get(worker) !== -1;
+    this.beats.set(worker, this.clock.now());
+    return isKnown;
+  }
+
+  async leave(worker: string): Promise<void> {
+    this.beats.delete(worker);
+  }
+
+  async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
+    const now = this.clock.now();
+    for (const [worker, at] of this.beats) if (at < now - deadAfterMs) this.beats.set(worker, -1);
+    const lost = [...this.jobs.values()].filter(
+      ({ state, worker, leasedUntil }) =>
+        state === "running" && (leasedUntil <= now || (this.beats.get(worker ?? "") ?? -1) === -1),
+    );
+    const reaped = lost.map((job) => this.takeFromDead(job, now));
+    if (reaped.length > 0) this.wake();
+    return reaped;
+  }
+
+  async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
+    if ((this.ticks.get(schedule) ?? -Infinity) >= due) return false;
+    this.ticks.set(schedule, due);
+    if (job !== undefined) await this.add([job]);
+    return true;
+  }
+
+  async lastTick(schedule: string): Promise<number | undefined> {
+    return this.ticks.get(schedule);
+  }
+
+  async now(): Promise<number> {
+    return this.clock.now();
+  }
+
+  async dead(limit: number): Promise<readonly DeadJob[]> {
+    const dead = [...this.jobs.values()].filter(({ state }) => state === "dead");
+    const latestFirst = dead.toSorted((one, other) => other.diedAt - one.diedAt || (one.id < other.id ? 1 : -1));
+    return latestFirst
+      .slice(0, limit)
+      .map(({ id, name, queue, attempt, reason, diedAt }) => ({ id, name, queue, attempt, reason, diedAt }));
+  }
+
+  async revive(id: string): Promise<boolean> {
+    const job = this.jobs.get(id);
+    if (job?.state !== "dead") return false;
+    job.attempt = 0;
+    this.putBack(job, this.clock.now());
+    this.wake();
+    return true;
+  }
+
+  async counts(): Promise<JobCounts> {
+    const counts = { waiting: 0, running: 0, dead: 0 };
+    for (const { state } of this.jobs.values()) counts[state] += 1;
+    return counts;
+  }
+
+  onWake(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private addOne({ delayMs, ...job }: NewJob): Dispatched {
+    const due = this.clock.now() + delayMs;
+    const other = this.withKey(job);
+    if (other !== undefined && job.unique === "until-done") return { outcome: "kept", id: other.id };
+    if (other !== undefined) {
+      this.waiting = this.waiting.filter((each) => each !== other);
+      other.payload = job.payload;
+      this.await(other, Math.min(other.due, due));
+      return { outcome: "replaced", id: other.id };
+    }
+    const stored = { ...job, state: "waiting", due, token: 0, attempt: 0, worker: undefined } as const;
+    this.await({ ...stored, leasedUntil: 0, reason: "", diedAt: 0 }, due);
+    return { outcome: "created", id: job.id };
+  }
+
+  /** The job that stands in the way of a new one with the same key. */
+  private withKey({ name, key, unique }: Pick<NewJob, "name" | "key" | "unique">): StoredJob | undefined {
+    if (key === undefined) return undefined;
+    for (const job of this.jobs.values()) {
+      if (job.name !== name || job.key !== key) continue;
+      if (job.state === "waiting" || (job.state === "running" && unique === "until-done")) return job;
+    }
+    return undefined;
+  }
+
+  private held({ id, token }: JobClaim): StoredJob | undefined {
+    const job = this.jobs.get(id);
+    return job?.state === "running" && job.token === token ? job : undefined;
+  }
+
+  private takeFromDead(job: StoredJob, now: number): ReapedJob {
+    const isDead = job.attempt >= job.maxAttempts;
+    if (isDead) this.bury(job, "the worker died, or its lease ended");
+    else this.putBack(job, now);
+    const { id, name, queue, attempt } = job;
+    return { id, name, queue, attempt, isDead };
+  }
+
+  private bury(job: StoredJob, reason: string): void {
+    Object.assign(job, { state: "dead", reason, diedAt: this.clock.now(), worker: undefined });
+  }
+
+  /** A job with the same key that waits has the newer payload, so the older job is dropped. */
+  private putBack(job: StoredJob, due: number): void {
+    if (this.withKey({ ...job, unique: "waiting" }) !== undefined) this.jobs.delete(job.id);
+    else this.await(job, due);
+  }
+
+  /** Keeps the order of the claims. */
+  private await(job: StoredJob, due: number): void {
+    Object.assign(job, { state: "waiting", worker: undefined, due });
+    this.jobs.set(job.id, job);
+    let low = 0;
+    let high = this.waiting.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.waiting[middle];
+      if (other !== undefined && comesBefore(other, job)) low = middle + 1;
+      else high = middle;
+    }
+    this.waiting.splice(low, 0, job);
+  }
+
+  private wake(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function comesBefore(one: StoredJob, other: StoredJob): boolean {
+  if (one.priority !== other.priority) return one.priority < other.priority;
+  return one.due === other.due ? one.id < other.id : one.due < other.due;
+}
+
+function full(maxJobs: number): UnavailableError {
+  return new UnavailableError(`The queue in memory holds its most jobs, ${maxJobs}.`, { code: "E_JOBS_FULL" });
+}

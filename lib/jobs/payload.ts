@@ -1,0 +1,74 @@
+/**
+ * Payloads: what a dispatch makes of a value, and what a handler gets of it. A payload is JSON of at most 64 KiB in UTF-8. The schema of the
+ * job checks it twice, because the program that handles it may be newer than the one that dispatched it.
+ *
+ * Errors name fields and codes, never a value.
+ */
+import { FrameworkError, ValidationError } from "../errors/framework-error.js";
+import { validate } from "../http/schema.js";
+import type { AnyJob } from "./job.js";
+
+export const MAX_PAYLOAD_BYTES = 65_536;
+
+/** The JSON of a payload. @throws FrameworkError `E_JOB_PAYLOAD` */
+export async function writePayload({ name, schema }: AnyJob, payload: unknown): Promise<string> {
+  const text = jsonOf(name, payload);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_PAYLOAD_BYTES) {
+    throw invalid(
+      `the payload of ${name} has ${bytes} bytes of JSON, more than ${MAX_PAYLOAD_BYTES}: store it, and send its key`,
+    );
+  }
+  // The schema gets what the handler will get: a `Date` is a text by then.
+  if (schema !== undefined)
+    await checked(name, () => validate(schema, payload === undefined ? undefined : JSON.parse(text)));
+  return text;
+}
+
+/** The payload for the handler. @throws FrameworkError `E_JOB_PAYLOAD` */
+export async function readPayload({ name, schema }: AnyJob, text: string): Promise<unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalid(`the payload of ${name} is not JSON`);
+  }
+  // A dispatch without a payload is stored as null.
+  if (schema === undefined) return value ?? undefined;
+  return checked(name, () => validate(schema, value));
+}
+
+function jsonOf(name: string, payload: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(payload);
+  } catch (cause) {
+    throw invalid(`the payload of ${name} cannot be written as JSON`, cause);
+  }
+  if (text !== undefined) return text;
+  if (payload === undefined) return "null";
+  throw invalid(`the payload of ${name} cannot be written as JSON: it is a ${typeof payload}`);
+}
+
+/** The fault of a payload is not the fault of a client, so the status is 500. */
+async function checked(name: string, check: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await check();
+  } catch (cause) {
+    if (!(cause instanceof ValidationError))
+      throw invalid(`the schema of ${name} failed while it checked a payload`, cause);
+    throw invalid(`the schema of ${name} refuses the payload: ${fieldsOf(cause)}`, cause);
+  }
+}
+
+/** Paths and codes. The messages of a schema may quote a value. */
+function fieldsOf({ errors }: ValidationError): string {
+  const faults = Object.entries(errors).map(
+    ([path, found]) => `${path || "(whole)"} ${found.map(({ code }) => code).join(", ")}`,
+  );
+  return faults.join("; ").slice(0, 500);
+}
+
+function invalid(detail: string, cause?: unknown): FrameworkError {
+  return new FrameworkError(detail, { code: "E_JOB_PAYLOAD", ...(cause !== undefined && { cause }) });
+}

@@ -1,0 +1,26 @@
+import { Jobs, job, MemoryJobs } from "@stagecraft/framework/jobs";
+import { FakeClock, obeysQueue } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { rejectionOf } from "../support/rejection-of.js";
+import { preparedJobs } from "./prepared-jobs.js";
+
+describe("MemoryJobs", () => {
+  it("obeys the contract of a queue", function () {
+    this.timeout(20_000);
+    const clock = new FakeClock();
+    const store = new MemoryJobs({ clock });
+    return obeysQueue((options) => new Jobs({ ...options, store }), {
+      clock,
+      store,
+      pass: (ms) => clock.advanceAsync(ms),
+    });
+  });
+
+  it("refuses a dispatch above its most jobs", async () => {
+    const { jobs } = preparedJobs([], { store: new MemoryJobs({ maxJobs: 1 }) });
+    const tick = job("tick");
+    await jobs.dispatch(tick);
+
+    expect(await rejectionOf(jobs.dispatch(tick))).to.include({ code: "E_JOBS_FULL", status: 503 });
+  });
+});
