@@ -7,7 +7,7 @@
  * Not for work whose result the answer needs.
  *
  * @example
- * provide(Jobs).useFactory((resolve) => new Jobs({ store: new MemoryJobs({ clock: resolve(Clock) }) }));
+ * @Module({ providers: [Jobs, WelcomeMails, provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")))] })
  *
  * constructor(private readonly jobs: Jobs) {}
  * signUp(to: string) { return this.jobs.dispatch(sendWelcome, { to }, { delay: 60_000 }); }
@@ -22,8 +22,10 @@ import { Subsystem, type WorkingProcess } from "../lifecycle/subsystem.js";
 import { JOB_HANDLE, SCHEDULE_TICK } from "../observe/request-span.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { type DispatchOptions, NewJobs } from "./new-jobs.js";
+import { DatabaseJobs } from "./database-jobs.js";
 import { checkQueue, type AnyJob, type Job, wholeNumber } from "./job.js";
 import { isJobEngine, type JobEngine, type JobWorker } from "./job-engine.js";
+import { isJobDatabase, type JobDatabase } from "./job-sql.js";
 import { JobHandlers } from "./job-handlers.js";
 import { JobReports } from "./job-reports.js";
 import type { DeadJob, Dispatched, JobCounts, JobStore, NewJob } from "./job-store.js";
@@ -32,7 +34,7 @@ import { StoreWorker } from "./store-worker.js";
 import type { JobTools } from "./handled-job.js";
 
 export interface JobsOptions {
-  /** Where jobs wait: a `MemoryJobs`, a `DatabaseJobs`, a `BullJobs`. */
+  /** Where jobs wait: the database of the application unless set. */
   readonly store?: JobStore | JobEngine;
   /** Whether a process that serves requests also runs jobs; true unless set. */
   readonly inWebProcess?: boolean;
@@ -77,7 +79,7 @@ export class Jobs extends Subsystem {
   override readonly followsRequests = true;
   private readonly settings;
   private readonly newJobs = new NewJobs();
-  private readonly store: JobStore | JobEngine | undefined;
+  private store: JobStore | JobEngine | undefined;
   private readonly inWebProcess: boolean;
   private prepared: Prepared | undefined;
   private worker: JobWorker | undefined;
@@ -99,8 +101,9 @@ export class Jobs extends Subsystem {
   }
 
   override prepare(host: SubsystemHost): void {
-    const handlers = JobHandlers.of(host.instances?.() ?? []);
-    if (this.store === undefined) throw new StartupError([noStore(this.name)]);
+    const instances = host.instances?.() ?? [];
+    const handlers = JobHandlers.of(instances);
+    this.store ??= this.storeOf(instances.filter(isJobDatabase));
     this.store.prepare?.(host);
     const named = (span: string): Operations => new Operations({ target: "framework::jobs", span }, host);
     this.newJobs.useClock(host.clock);
@@ -220,6 +223,13 @@ export class Jobs extends Subsystem {
     return results;
   }
 
+  /** The jobs of an application with one database wait there. */
+  private storeOf(databases: readonly JobDatabase[]): JobStore {
+    const [database, other] = databases;
+    if (database === undefined || other !== undefined) throw new StartupError([noStore(this.name, databases.length)]);
+    return new DatabaseJobs(database);
+  }
+
   private waiting(): JobStore | JobEngine {
     if (this.store === undefined) throw notPrepared();
     return this.store;
@@ -231,12 +241,17 @@ export class Jobs extends Subsystem {
   }
 }
 
-function noStore(name: string): Diagnostic {
+function noStore(name: string, databases: number): Diagnostic {
+  const isMissing = databases === 0;
   return {
     code: "E_JOBS_STORE",
-    what: `${name} has no store, so its jobs could wait nowhere`,
+    what: isMissing
+      ? `${name} has no store and no database to wait in`
+      : `${name} could wait in ${databases} databases`,
     where: "new Jobs({ store })",
-    fix: "provide a database, or give a store: new Jobs({ store: new MemoryJobs() }) keeps jobs in the process",
+    fix: isMissing
+      ? "provide a database; new Jobs({ store: new MemoryJobs() }) keeps jobs in the process, where they can be lost"
+      : "name one: new Jobs({ store: new DatabaseJobs(database) })",
   };
 }
 

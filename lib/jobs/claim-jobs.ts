@@ -1,0 +1,82 @@
+/**
+ * The claim of due jobs, in the way of each engine: one statement on PostgreSQL, where a materialised CTE keeps the planner from locking
+ * more rows than the limit; one UPDATE on SQLite, which has one writer; on MySQL a select that locks, and an update, at READ COMMITTED.
+ */
+import { binds, type JobSql, literal } from "./job-sql.js";
+import type { ClaimedJob, ClaimRequest } from "./job-store.js";
+
+const COLUMNS =
+  "id, name, queue, priority, due, payload, token, attempt, max_attempts, request_id, traceparent, tracestate";
+
+type Row = Readonly<Record<string, unknown>>;
+
+export async function claimJobs(sql: JobSql, request: ClaimRequest): Promise<readonly ClaimedJob[]> {
+  const rows = sql.dialect === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
+  // RETURNING has no order.
+  return rows.toSorted(byTurn).map(claimedJob);
+}
+
+async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
+  const { picked, queues } = pick(sql, request);
+  const changes = changesOf(sql, request);
+  if (sql.dialect === "sqlite") {
+    const update = `UPDATE framework_jobs SET ${changes} WHERE id IN (${picked}) RETURNING ${COLUMNS}`;
+    return (await sql.run(update, [request.worker, ...queues])).rows;
+  }
+  const columns = COLUMNS.replaceAll(/\w+/g, "job.$&");
+  const update = `WITH picked AS MATERIALIZED (${picked} FOR UPDATE SKIP LOCKED) UPDATE framework_jobs job SET ${changes} FROM picked WHERE job.id = picked.id RETURNING ${columns}`;
+  return (await sql.run(update, [...queues, request.worker])).rows;
+}
+
+function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
+  const { picked, queues } = pick(sql, request, COLUMNS);
+  return sql.database.transaction(
+    async () => {
+      const { rows } = await sql.run(`${picked} FOR UPDATE SKIP LOCKED`, queues);
+      if (rows.length === 0) return rows;
+      const ids = rows.map((row) => String(row["id"]));
+      const where = `id IN ${binds(ids.length)}`;
+      await sql.run(`UPDATE framework_jobs SET ${changesOf(sql, request)} WHERE ${where}`, [request.worker, ...ids]);
+      return rows.map((row) => ({ ...row, token: Number(row["token"]) + 1, attempt: Number(row["attempt"]) + 1 }));
+    },
+    { isolation: "read committed" },
+  );
+}
+
+function pick({ dialect, now }: JobSql, { queues = [], limit }: ClaimRequest, columns = "id") {
+  const ofQueues = queues.length === 0 ? "" : `AND queue IN ${binds(queues.length)}`;
+  // Without the index a sort would lock every candidate.
+  const index = dialect === "mysql" ? "FORCE INDEX (framework_jobs_turn)" : "";
+  const picked = `SELECT ${columns} FROM framework_jobs ${index} WHERE worker IS NULL AND due <= ${now} ${ofQueues} ORDER BY priority, due, id LIMIT ${literal(limit)}`;
+  return { picked, queues };
+}
+
+/** The first bind is the worker. */
+function changesOf({ dialect, now }: JobSql, { leaseMs }: ClaimRequest): string {
+  const old = (column: string): string => (dialect === "postgres" ? `job.${column}` : column);
+  return `worker = ?, token = ${old("token")} + 1, attempt = ${old("attempt")} + 1, wait_key = NULL, leased_until = ${now} + ${literal(leaseMs)}`;
+}
+
+function byTurn(one: Row, other: Row): number {
+  const [priority, due] = ["priority", "due"].map((name) => Number(one[name]) - Number(other[name]));
+  return priority || due || (String(one["id"]) < String(other["id"]) ? -1 : 1);
+}
+
+function claimedJob(row: Row): ClaimedJob {
+  return {
+    id: String(row["id"]),
+    name: String(row["name"]),
+    queue: String(row["queue"]),
+    payload: String(row["payload"]),
+    token: Number(row["token"]),
+    attempt: Number(row["attempt"]),
+    maxAttempts: Number(row["max_attempts"]),
+    requestId: textOf(row["request_id"]),
+    traceparent: textOf(row["traceparent"]),
+    tracestate: textOf(row["tracestate"]),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

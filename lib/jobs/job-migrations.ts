@@ -1,0 +1,79 @@
+/**
+ * The tables of `DatabaseJobs`. Running and waiting jobs share one table, in which few rows stay; dead jobs leave it. A job waits where
+ * `worker` is null.
+ */
+import type { JobDialect } from "./job-sql.js";
+
+interface ColumnTypes {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly text: string;
+  readonly long: string;
+  readonly number: string;
+  readonly small: string;
+}
+
+const TYPES: Readonly<Record<JobDialect, ColumnTypes>> = {
+  sqlite: { id: "TEXT", name: "TEXT", hash: "TEXT", text: "TEXT", long: "TEXT", number: "INTEGER", small: "INTEGER" },
+  postgres: {
+    // Compared byte by byte, so that ids keep their order in every locale.
+    id: 'TEXT COLLATE "C"',
+    name: "TEXT",
+    hash: 'TEXT COLLATE "C"',
+    text: "TEXT",
+    long: "TEXT",
+    number: "BIGINT",
+    small: "INTEGER",
+  },
+  mysql: {
+    id: "CHAR(36)",
+    name: "VARCHAR(100)",
+    hash: "CHAR(64)",
+    text: "VARCHAR(512)",
+    long: "MEDIUMTEXT",
+    number: "BIGINT",
+    small: "INTEGER",
+  },
+};
+
+/** The statements that make the tables, in their order. */
+export function jobTables(dialect: JobDialect): readonly string[] {
+  const { id, name, hash, text, long, number, small } = TYPES[dialect];
+  const end = dialect === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
+  const job = [
+    `id ${id} NOT NULL PRIMARY KEY`,
+    `name ${name} NOT NULL`,
+    `queue ${name} NOT NULL`,
+    `priority ${small} NOT NULL`,
+    `payload ${long} NOT NULL`,
+    `max_attempts ${small} NOT NULL`,
+    `attempt ${small} NOT NULL DEFAULT 0`,
+    `token ${number} NOT NULL DEFAULT 0`,
+    `request_id ${text}`,
+    `traceparent ${text}`,
+    `tracestate ${text}`,
+  ].join(", ");
+  return [
+    `CREATE TABLE framework_jobs (${job}, due ${number} NOT NULL, worker ${id}, leased_until ${number}, job_key ${hash}, wait_key ${hash} UNIQUE, hold_key ${hash} UNIQUE${end}`,
+    turnIndex(dialect),
+    `CREATE INDEX framework_jobs_key ON framework_jobs (job_key)${partial(dialect, "job_key IS NOT NULL")}`,
+    ...(dialect === "mysql"
+      ? []
+      : ["CREATE INDEX framework_jobs_lease ON framework_jobs (leased_until) WHERE worker IS NOT NULL"]),
+    `CREATE TABLE framework_dead_jobs (${job}, reason ${long} NOT NULL, died_at ${number} NOT NULL${end}`,
+    "CREATE INDEX framework_dead_jobs_death ON framework_dead_jobs (died_at)",
+    `CREATE TABLE framework_job_workers (id ${id} NOT NULL PRIMARY KEY, beat_at ${number} NOT NULL${end}`,
+    `CREATE TABLE framework_job_ticks (name ${name} NOT NULL, due ${number} NOT NULL, PRIMARY KEY (name, due)${end}`,
+  ];
+}
+
+/** The order of the claims, over the waiting jobs alone. */
+function turnIndex(dialect: JobDialect): string {
+  const columns = dialect === "mysql" ? "worker, priority, due, id" : "priority, due, id";
+  return `CREATE INDEX framework_jobs_turn ON framework_jobs (${columns})${partial(dialect, "worker IS NULL")}`;
+}
+
+function partial(dialect: JobDialect, condition: string): string {
+  return dialect === "mysql" ? "" : ` WHERE ${condition}`;
+}

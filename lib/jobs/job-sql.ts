@@ -1,0 +1,96 @@
+/**
+ * Statements of the queue in the SQL of one engine. They run in the transaction of the caller, if there is one. Texts are always binds;
+ * numbers that this program has checked stand in the text, because PostgreSQL cannot tell the type of a bind in a list of columns.
+ *
+ * Times are milliseconds by the clock of the database, so that the clocks of several machines need not agree. A test passes its own clock.
+ */
+import type { Clock } from "../runtime/clock.js";
+
+export type JobDialect = "sqlite" | "postgres" | "mysql";
+
+export interface JobRows {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly affected: number;
+}
+
+/** The part of a `Database` that the queue uses. */
+export interface JobDatabase {
+  readonly name?: string | undefined;
+  readonly driver: { readonly dialect: JobDialect };
+  readonly query: { withoutPlugins(): { executeQuery(statement: RawStatement): Promise<RawResult> } };
+  transaction<T>(fn: () => Promise<T>, options?: { readonly isolation?: "read committed" }): Promise<T>;
+  current<T>(fn: () => Promise<T>): Promise<T>;
+}
+
+/** What Kysely calls a compiled query, made without the package. */
+export interface RawStatement {
+  readonly query: {
+    readonly kind: "RawNode";
+    readonly sqlFragments: readonly string[];
+    readonly parameters: readonly [];
+  };
+  readonly queryId: { readonly queryId: string };
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+export interface RawResult {
+  readonly rows: readonly unknown[];
+  readonly numAffectedRows?: bigint | undefined;
+}
+
+const NOW: Readonly<Record<JobDialect, string>> = {
+  sqlite: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+  postgres: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
+  mysql: "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
+};
+
+export class JobSql {
+  readonly dialect: JobDialect;
+  /** Set by a test. */
+  clock: Clock | undefined;
+
+  constructor(readonly database: JobDatabase) {
+    this.dialect = database.driver.dialect;
+  }
+
+  /** The time, as an expression. */
+  get now(): string {
+    return this.clock === undefined ? NOW[this.dialect] : String(Math.trunc(this.clock.now()));
+  }
+
+  /** @param sql with `?` for each bind, and no other question mark */
+  async run(sql: string, parameters: readonly (string | null)[] = []): Promise<JobRows> {
+    const text = this.dialect === "postgres" ? numbered(sql) : sql;
+    const { rows, numAffectedRows = 0n } = await this.database.query.withoutPlugins().executeQuery({
+      query: { kind: "RawNode", sqlFragments: [text], parameters: [] },
+      queryId: { queryId: "framework_jobs" },
+      sql: text,
+      parameters,
+    });
+    // Each statement names its columns.
+    return { rows: rows as JobRows["rows"], affected: Number(numAffectedRows) };
+  }
+}
+
+/** A database of the framework, recognised by its shape: jobs load no code of databases. */
+export function isJobDatabase(value: unknown): value is JobDatabase {
+  if (typeof value !== "object" || value === null) return false;
+  return "kind" in value && value.kind === "database" && "driver" in value && "query" in value && "current" in value;
+}
+
+/** `(?, ?, ?)` */
+export function binds(count: number): string {
+  return `(${Array.from({ length: count }, () => "?").join(", ")})`;
+}
+
+/** A number for the text of a statement. @throws RangeError */
+export function literal(value: number): string {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not a whole number`);
+  return String(value);
+}
+
+function numbered(sql: string): string {
+  let count = 0;
+  return sql.replaceAll("?", () => `$${(count += 1)}`);
+}

@@ -1,0 +1,42 @@
+/** A database with the tables of jobs, prepared with a clock of the spec. */
+import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
+import { Metrics } from "@stagecraft/framework/observe";
+import { type Clock, SystemClock } from "@stagecraft/framework";
+import { jobTables } from "../../lib/jobs/job-migrations.js";
+import { JobSql } from "../../lib/jobs/job-sql.js";
+
+export class JobsDatabase extends Database<Record<string, never>> implements AsyncDisposable {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+export async function jobsDatabase(driver: DatabaseDriver, clock: Clock): Promise<JobsDatabase> {
+  const db = new JobsDatabase(driver);
+  db.prepare({ name: "database", clock, metrics: new Metrics() });
+  await db.start();
+  return db;
+}
+
+export async function makeTables(db: JobsDatabase): Promise<void> {
+  const sql = new JobSql(db);
+  for (const table of ["framework_jobs", "framework_dead_jobs", "framework_job_workers", "framework_job_ticks"])
+    await sql.run(`DROP TABLE IF EXISTS ${table}`);
+  for (const statement of jobTables(db.driver.dialect)) await sql.run(statement);
+}
+
+/** Advances the clock in small steps, with real time between them for the statements of a server. */
+export async function passSlowly(clock: { advance(ms: number): void }, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += STEP_MS) {
+    clock.advance(Math.min(STEP_MS, ms - passed));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+const STEP_MS = 100;
+
+/** Makes the tables in a database that another process, or an application, opens afterwards. */
+export async function startedTables(driver: DatabaseDriver): Promise<void> {
+  await using db = await jobsDatabase(driver, new SystemClock());
+  await makeTables(db);
+}
