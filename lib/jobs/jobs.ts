@@ -66,7 +66,7 @@ const MOST_AT_ONCE = 500;
 const MAX_LISTED = 1000;
 
 /** What `prepare` makes. */
-interface Prepared {
+interface JobParts {
   readonly tools: JobTools;
   readonly reports: JobReports;
   readonly dispatching: Operations;
@@ -81,7 +81,7 @@ export class Jobs extends Subsystem {
   private readonly newJobs = new NewJobs();
   private store: JobStore | JobEngine | undefined;
   private readonly inWebProcess: boolean;
-  private prepared: Prepared | undefined;
+  private prepared: JobParts | undefined;
   private worker: JobWorker | undefined;
   private ticker: ScheduleTicker | undefined;
 
@@ -235,7 +235,7 @@ export class Jobs extends Subsystem {
     return this.store;
   }
 
-  private ready(): Prepared {
+  private ready(): JobParts {
     if (this.prepared === undefined) throw notPrepared();
     return this.prepared;
   }

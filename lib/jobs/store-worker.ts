@@ -42,7 +42,7 @@ interface RunningClaim {
 }
 
 export class StoreWorker {
-  private readonly id: string = randomUUID();
+  private id: string = randomUUID();
   private readonly running = new Map<string, RunningClaim>();
   private ready: RunningClaim[] = [];
   private readonly completions: Completions;
@@ -73,6 +73,7 @@ export class StoreWorker {
 
   /** The first beat comes before the first claim: a store takes the jobs of an unknown worker for those of a dead one. */
   async begin(): Promise<void> {
+    await this.store.beat(this.id).catch((error: unknown) => this.reports.storeFailed("beat", error));
     await this.beat();
     this.stopListening = this.store.onWake?.(this.wake);
     this.claimMore();
@@ -132,13 +133,16 @@ export class StoreWorker {
   private async claim(limit: number): Promise<void> {
     try {
       this.wasWoken = false;
-      const jobs = await this.store.claim({ worker: this.id, queues: this.settings.queues, limit, leaseMs: LEASE_MS });
+      const worker = this.id;
+      const jobs = await this.store.claim({ worker, queues: this.settings.queues, limit, leaseMs: LEASE_MS });
       this.failures = 0;
       this.isDry = jobs.length < limit && !this.wasWoken;
       const leaseEnds = this.tools.clock.monotonic() + LEASE_MS;
-      for (const job of jobs) {
-        this.ready.push({ job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
-      }
+      if (worker !== this.id) this.reports.lost(jobs);
+      else
+        for (const job of jobs) {
+          this.ready.push({ job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
+        }
     } catch (error) {
       this.failures += 1;
       this.isDry = true;
@@ -198,7 +202,7 @@ export class StoreWorker {
 
   private async beat(): Promise<void> {
     try {
-      if (!(await this.store.beat(this.id))) this.loseAll();
+      if (!(await this.store.beat(this.id))) await this.beginAnew();
       await this.renewLeases();
       this.reports.reaped(await this.store.reap(DEAD_AFTER_MS));
     } catch (error) {
@@ -233,8 +237,12 @@ export class StoreWorker {
     return [...this.running.values(), ...this.ready];
   }
 
-  /** Other processes took this one for dead. */
-  private loseAll(): void {
+  /** Other processes took this one for dead. What it claimed since under the old name is left to them too. */
+  private async beginAnew(): Promise<void> {
+    const old = this.id;
+    this.id = randomUUID();
+    await this.store.beat(this.id);
+    await this.store.leave(old);
     for (const claim of this.claims()) this.lose(claim);
     this.wake();
   }

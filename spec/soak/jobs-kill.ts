@@ -74,8 +74,8 @@ for (let at = 0; at < count; at += 1000) {
 for (let each = 0; each < WORKERS; each++) startWorker();
 
 // One worker is stopped until others have taken its jobs, and then goes on.
-await pause(2000);
-const stopped = workers.shift();
+const [stopped] = workers.splice(0, 1);
+while (!readFileSync(join(folder, "journal"), "utf8").includes(` ${stopped?.pid} `)) await pause(20);
 stopped?.kill("SIGSTOP");
 startWorker();
 const stoppedAt = Date.now();
