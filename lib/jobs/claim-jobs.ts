@@ -3,17 +3,36 @@
  * more rows than the limit; one UPDATE on SQLite, which has one writer; on MySQL a select that locks, and an update, at READ COMMITTED.
  */
 import { binds, type JobSql, literal } from "./job-sql.js";
-import type { ClaimedJob, ClaimRequest } from "./job-store.js";
+import type { ClaimedJob, ClaimRequest, NewJob } from "./job-store.js";
 
 const COLUMNS =
-  "id, name, queue, priority, due, payload, token, attempt, max_attempts, request_id, traceparent, tracestate";
+  "id, name, queue, priority, due, payload, token, attempt, max_attempts, request_id, traceparent, tracestate, job_key, hold_key";
 
 type Row = Readonly<Record<string, unknown>>;
 
 export async function claimJobs(sql: JobSql, request: ClaimRequest): Promise<readonly ClaimedJob[]> {
+  return (await claimedRows(sql, request)).map(claimedJob);
+}
+
+/** A job on its way to another queue: with its priority and its key, and without the delay that has passed. */
+export interface JobInTransit extends ClaimedJob, NewJob {}
+
+/** As `claimJobs`, for a relay. */
+export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promise<readonly JobInTransit[]> {
+  return (await claimedRows(sql, request)).map((row) => ({
+    ...claimedJob(row),
+    priority: Number(row["priority"]),
+    delayMs: 0,
+    // The hash of the key, which is as good in its place.
+    key: textOf(row["job_key"]),
+    unique: typeof row["hold_key"] === "string" ? "until-done" : "waiting",
+  }));
+}
+
+async function claimedRows(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
   const rows = sql.dialect === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
   // RETURNING has no order.
-  return rows.toSorted(byTurn).map(claimedJob);
+  return rows.toSorted(byTurn);
 }
 
 async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {

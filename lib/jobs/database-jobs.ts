@@ -11,7 +11,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { SystemClock } from "../runtime/clock.js";
-import { claimJobs } from "./claim-jobs.js";
+import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { binds, type JobDatabase, JobSql, type JobRows, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
 import type {
@@ -52,6 +52,11 @@ export class DatabaseJobs implements JobStore {
 
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]> {
     return this.repeated(() => claimJobs(this.sql, request));
+  }
+
+  /** As `claim`, for a relay to another queue. @internal */
+  claimForTransit(request: ClaimRequest): Promise<readonly JobInTransit[]> {
+    return this.repeated(() => claimForTransit(this.sql, request));
   }
 
   complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {

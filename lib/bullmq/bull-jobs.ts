@@ -1,0 +1,232 @@
+/**
+ * The jobs in BullMQ on Redis; the entry point `@stagecraft/framework/jobs/bullmq`. It needs the packages `bullmq` and `ioredis`. Jobs,
+ * handlers and dispatches stay as they are: one line names this store.
+ *
+ * With a `database`, a dispatch is a row in it, in the transaction of the caller, and a relay moves the rows to Redis: a job exists only if
+ * its transaction commits. Without one a dispatch in a transaction goes to Redis after the commit, and a process that dies between the two
+ * loses it.
+ *
+ * `concurrency` counts for each queue. Keys are `deduplication` of BullMQ: two dispatches of one key at the same moment may make two jobs.
+ *
+ * @example
+ * provide(Jobs).useFactory((resolve) => new Jobs({ store: new BullJobs({ url, database: resolve(ShopDatabase) }) }));
+ */
+import type { Queue, Worker, Job as BullJob } from "bullmq";
+import type { Redis, RedisOptions } from "ioredis";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import type { JobTools } from "../jobs/handled-job.js";
+import { checkQueue } from "../jobs/job.js";
+import type { JobEngine, JobWorker } from "../jobs/job-engine.js";
+import type { JobReports } from "../jobs/job-reports.js";
+import type { JobDatabase } from "../jobs/job-sql.js";
+import { DatabaseJobs } from "../jobs/database-jobs.js";
+import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.js";
+import type { WorkerSettings } from "../jobs/store-worker.js";
+import type { SubsystemHost } from "../lifecycle/operations.js";
+import { addKeyed } from "./bull-keys.js";
+import { bullmq, ioredis } from "./bull-package.js";
+import { type BullData, bullData, bullOptions } from "./bull-record.js";
+import { BullWorker } from "./bull-worker.js";
+import { Relay } from "./relay.js";
+
+export interface BullJobsOptions {
+  /** `redis://[[user]:password@]host[:port][/db]`, or `rediss://…`. */
+  readonly url: string;
+  /** The prefix of every key: letters, digits, `-`, `_` and `.`; `framework` unless set. */
+  readonly namespace?: string;
+  /** The database in whose transactions jobs are dispatched. */
+  readonly database?: JobDatabase;
+  /** Further options of the client, such as `tls`. */
+  readonly client?: Omit<RedisOptions, "replyMapping">;
+}
+
+const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, database: true, client: true };
+
+/** Records a tick unless one as late is recorded. */
+const TICK = `local last = redis.call("HGET", KEYS[1], ARGV[1])
+if last and tonumber(last) >= tonumber(ARGV[2]) then return 0 end
+redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
+return 1`;
+
+export class BullJobs implements JobEngine {
+  readonly joinsTransactions: boolean;
+  private readonly prefix: string;
+  private readonly rows: DatabaseJobs | undefined;
+  private readonly queues = new Map<string, Queue<BullData>>();
+  private readonly known = new Set<string>();
+  private connection: Redis | undefined;
+  private relay: Relay | undefined;
+
+  /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL` */
+  constructor(private readonly options: BullJobsOptions) {
+    checkOptionNames(options, NAMES, "new BullJobs");
+    if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
+    this.prefix = checkQueue(options.namespace ?? "framework");
+    this.rows = options.database === undefined ? undefined : new DatabaseJobs(options.database);
+    this.joinsTransactions = this.rows !== undefined;
+  }
+
+  prepare(host: SubsystemHost): void {
+    this.rows?.prepare(host);
+    if (this.rows !== undefined) this.relay = new Relay(this.rows, (jobs) => this.move(jobs), host.clock);
+  }
+
+  async start(): Promise<void> {
+    this.connection = this.client();
+    await this.connection.ping();
+    await this.relay?.begin();
+  }
+
+  async stop(): Promise<void> {
+    await this.relay?.end();
+    await Promise.all([...this.queues.values()].map((queue) => queue.close()));
+    this.queues.clear();
+    this.connection?.disconnect();
+  }
+
+  async probe(): Promise<void> {
+    await this.redis().ping();
+  }
+
+  async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
+    if (this.rows === undefined) return this.addAll(jobs, false);
+    const results = await this.rows.add(jobs);
+    this.relay?.wake();
+    return results;
+  }
+
+  worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
+    const place = {
+      queues: () => this.redis().smembers(`${this.prefix}:jobs:queues`),
+      open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
+        const connection = this.client();
+        const made: Worker<BullData> = new bullmq.Worker<BullData>(queue, async (job, token) => run(job, token ?? ""), {
+          connection,
+          prefix: this.prefix,
+          ...options,
+        });
+        made.once("closed", () => connection.disconnect());
+        return made;
+      },
+    };
+    return new BullWorker(place, settings, tools, reports);
+  }
+
+  async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
+    if (this.rows !== undefined) {
+      const isFirst = await this.rows.tick(schedule, due, job);
+      if (isFirst) this.relay?.wake();
+      return isFirst;
+    }
+    const isFirst = (await this.redis().call("EVAL", TICK, 1, `${this.prefix}:jobs:ticks`, schedule, due)) === 1;
+    if (isFirst && job !== undefined) await this.addAll([job], false);
+    return isFirst;
+  }
+
+  async lastTick(schedule: string): Promise<number | undefined> {
+    if (this.rows !== undefined) return this.rows.lastTick(schedule);
+    const last = await this.redis().hget(`${this.prefix}:jobs:ticks`, schedule);
+    return last === null ? undefined : Number(last);
+  }
+
+  async now(): Promise<number> {
+    if (this.rows !== undefined) return this.rows.now();
+    const [seconds, micros] = await this.redis().time();
+    return Number(seconds) * 1000 + Math.trunc(Number(micros) / 1000);
+  }
+
+  async dead(limit: number): Promise<readonly DeadJob[]> {
+    const lists = await Promise.all((await this.allQueues()).map((queue) => queue.getFailed(0, limit - 1)));
+    const dead = lists.flat().map(({ id, name, queueName, failedReason, finishedOn, attemptsStarted, data }) => ({
+      id: id ?? "",
+      name,
+      queue: queueName,
+      attempt: attemptsStarted - data.o,
+      reason: failedReason,
+      diedAt: finishedOn ?? 0,
+    }));
+    return dead.toSorted((one, other) => other.diedAt - one.diedAt).slice(0, limit);
+  }
+
+  async revive(id: string): Promise<boolean> {
+    for (const queue of await this.allQueues()) {
+      const job = await queue.getJob(id);
+      if (job === undefined || !(await job.isFailed())) continue;
+      await job.updateData({ ...job.data, o: job.attemptsStarted });
+      await job.retry("failed");
+      return true;
+    }
+    return false;
+  }
+
+  async counts(): Promise<JobCounts> {
+    const rows = (await this.rows?.counts()) ?? { waiting: 0, running: 0, dead: 0 };
+    const all = { waiting: rows.waiting + rows.running, running: 0, dead: rows.dead };
+    for (const queue of await this.allQueues()) {
+      const counts = await queue.getJobCounts("wait", "delayed", "prioritized", "active", "failed");
+      const of = (name: string): number => counts[name] ?? 0;
+      all.waiting += of("wait") + of("delayed") + of("prioritized");
+      all.running += of("active");
+      all.dead += of("failed");
+    }
+    return all;
+  }
+
+  private async move(jobs: readonly NewJob[]): Promise<void> {
+    await this.addAll(jobs, true);
+  }
+
+  private async addAll(jobs: readonly NewJob[], isRelayed: boolean): Promise<readonly Dispatched[]> {
+    const results = new Map<NewJob, Dispatched>();
+    const plain = jobs.filter(({ key }) => key === undefined);
+    for (const queue of new Set(plain.map((job) => job.queue))) {
+      const some = plain.filter((job) => job.queue === queue);
+      const records = some.map((job) => ({ name: job.name, data: bullData(job), opts: bullOptions(job, isRelayed) }));
+      await (await this.queue(queue)).addBulk(records);
+    }
+    for (const job of jobs) {
+      if (job.key === undefined) results.set(job, { outcome: "created", id: job.id });
+      else results.set(job, await addKeyed(await this.queue(job.queue), job, bullOptions(job, isRelayed)));
+    }
+    return jobs.map((job) => results.get(job) ?? { outcome: "created", id: job.id });
+  }
+
+  private async queue(name: string): Promise<Queue<BullData>> {
+    let queue = this.queues.get(name);
+    if (queue === undefined) {
+      queue = new bullmq.Queue<BullData>(name, { connection: this.redis(), prefix: this.prefix });
+      this.queues.set(name, queue);
+    }
+    if (!this.known.has(name)) {
+      await this.redis().sadd(`${this.prefix}:jobs:queues`, name);
+      this.known.add(name);
+    }
+    return queue;
+  }
+
+  private async allQueues(): Promise<readonly Queue<BullData>[]> {
+    const names = await this.redis().smembers(`${this.prefix}:jobs:queues`);
+    return Promise.all(names.map((name) => this.queue(name)));
+  }
+
+  private redis(): Redis {
+    if (this.connection !== undefined) return this.connection;
+    throw setupError(
+      new FrameworkError("BullJobs is not started: the application starts it", { code: "E_JOBS_APART" }),
+    );
+  }
+
+  private client(): Redis {
+    // BullMQ waits in blocking commands, which must not be given up.
+    return new ioredis.Redis(this.options.url, { ...this.options.client, maxRetriesPerRequest: null });
+  }
+}
+
+function invalidUrl(): FrameworkError {
+  // Without the URL, which may contain a password.
+  return setupError(
+    new FrameworkError("the URL of BullJobs begins with redis:// or rediss://", { code: "E_JOBS_URL" }),
+  );
+}

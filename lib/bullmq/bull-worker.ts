@@ -1,0 +1,145 @@
+/**
+ * The loop over BullMQ: its workers wait, lock and find stalled jobs; attempts, back-off, reasons and unknown names are those of the
+ * framework. A stalled run counts as an attempt, because each start does.
+ */
+import { AsyncResource } from "node:async_hooks";
+import type { Job as BullJob, Worker } from "bullmq";
+import { DrainDeadlineError } from "../errors/framework-error.js";
+import { handleJob, type JobOutcome, type JobTools } from "../jobs/handled-job.js";
+import type { JobWorker } from "../jobs/job-engine.js";
+import { JobLeaseLostError } from "../jobs/job-context.js";
+import type { JobReports } from "../jobs/job-reports.js";
+import type { ClaimedJob } from "../jobs/job-store.js";
+import type { WorkerSettings } from "../jobs/store-worker.js";
+import { type Timer, within } from "../runtime/clock.js";
+import { bullmq } from "./bull-package.js";
+import { type BullData, claimOf } from "./bull-record.js";
+
+const GRACE_MS = 1000;
+const LOOK_MS = 5000;
+/** The framework bounds the attempts, not BullMQ. */
+const NO_LIMIT = 1_000_000;
+
+export interface BullWorkerPlace {
+  /** The queues that have jobs, or had some. */
+  queues(): Promise<readonly string[]>;
+  open(
+    queue: string,
+    run: (job: BullJob<BullData>, token: string) => Promise<void>,
+    options: BullWorkerOptions,
+  ): Worker<BullData>;
+}
+
+export interface BullWorkerOptions {
+  readonly concurrency: number;
+  readonly maxStalledCount: number;
+}
+
+interface RunningBullJob {
+  readonly job: ClaimedJob;
+  readonly control: AbortController;
+}
+
+export class BullWorker implements JobWorker {
+  private readonly workers = new Map<string, Worker<BullData>>();
+  private readonly running = new Map<string, RunningBullJob>();
+  private timer: Timer | undefined;
+  private hasEnded = false;
+
+  constructor(
+    private readonly place: BullWorkerPlace,
+    private readonly settings: WorkerSettings,
+    private readonly tools: JobTools,
+    private readonly reports: JobReports,
+  ) {}
+
+  /** Without a list of queues, new queues are looked for from time to time. */
+  async begin(): Promise<void> {
+    await this.openAll();
+  }
+
+  /** BullMQ wakes its workers itself; only a queue may be new. */
+  readonly wake = AsyncResource.bind((): void => {
+    if (this.settings.queues === undefined && !this.hasEnded) void this.openAll();
+  });
+
+  async end(deadlineMs: number): Promise<void> {
+    this.hasEnded = true;
+    this.timer?.cancel();
+    const { clock } = this.tools;
+    const workers = [...this.workers.values()];
+    const closed = Promise.all(workers.map((worker) => worker.close()));
+    await within(clock, deadlineMs, closed);
+    for (const { control } of this.running.values()) control.abort(new DrainDeadlineError());
+    await within(clock, GRACE_MS, closed);
+    if (this.running.size > 0) this.reports.returned([...this.running.values()].map(({ job }) => job));
+    await Promise.all(workers.map((worker) => within(clock, GRACE_MS, worker.close(true))));
+  }
+
+  private async openAll(): Promise<void> {
+    this.timer?.cancel();
+    try {
+      for (const queue of this.settings.queues ?? (await this.place.queues())) this.openOne(queue);
+    } catch (error) {
+      this.reports.storeFailed("queues", error);
+    }
+    if (this.settings.queues === undefined && !this.hasEnded) {
+      this.timer = this.tools.clock.setTimeout(this.wake, LOOK_MS);
+    }
+  }
+
+  private openOne(queue: string): void {
+    if (this.workers.has(queue) || this.hasEnded) return;
+    const { concurrency } = this.settings;
+    const worker = this.place.open(queue, (job, token) => this.run(job, token), {
+      concurrency,
+      maxStalledCount: NO_LIMIT,
+    });
+    worker.on("error", (error) => this.reports.storeFailed("bullmq", error));
+    worker.on("lockRenewalFailed", (ids) => this.lose(ids));
+    this.workers.set(queue, worker);
+  }
+
+  /** BullMQ reads the outcome from what this throws. */
+  private async run(bull: BullJob<BullData>, token: string): Promise<void> {
+    const job = claimOf(bull);
+    const control = new AbortController();
+    this.running.set(job.id, { job, control });
+    try {
+      const outcome = job.attempt > job.maxAttempts ? DIED : await handleJob(job, this.tools, control);
+      if (outcome.kind !== "done") await this.report(bull, token, job, outcome);
+    } finally {
+      this.running.delete(job.id);
+    }
+  }
+
+  private async report(bull: BullJob<BullData>, token: string, job: ClaimedJob, outcome: JobOutcome): Promise<void> {
+    if (outcome.kind === "returned") {
+      await bull.updateData({ ...bull.data, o: bull.data.o + 1 });
+      await bull.moveToWait(token);
+      this.reports.returned([job]);
+      throw new bullmq.WaitingError();
+    }
+    this.reports.failed(job, outcome);
+    if (outcome.kind === "dead") throw new bullmq.UnrecoverableError(outcome.reason);
+    if (outcome.kind !== "failed") return;
+    await bull.moveToDelayed(Date.now() + outcome.retryInMs, token);
+    throw new bullmq.DelayedError();
+  }
+
+  private lose(ids: readonly string[]): void {
+    for (const id of ids) {
+      const lost = this.running.get(id);
+      if (lost === undefined) continue;
+      this.reports.lost([lost.job]);
+      lost.control.abort(new JobLeaseLostError());
+    }
+  }
+}
+
+/** The process died at the last attempt. */
+const DIED: JobOutcome = Object.freeze({
+  kind: "dead",
+  reason: "the worker died, or its lease ended",
+  error: "the worker died, or its lease ended",
+});

@@ -1,0 +1,87 @@
+/**
+ * Moves jobs from the table to Redis: rows that a transaction has committed, in their order. The id of a row is the id of the job, so a
+ * row that is moved twice is one job as long as BullMQ remembers the first.
+ */
+import { AsyncResource } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
+import type { DatabaseJobs } from "../jobs/database-jobs.js";
+import type { NewJob } from "../jobs/job-store.js";
+import type { Clock, Timer } from "../runtime/clock.js";
+import { tracing } from "../tracing/tracing.js";
+
+const log = tracing.target("framework::jobs::relay");
+
+const BATCH = 500;
+const LEASE_MS = 30_000;
+const POLL_MS = 500;
+const BEAT_MS = 10_000;
+const DEAD_AFTER_MS = 30_000;
+
+export class Relay {
+  private readonly id = randomUUID();
+  private timer: Timer | undefined;
+  private moving: Promise<void> | undefined;
+  private isWoken = false;
+  private hasEnded = false;
+  private lastBeat = -Infinity;
+
+  constructor(
+    private readonly rows: DatabaseJobs,
+    private readonly move: (jobs: readonly NewJob[]) => Promise<void>,
+    private readonly clock: Clock,
+  ) {}
+
+  async begin(): Promise<void> {
+    await this.rows.beat(this.id);
+    this.wake();
+  }
+
+  /** A row may have been committed. Called in the transaction of a dispatch, which the relay must not inherit. */
+  readonly wake = AsyncResource.bind((): void => {
+    this.isWoken = true;
+    this.moving ??= this.moveAll();
+  });
+
+  async end(): Promise<void> {
+    this.hasEnded = true;
+    this.timer?.cancel();
+    await this.moving;
+    await this.rows.leave(this.id).catch(() => {});
+  }
+
+  private async moveAll(): Promise<void> {
+    this.timer?.cancel();
+    try {
+      await this.beat();
+      while (this.isWoken && !this.hasEnded) {
+        this.isWoken = false;
+        // A full batch means that more rows may wait.
+        if ((await this.moveSome()) === BATCH) this.isWoken = true;
+      }
+    } catch (error) {
+      log.warn("jobs not moved", { error });
+    }
+    this.moving = undefined;
+    if (!this.hasEnded) this.timer = this.clock.setTimeout(this.wake, POLL_MS * (0.5 + Math.random()));
+  }
+
+  private async moveSome(): Promise<number> {
+    const claimed = await this.rows.claimForTransit({
+      worker: this.id,
+      queues: undefined,
+      limit: BATCH,
+      leaseMs: LEASE_MS,
+    });
+    if (claimed.length === 0) return 0;
+    await this.move(claimed);
+    await this.rows.complete(claimed);
+    return claimed.length;
+  }
+
+  private async beat(): Promise<void> {
+    if (this.clock.monotonic() - this.lastBeat < BEAT_MS) return;
+    this.lastBeat = this.clock.monotonic();
+    await this.rows.beat(this.id);
+    await this.rows.reap(DEAD_AFTER_MS);
+  }
+}
