@@ -26,7 +26,7 @@ import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.j
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { addKeyed } from "./bull-keys.js";
-import { bullmq, ioredis } from "./bull-package.js";
+import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { type BullData, bullData, bullOptions } from "./bull-record.js";
 import { BullWorker } from "./bull-worker.js";
 import { Relay } from "./relay.js";
@@ -52,6 +52,8 @@ return 1`;
 
 export class BullJobs implements JobEngine {
   readonly joinsTransactions: boolean;
+  private readonly bullmq = loadBullmq();
+  private readonly ioredis = loadIoredis();
   private readonly prefix: string;
   private readonly rows: DatabaseJobs | undefined;
   private readonly queues = new Map<string, Queue<BullData>>();
@@ -59,7 +61,7 @@ export class BullJobs implements JobEngine {
   private connection: Redis | undefined;
   private relay: Relay | undefined;
 
-  /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL` */
+  /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL`, `E_PEER_MISSING` */
   constructor(private readonly options: BullJobsOptions) {
     checkOptionNames(options, NAMES, "new BullJobs");
     if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
@@ -102,11 +104,15 @@ export class BullJobs implements JobEngine {
       queues: () => this.redis().smembers(`${this.prefix}:jobs:queues`),
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
         const connection = this.client();
-        const made: Worker<BullData> = new bullmq.Worker<BullData>(queue, async (job, token) => run(job, token ?? ""), {
-          connection,
-          prefix: this.prefix,
-          ...options,
-        });
+        const made: Worker<BullData> = new this.bullmq.Worker<BullData>(
+          queue,
+          async (job, token) => run(job, token ?? ""),
+          {
+            connection,
+            prefix: this.prefix,
+            ...options,
+          },
+        );
         made.once("closed", () => connection.disconnect());
         return made;
       },
@@ -196,7 +202,7 @@ export class BullJobs implements JobEngine {
   private async queue(name: string): Promise<Queue<BullData>> {
     let queue = this.queues.get(name);
     if (queue === undefined) {
-      queue = new bullmq.Queue<BullData>(name, { connection: this.redis(), prefix: this.prefix });
+      queue = new this.bullmq.Queue<BullData>(name, { connection: this.redis(), prefix: this.prefix });
       this.queues.set(name, queue);
     }
     if (!this.known.has(name)) {
@@ -220,7 +226,7 @@ export class BullJobs implements JobEngine {
 
   private client(): Redis {
     // BullMQ waits in blocking commands, which must not be given up.
-    return new ioredis.Redis(this.options.url, { ...this.options.client, maxRetriesPerRequest: null });
+    return new this.ioredis.Redis(this.options.url, { ...this.options.client, maxRetriesPerRequest: null });
   }
 }
 

@@ -12,7 +12,7 @@ import type { JobReports } from "../jobs/job-reports.js";
 import type { ClaimedJob } from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import { type Timer, within } from "../runtime/clock.js";
-import { bullmq } from "./bull-package.js";
+import { loadBullmq } from "./bull-package.js";
 import { type BullData, claimOf } from "./bull-record.js";
 
 const GRACE_MS = 1000;
@@ -43,6 +43,7 @@ interface RunningBullJob {
 export class BullWorker implements JobWorker {
   private readonly workers = new Map<string, Worker<BullData>>();
   private readonly running = new Map<string, RunningBullJob>();
+  private readonly bullmq = loadBullmq();
   private timer: Timer | undefined;
   private hasEnded = false;
 
@@ -118,13 +119,13 @@ export class BullWorker implements JobWorker {
       await bull.updateData({ ...bull.data, o: bull.data.o + 1 });
       await bull.moveToWait(token);
       this.reports.returned([job]);
-      throw new bullmq.WaitingError();
+      throw new this.bullmq.WaitingError();
     }
     this.reports.failed(job, outcome);
-    if (outcome.kind === "dead") throw new bullmq.UnrecoverableError(outcome.reason);
+    if (outcome.kind === "dead") throw new this.bullmq.UnrecoverableError(outcome.reason);
     if (outcome.kind !== "failed") return;
     await bull.moveToDelayed(Date.now() + outcome.retryInMs, token);
-    throw new bullmq.DelayedError();
+    throw new this.bullmq.DelayedError();
   }
 
   private lose(ids: readonly string[]): void {

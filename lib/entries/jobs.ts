@@ -21,6 +21,6 @@ export type {
   ReapedJob,
 } from "../jobs/job-store.js";
 export { DatabaseJobs } from "../jobs/database-jobs.js";
-export { jobTables } from "../jobs/job-migrations.js";
+export { jobsMigration, jobTables, type MigratedDatabase } from "../jobs/job-migrations.js";
 export type { JobDatabase, JobDialect, RawResult, RawStatement } from "../jobs/job-sql.js";
 export type { JobEngine, JobWorker } from "../jobs/job-engine.js";

@@ -1,6 +1,6 @@
 /**
  * The jobs in a database of the application: SQLite, PostgreSQL 12 or MySQL 8 and MariaDB 10.6. A dispatch is part of the transaction of
- * the caller. The tables are made by the migrations `jobMigrations`.
+ * the caller. The migration `jobsMigration` makes the tables.
  *
  * `new Jobs()` uses it by itself where the application has one database.
  *

@@ -2,7 +2,7 @@
  * The tables of `DatabaseJobs`. Running and waiting jobs share one table, in which few rows stay; dead jobs leave it. A job waits where
  * `worker` is null.
  */
-import type { JobDialect } from "./job-sql.js";
+import { type JobDialect, rawStatement, type RawStatement } from "./job-sql.js";
 
 interface ColumnTypes {
   readonly id: string;
@@ -76,4 +76,27 @@ function turnIndex(dialect: JobDialect): string {
 
 function partial(dialect: JobDialect, condition: string): string {
   return dialect === "mysql" ? "" : ` WHERE ${condition}`;
+}
+
+/** The part of Kysely that the migration uses. */
+export interface MigratedDatabase {
+  getExecutor(): {
+    readonly adapter: { readonly supportsReturning: boolean; readonly supportsTransactionalDdl: boolean };
+  };
+  executeQuery(statement: RawStatement): Promise<unknown>;
+}
+
+/** The migration that makes the tables, for the list of migrations of a database. Its name never changes. */
+export const jobsMigration = Object.freeze({
+  name: "framework_jobs",
+  async up(db: MigratedDatabase): Promise<void> {
+    for (const statement of jobTables(dialectOf(db))) await db.executeQuery(rawStatement(statement));
+  },
+});
+
+/** Kysely does not name its dialect; its adapters differ in these two. */
+function dialectOf(db: MigratedDatabase): JobDialect {
+  const { supportsReturning, supportsTransactionalDdl } = db.getExecutor().adapter;
+  if (!supportsReturning) return "mysql";
+  return supportsTransactionalDdl ? "postgres" : "sqlite";
 }

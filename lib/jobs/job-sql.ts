@@ -62,15 +62,22 @@ export class JobSql {
   /** @param sql with `?` for each bind, and no other question mark */
   async run(sql: string, parameters: readonly (string | null)[] = []): Promise<JobRows> {
     const text = this.dialect === "postgres" ? numbered(sql) : sql;
-    const { rows, numAffectedRows = 0n } = await this.database.query.withoutPlugins().executeQuery({
-      query: { kind: "RawNode", sqlFragments: [text], parameters: [] },
-      queryId: { queryId: "framework_jobs" },
-      sql: text,
-      parameters,
-    });
+    const { rows, numAffectedRows = 0n } = await this.database.query
+      .withoutPlugins()
+      .executeQuery(rawStatement(text, parameters));
     // Each statement names its columns.
     return { rows: rows as JobRows["rows"], affected: Number(numAffectedRows) };
   }
+}
+
+/** A statement for Kysely. */
+export function rawStatement(sql: string, parameters: readonly unknown[] = []): RawStatement {
+  return {
+    query: { kind: "RawNode", sqlFragments: [sql], parameters: [] },
+    queryId: { queryId: "framework_jobs" },
+    sql,
+    parameters,
+  };
 }
 
 /** A database of the framework, recognised by its shape: jobs load no code of databases. */

@@ -41,7 +41,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./cache": NOTHING,
   // Schedules load croner when the first one is made.
   "./jobs": NOTHING,
-  "./jobs/bullmq": { loads: ["bullmq", "ioredis"] },
+  // The first `new BullJobs` loads bullmq and ioredis.
+  "./jobs/bullmq": NOTHING,
   "./cache/redis": { loads: ["ioredis"] },
   "./db": { loads: ["kysely"] },
   // Nothing on a Node that has the engine.

@@ -2,7 +2,7 @@
 import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
 import { Metrics } from "@stagecraft/framework/observe";
 import { type Clock, SystemClock } from "@stagecraft/framework";
-import { jobTables } from "../../lib/jobs/job-migrations.js";
+import { jobsMigration } from "../../lib/jobs/job-migrations.js";
 import { JobSql } from "../../lib/jobs/job-sql.js";
 
 export class JobsDatabase extends Database<Record<string, never>> implements AsyncDisposable {
@@ -22,7 +22,7 @@ export async function makeTables(db: JobsDatabase): Promise<void> {
   const sql = new JobSql(db);
   for (const table of ["framework_jobs", "framework_dead_jobs", "framework_job_workers", "framework_job_ticks"])
     await sql.run(`DROP TABLE IF EXISTS ${table}`);
-  for (const statement of jobTables(db.driver.dialect)) await sql.run(statement);
+  await jobsMigration.up(db.query);
 }
 
 /** Advances the clock in small steps, with real time between them for the statements of a server. */
