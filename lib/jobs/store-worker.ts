@@ -137,12 +137,8 @@ export class StoreWorker {
       const jobs = await this.store.claim({ worker, queues: this.settings.queues, limit, leaseMs: LEASE_MS });
       this.failures = 0;
       this.isDry = jobs.length < limit && !this.wasWoken;
-      const leaseEnds = this.tools.clock.monotonic() + LEASE_MS;
-      if (worker !== this.id) this.reports.lost(jobs);
-      else
-        for (const job of jobs) {
-          this.ready.push({ job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
-        }
+      if (worker === this.id) this.take(jobs);
+      else this.reports.lost(jobs);
     } catch (error) {
       this.failures += 1;
       this.isDry = true;
@@ -153,6 +149,16 @@ export class StoreWorker {
     this.startReady();
     if (this.isDry) this.pollLater();
     else this.claimMore();
+  }
+
+  private take(jobs: readonly ClaimedJob[]): void {
+    const leaseEnds = this.tools.clock.monotonic() + LEASE_MS;
+    for (const job of jobs) {
+      // The store took the job from this process, and gave it back, before this process knew.
+      const lost = this.claims().find((claim) => claim.job.id === job.id);
+      if (lost !== undefined) this.lose(lost);
+      this.ready.push({ job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
+    }
   }
 
   /** With jitter, so that many processes do not ask at the same moment. */

@@ -1,0 +1,90 @@
+/** Jobs in PostgreSQL and MariaDB: the contract, by the clock of a test and by that of the server, and a rush of writers. */
+import type { DatabaseDriver } from "@stagecraft/framework/db";
+import { mysql } from "@stagecraft/framework/db/mysql";
+import { postgres } from "@stagecraft/framework/db/postgres";
+import { SystemClock } from "@stagecraft/framework";
+import { DatabaseJobs, Handles, job, Jobs } from "@stagecraft/framework/jobs";
+import { Metrics } from "@stagecraft/framework/observe";
+import { FakeClock, obeysQueue } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { needs } from "../support/machine.js";
+import { MariadbServer } from "../support/mariadb-server.js";
+import { PostgresServer } from "../support/postgres-server.js";
+import { until } from "../support/until.js";
+import { jobsDatabase, makeTables, passSlowly } from "./jobs-database.js";
+
+const counted = job<number>("counted");
+const WRITERS = 50;
+
+class Counter {
+  readonly seen: number[] = [];
+  @Handles(counted)
+  count(number: number): void {
+    this.seen.push(number);
+  }
+}
+
+interface Engine {
+  readonly program: "postgres" | "mariadbd";
+  readonly start: () => Promise<AsyncDisposable & { readonly url: string }>;
+  readonly driver: (url: string) => DatabaseDriver;
+}
+
+const ENGINES: Readonly<Record<string, Engine>> = {
+  PostgreSQL: { program: "postgres", start: () => PostgresServer.start(), driver: (url) => postgres({ url }) },
+  MariaDB: { program: "mariadbd", start: () => MariadbServer.start(), driver: (url) => mysql({ url }) },
+};
+
+for (const [name, { program, start, driver }] of Object.entries(ENGINES)) {
+  describe(`DatabaseJobs on ${name}`, function () {
+    this.timeout(60_000);
+    this.slow(5000);
+    let server: AsyncDisposable & { readonly url: string };
+
+    before(needs(program));
+    before(async () => {
+      server = await start();
+    });
+    after(() => server[Symbol.asyncDispose]());
+
+    it("obeys the contract of a queue", async () => {
+      const clock = new FakeClock();
+      await using db = await jobsDatabase(driver(server.url), clock);
+      await makeTables(db);
+      const store = new DatabaseJobs(db);
+      store.prepare({ clock });
+      await obeysQueue((options) => new Jobs({ ...options, store }), {
+        clock,
+        store,
+        pass: (ms) => passSlowly(clock, ms),
+      });
+    });
+
+    it("runs the jobs of fifty writers at once, each once, by the time of the server", async () => {
+      const clock = new SystemClock();
+      await using db = await jobsDatabase(driver(server.url), clock);
+      await makeTables(db);
+      const counters = [new Counter(), new Counter()];
+      const processes = counters.map((counter) => {
+        const jobs = new Jobs({ store: new DatabaseJobs(db), concurrency: 8, prefetch: 8 });
+        jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => [counter] });
+        return jobs;
+      });
+      for (const jobs of processes) await jobs.beginWork("worker");
+      const [jobs] = processes;
+      const write = (writer: number) =>
+        db.transaction(async () => {
+          for (let each = 0; each < 4; each++) await jobs?.dispatch(counted, writer * 4 + each);
+        });
+      await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+      const seen = (): readonly number[] => counters.flatMap((counter) => counter.seen);
+      await until(() => seen().length >= WRITERS * 4);
+      await until(async () => (await jobs?.counts())?.running === 0);
+      for (const each of processes) await each.endWork(1000);
+
+      const expected = Array.from({ length: WRITERS * 4 }, (_, number) => number);
+      expect(seen().toSorted((one, other) => one - other)).to.deep.equal(expected);
+      expect(await jobs?.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
+    });
+  });
+}

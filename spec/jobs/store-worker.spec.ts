@@ -1,0 +1,86 @@
+/** The loop of a process whose store takes it for dead, or fails. */
+import { Handles, job, type JobContext, JobLeaseLostError, Jobs, MemoryJobs } from "@stagecraft/framework/jobs";
+import { Metrics } from "@stagecraft/framework/observe";
+import { FakeClock } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { eventsOf } from "../support/events-of.js";
+
+const counted = job<number>("counted");
+
+/** Its first run waits for its signal. */
+class Patient {
+  readonly runs: (readonly [attempt: number, token: number])[] = [];
+  reason: unknown;
+
+  @Handles(counted)
+  async count(_: number, { attempt, token, signal }: JobContext): Promise<void> {
+    this.runs.push([attempt, token]);
+    if (attempt > 1) return;
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    this.reason = signal.reason;
+  }
+}
+
+function jobsOver(store: MemoryJobs, clock: FakeClock, handler: object): Jobs {
+  const jobs = new Jobs({ store });
+  jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => [handler] });
+  return jobs;
+}
+
+describe("a process that its store took for dead", () => {
+  it("gives up its jobs, and runs them again under a new name; the first result is refused", async () => {
+    const patient = new Patient();
+    const clock = new FakeClock();
+    const store = new MemoryJobs({ clock });
+    const stopped = jobsOver(store, clock, patient);
+    const events = await eventsOf(async () => {
+      await stopped.beginWork("worker");
+      await stopped.dispatch(counted, 1);
+      await clock.advanceAsync(100);
+      // Another process looks while this one is stopped: nothing of it runs for 31 seconds.
+      clock.setNow(clock.now() + 31_000);
+      await store.reap(30_000);
+      await clock.advanceAsync(12_000);
+      await stopped.endWork(0);
+    });
+
+    expect(patient.reason).to.be.instanceOf(JobLeaseLostError);
+    expect(patient.runs).to.deep.equal([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(await store.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
+    expect(events.filter((line) => line.includes("job lease lost"))).to.have.lengthOf(1);
+  });
+});
+
+describe("a process whose store fails", () => {
+  it("goes on when the store is back, and loses no job", async () => {
+    const seen: number[] = [];
+    class Counter {
+      @Handles(counted)
+      count(number: number): void {
+        seen.push(number);
+      }
+    }
+    const clock = new FakeClock();
+    const store = new MemoryJobs({ clock });
+    let isDown = false;
+    const claim = store.claim.bind(store);
+    const complete = store.complete.bind(store);
+    store.claim = (request) => (isDown ? Promise.reject(new Error("down")) : claim(request));
+    store.complete = (claims) => (isDown ? Promise.reject(new Error("down")) : complete(claims));
+    const jobs = jobsOver(store, clock, new Counter());
+    await jobs.beginWork("worker");
+    isDown = true;
+    await jobs.dispatch(counted, 1);
+    await clock.advanceAsync(10_000);
+    expect(seen).to.deep.equal([]);
+    isDown = false;
+    await clock.advanceAsync(60_000);
+    await jobs.endWork(0);
+
+    expect(seen).to.deep.equal([1]);
+    expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
+  });
+});
