@@ -10,6 +10,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
 import { Span } from "../tracing/span.js";
 import type { Fields, RemoteParent } from "../tracing/subscriber.js";
+import { currentWorkScope } from "./work-scope.js";
 import { type Target, tracing } from "../tracing/tracing.js";
 
 /** The part of `Metrics` that a subsystem needs. */
@@ -115,7 +116,9 @@ export class Operations {
 }
 
 function outcomeOf(error: unknown): OperationOutcome {
-  return error instanceof Error && error.name === "AbortError" ? "aborted" : "error";
+  if (error instanceof Error && error.name === "AbortError") return "aborted";
+  const signal = currentWorkScope()?.signal;
+  return signal?.aborted === true && error === signal.reason ? "aborted" : "error";
 }
 
 /** Only the code: the message of a driver may quote a value. */

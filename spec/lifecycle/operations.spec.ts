@@ -13,6 +13,8 @@ import {
 import { Metrics } from "@stagecraft/framework/observe";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { Gate } from "../support/gate.js";
+import { until } from "../support/until.js";
 import { UnavailableError } from "../../lib/errors/framework-error.js";
 
 class Shelf extends Subsystem {
@@ -29,7 +31,10 @@ class Shelf extends Subsystem {
   start(): void {}
   stop(): void {}
 
+  isAsked = false;
+
   run<T>(operation: string, work: () => T): T {
+    this.isAsked = true;
     if (this.operations === undefined) throw new Error("not prepared");
     return this.operations.run(operation, work);
   }
@@ -115,6 +120,26 @@ describe("the operations of a subsystem", () => {
       expect(app.logs.lines().join()).not.to.include("parcel");
     });
   }
+
+  it("report the reason of the request's signal as aborted", async () => {
+    const shelf = new Shelf();
+    const left = new Gate();
+    await using app = await appOf(shelf, async (ctx) => {
+      const untilAborted = new Promise((_resolve, reject) => {
+        ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason as Error));
+      });
+      await shelf.run("take", () => untilAborted).catch(() => left.open());
+      return "";
+    });
+
+    const controller = new AbortController();
+    const request = app.request("/", { signal: controller.signal }).catch(() => undefined);
+    await until(() => shelf.isAsked);
+    controller.abort();
+    await Promise.all([request, left.passed]);
+
+    expect(eventOf(app)).to.include('"outcome":"aborted"');
+  });
 
   it("name the code of a failure", async () => {
     const shelf = new Shelf();
