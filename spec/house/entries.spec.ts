@@ -57,6 +57,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./mail/previews": { loads: ["tsyringe", "reflect-metadata"], reflect: true },
   "./mail/smtp": { loads: ["nodemailer"] },
   "./uploads": { loads: ["busboy"] },
+  "./mail/jobs": NOTHING,
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
 };

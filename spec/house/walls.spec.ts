@@ -55,7 +55,7 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
   storage: ["runtime", "errors", "tracing", "lifecycle"],
   // Of di the type of classes, of http the context and the replies of the preview page.
-  mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing"],
+  mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
   // The contract of a mailer makes mails.
   // Of di and routing only what decorators need.
   jobs: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing"],

@@ -10,6 +10,7 @@ export * as storage from "@stagecraft/framework/storage";
 export * as storageFs from "@stagecraft/framework/storage/fs";
 export * as tracing from "@stagecraft/framework/observe/tracing";
 export * as mail from "@stagecraft/framework/mail";
+export * as mailJobs from "@stagecraft/framework/mail/jobs";
 export * as mailPreviews from "@stagecraft/framework/mail/previews";
 export * as pages from "@stagecraft/framework/pages";
 export * as testing from "@stagecraft/framework/testing";
