@@ -38,6 +38,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./pages": { loads: ["koa"] },
   // It works on a cache that the application has made, and loads no driver.
   "./session/redis": NOTHING,
+  // It works on a database that the application has made, and loads no driver.
+  "./session/db": { loads: ["kysely"] },
   "./cache": NOTHING,
   // Schedules load croner when the first one is made.
   "./jobs": NOTHING,

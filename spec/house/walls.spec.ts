@@ -42,7 +42,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 
-/** Rooms with an entry point of their own. No other room imports them, but the drivers of databases import the room `db`. */
+/** Rooms with an entry point of their own. No other room imports them, but the drivers of databases and what is kept in one import `db`. */
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
   otel: ["runtime", "errors", "tracing", "lifecycle", "observe"],
@@ -53,6 +53,8 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   postgres: ["runtime", "errors", "lifecycle", "db"],
   sqlite: ["runtime", "errors", "lifecycle", "db"],
   redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
+  // The store of sessions in a database of the application.
+  "session-db": ["errors", "tracing", "lifecycle", "stages", "db"],
   storage: ["runtime", "errors", "tracing", "lifecycle"],
   // Of di the type of classes, of http the context and the replies of the preview page.
   mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
