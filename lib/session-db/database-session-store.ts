@@ -5,6 +5,9 @@
  * the open transaction, because code that holds a connection and waits for a second one may wait for itself. Nothing ends with the
  * request: a client that leaves must not undo a sign-out, nor look like a store that fails. The limits of the driver hold.
  *
+ * The session stage saves after the handler, when its transactions are over. Code that calls the store itself inside of a transaction needs
+ * a second connection; SQLite has one for writes, so there the write fails after the wait for it.
+ *
  * Not for very many requests a second: a read is one query, a save two. For these there is Redis.
  *
  * @example

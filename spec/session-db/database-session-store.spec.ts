@@ -223,6 +223,26 @@ for (const { name, program, start, driver } of ENGINES) {
       expect(await db.notes()).to.deep.equal([]);
     });
 
+    // SQLite has one writer: a write beside an open transaction waits for its end.
+    if (program !== undefined) {
+      it("are written beside the open transaction, which loses the rest", async () => {
+        await using db = await startedOn(driver(server));
+        const store = new DatabaseSessionStore(db);
+        const [key, moved] = [newKey(), newKey()];
+
+        const undone = db.transaction(async () => {
+          await db.query.insertInto("notes").values({ text: "undone" }).execute();
+          await store.create(key, new Map([["a", "1"]]), at(0));
+          await store.move(key, moved, { set: new Map([["b", "2"]]), deleted: [] }, at(1));
+          throw new Error("the handler changes its mind");
+        });
+
+        expect((await rejectionOf(undone)).message).to.equal("the handler changes its mind");
+        expect((await store.load(moved, 2))?.values).to.deep.equal(new Map(Object.entries({ a: "1", b: "2" })));
+        expect(await db.notes()).to.deep.equal([]);
+      });
+    }
+
     it("are shared by two processes, and survive the restart of one", async () => {
       await using one = await appOn(shopOn(driver(server)));
       let cookie: string;
