@@ -53,11 +53,17 @@ export class OnePort {
   private async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS;
     const isSafe = incoming.method === "GET" || incoming.method === "HEAD";
+    let mayAskAgain = true;
     for (;;) {
       const socket = await this.application(deadline, outgoing);
       if (socket === undefined) break;
       const response = await asked(socket, incoming, outgoing);
-      if (response !== undefined) {
+      if (response?.statusCode === 503 && isSafe && ((await this.isBooting()) || mayAskAgain)) {
+        // The start may have ended between the two questions.
+        mayAskAgain = false;
+        response.resume();
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      } else if (response !== undefined) {
         outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, withoutConnection(response));
         response.on("error", () => outgoing.destroy()).pipe(outgoing);
         return;
@@ -67,6 +73,14 @@ export class OnePort {
     outgoing
       .writeHead(503, { "Content-Type": "text/plain", "Retry-After": "1" })
       .end("The application is not there.\n");
+  }
+
+  /** While its subsystems start, an application listens and refuses every request but those of the health endpoints. */
+  private isBooting(): Promise<boolean> {
+    return fetch(`http://127.0.0.1:${this.behind.application}/up/ready`).then(
+      async (response) => (await response.text()).includes('"state":"booting"'),
+      () => true,
+    );
   }
 
   /** A connection to the application. Nothing of the request is sent before there is one. */
