@@ -22,6 +22,8 @@ export interface Peer {
   readonly before?: string | undefined;
   /** The argument of `npm install`. */
   readonly install: string;
+  /** The module of the package that is loaded; its main module unless set. */
+  readonly module?: string;
 }
 
 /**
@@ -31,11 +33,11 @@ export interface Peer {
 export const requirePackage = createRequire((import.meta as { readonly url?: string }).url ?? __filename);
 
 /** @throws FrameworkError `E_PEER_MISSING`; any other failure of the package as it is */
-export function requirePeer({ entry, name, install }: Peer): unknown {
+export function requirePeer({ entry, name, install, module = name }: Peer): unknown {
   try {
-    return requirePackage(name);
+    return requirePackage(module);
   } catch (cause) {
-    return missingPeer(entry, name, install)(cause);
+    throw isMissing(cause, module) ? notInstalled({ entry, name, install }, cause) : cause;
   }
 }
 
@@ -47,12 +49,16 @@ export function requirePeer({ entry, name, install }: Peer): unknown {
  */
 export function missingPeer(entry: string, name: string, install: string): (cause: unknown) => never {
   return (cause) => {
-    if (!isMissing(cause, name)) throw cause;
-    throw new FrameworkError(`${entry} needs the package ${name}, which is not installed: npm install ${install}`, {
-      code: "E_PEER_MISSING",
-      cause,
-    });
+    throw isMissing(cause, name) ? notInstalled({ entry, name, install }, cause) : cause;
   };
+}
+
+function notInstalled(
+  { entry, name, install }: Pick<Peer, "entry" | "name" | "install">,
+  cause: unknown,
+): FrameworkError {
+  const what = `${entry} needs the package ${name}, which is not installed: npm install ${install}`;
+  return new FrameworkError(what, { code: "E_PEER_MISSING", cause });
 }
 
 /** True if the package itself is missing. False if it fails while it loads, or if a package that it imports is missing. */

@@ -6,17 +6,23 @@
  */
 import { Readable } from "node:stream";
 import type SmtpClient from "nodemailer/lib/smtp-connection";
-import { expectPeer, missingPeer, requirePackage } from "../../errors/optional-package.js";
+import { expectPeer, requirePeer } from "../../errors/optional-package.js";
 import { type Clock } from "../../runtime/clock.js";
 import type { MailMessage } from "../mail-message.js";
 import { connectFailure, SmtpFailure } from "./smtp-failure.js";
 import type { SmtpSettings } from "./smtp-options.js";
 import { outcomeOf, type SmtpOutcome } from "./smtp-outcome.js";
 
-const PEER = { entry: "@stagecraft/framework/mail/smtp", name: "nodemailer", from: "10.0.0", install: "nodemailer@10" };
+const PEER = {
+  entry: "@stagecraft/framework/mail/smtp",
+  name: "nodemailer",
+  from: "10.0.0",
+  install: "nodemailer@10",
+  module: "nodemailer/lib/smtp-connection",
+};
 
 expectPeer(PEER);
-const Client = loadClient();
+const Client = requirePeer(PEER) as typeof SmtpClient;
 
 /** A reply has a few lines. */
 const MAX_REPLY_BYTES = 65_536;
@@ -176,12 +182,4 @@ function clientOptions({ host, port, security, tls, clientName }: SmtpSettings):
 
 function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
-}
-
-function loadClient(): typeof SmtpClient {
-  try {
-    return requirePackage(`${PEER.name}/lib/smtp-connection`) as typeof SmtpClient;
-  } catch (cause) {
-    return missingPeer(PEER.entry, PEER.name, PEER.install)(cause);
-  }
 }
