@@ -54,7 +54,7 @@ export class SessionTable {
     return numUpdatedRows === 1n;
   }
 
-  /** Ends the session whatever its version is. False if there is no row. */
+  /** Ends the session in any version. False if there is no row. */
   async end(key: string, now: number): Promise<boolean> {
     const { id, version: _, ...columns } = rowOf(endedRecord(key, now));
     const { numUpdatedRows } = await this.query

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 export class MemoryLinks extends LinkStore {
   static readonly capacity = 10_000;
   private readonly links = new Map<string, Link>();
-  /** The visits by day; days that nobody reads any more are dropped with the next visit. */
+  /** The visits by day; days outside the chart are dropped with the next visit. */
   private readonly days = new Map<string, Map<string, number>>();
 
   constructor(private readonly clock: Clock) {
