@@ -1,11 +1,7 @@
-/** The applications of the scenarios, written as a user would write them. */
+/** The modules of the scenarios that need the main entry point only, written as a user would write them. */
 
 import { type Context, Controller, Get, Injectable, Module, Post, Route, Routes } from "@stagecraft/framework";
-import { contract, page } from "@stagecraft/framework/pages";
-import { Session, sessionKey } from "@stagecraft/framework/session";
-import { areaAnswer, areaPath, HELLO, LinkStore, NO_NAME, PAGE_COMPONENT, pageProps } from "../fixtures.js";
-
-const index = contract(PAGE_COMPONENT, {});
+import { areaAnswer, areaPath, HELLO, LinkStore } from "../fixtures.js";
 
 @Controller("/")
 class HelloController {
@@ -17,24 +13,6 @@ class HelloController {
 
 @Module({ controllers: [HelloController] })
 export class HelloModule {}
-
-const NAME = sessionKey<string>("name");
-
-@Controller("/")
-class SessionController {
-  @Get("/")
-  async name(ctx: Context) {
-    return (await Session.of(ctx).get(NAME)) ?? NO_NAME;
-  }
-
-  @Get("/begin")
-  begin(ctx: Context) {
-    Session.of(ctx).put(NAME, HELLO);
-  }
-}
-
-@Module({ controllers: [SessionController] })
-export class SessionModule {}
 
 Injectable()(LinkStore);
 
@@ -50,17 +28,6 @@ class LinksController {
 
 @Module({ controllers: [LinksController], providers: [LinkStore] })
 export class LinksModule {}
-
-@Controller("/links")
-class PagesController {
-  @Get("/")
-  index() {
-    return page(index, pageProps());
-  }
-}
-
-@Module({ controllers: [PagesController] })
-export class PagesModule {}
 
 @Controller("/echo")
 class EchoController {
