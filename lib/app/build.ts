@@ -74,6 +74,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   prepare(subsystems, clock, container);
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
+  const shared = { app: plan.koa, clock, proxies: checked.proxies };
   return {
     config,
     clock,
@@ -84,13 +85,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     log,
     routes: checked.routeCollection.all,
     ...pipelineParts(plan, { checked, container, config, log, subsystems, events }),
-    requestHandler: new RequestHandler({
-      app: plan.koa,
-      clock,
-      proxies: checked.proxies,
-      readLimit: DEFAULT_READ_LIMIT,
-      uploadReader,
-    }),
+    requestHandler: new RequestHandler({ ...shared, readLimit: DEFAULT_READ_LIMIT, uploadReader }),
     attachments: plan.attachments,
     lifecycle,
     readiness: container.get(Readiness),

@@ -8,135 +8,140 @@ const LEASE_MS = 300_000;
 const DEAD_AFTER_MS = 30_000;
 const ids = new JobIds();
 
+type Proof = (store: JobStore, trial: QueueTrial) => Promise<void>;
+
 export function claimPromises(store: JobStore): readonly QueuePromise[] {
-  const add = async (trial: QueueTrial, change: Partial<NewJob> = {}): Promise<string> => {
-    const id = ids.next(trial.options.clock.now());
-    const job: NewJob = {
-      id,
-      name: `claimed-${trial.run}`,
-      queue: trial.queue,
-      priority: 0,
-      payload: "null",
-      delayMs: 0,
-      maxAttempts: 2,
-      key: undefined,
-      unique: "waiting",
-      requestId: undefined,
-      traceparent: undefined,
-      tracestate: undefined,
-      ...change,
-    };
-    const [dispatched] = await store.add([job]);
-    return dispatched?.id ?? "";
+  return PROOFS.map(([promise, prove]) => [promise, (trial) => prove(store, trial)]);
+}
+
+const PROOFS: readonly (readonly [promise: string, prove: Proof])[] = [
+  ["a step with an old token is refused", refusesOldTokens],
+  [
+    "a completion after the reaper has taken the job is refused, also before another worker claims it",
+    refusesCompletionsAfterReap,
+  ],
+  ["a worker that is silent for half a minute loses its jobs, and one that beats keeps them", reapsSilentWorkers],
+  ["a job whose worker dies at the last attempt is dead", buriesAtLastAttempt],
+  ["a job that fails while a newer one waits with its key makes room for it", makesRoomForNewer],
+  ["a tick is recorded once, with its job, and no earlier one after it", recordsTicksOnce],
+];
+
+async function refusesOldTokens(store: JobStore, trial: QueueTrial): Promise<void> {
+  await add(store, trial);
+  const old = await claim(store, trial, `a-${trial.run}`, 1000);
+  await trial.options.pass(1100);
+  await store.reap(DEAD_AFTER_MS);
+  const now = await claim(store, trial, `b-${trial.run}`);
+  trial.equal(now.attempt, 2, "the attempt after the lease has ended");
+  trial.equal((await store.complete([old])).length, 1, "the refused completions");
+  trial.equal((await store.renew([old], LEASE_MS)).length, 1, "the refused renewals");
+  trial.equal(await store.fail(old, { reason: "late", retryInMs: 0 }), false, "the failure");
+  await store.giveBack([old]);
+  trial.equal((await store.renew([now], LEASE_MS)).length, 0, "the refused renewals of the new claim");
+  trial.equal((await store.complete([now])).length, 0, "the refused completions of the new claim");
+  trial.equal((await store.complete([now])).length, 1, "the refused second completions");
+}
+
+async function refusesCompletionsAfterReap(store: JobStore, trial: QueueTrial): Promise<void> {
+  await add(store, trial);
+  const old = await claim(store, trial, `c-${trial.run}`, 1000);
+  await trial.options.pass(1100);
+  const reaped = await store.reap(DEAD_AFTER_MS);
+  trial.equal(reaped.filter(({ id }) => id === old.id).length, 1, "the number of taken jobs");
+  trial.equal((await store.complete([old])).length, 1, "the refused completions");
+  await store.complete([await claim(store, trial, `c-${trial.run}`)]);
+}
+
+async function reapsSilentWorkers(store: JobStore, trial: QueueTrial): Promise<void> {
+  const [silent, beating] = [`silent-${trial.run}`, `beating-${trial.run}`];
+  await add(store, trial);
+  await add(store, trial);
+  const lost = await claim(store, trial, silent);
+  const kept = await claim(store, trial, beating);
+  await trial.options.pass(20_000);
+  trial.equal(await store.beat(beating), true, "the beat of a living worker");
+  await trial.options.pass(15_000);
+  const reaped = (await store.reap(DEAD_AFTER_MS)).filter(({ name }) => name === lost.name);
+  trial.equal(
+    reaped.map(({ id, isDead }) => ({ id, isDead })),
+    [{ id: lost.id, isDead: false }],
+    "the taken jobs",
+  );
+  trial.equal(await store.beat(silent), false, "the beat of the worker that was taken for dead");
+  trial.equal((await store.complete([kept])).length, 0, "the refused completions of the living worker");
+  const again = await claim(store, trial, beating);
+  trial.equal([again.id, again.attempt], [lost.id, 2], "the next claim");
+  await store.complete([again]);
+  for (const worker of [silent, beating]) await store.leave(worker);
+}
+
+async function buriesAtLastAttempt(store: JobStore, trial: QueueTrial): Promise<void> {
+  const id = await add(store, trial, { maxAttempts: 1 });
+  await claim(store, trial, `d-${trial.run}`, 1000);
+  await trial.options.pass(1100);
+  const reaped = await store.reap(DEAD_AFTER_MS);
+  trial.equal(reaped.find((each) => each.id === id)?.isDead, true, "whether it is dead");
+  trial.equal(
+    (await store.dead(1000)).some((each) => each.id === id),
+    true,
+    "whether it is a dead letter",
+  );
+}
+
+async function makesRoomForNewer(store: JobStore, trial: QueueTrial): Promise<void> {
+  await add(store, trial, { key: "k", payload: "1" });
+  const old = await claim(store, trial, `e-${trial.run}`);
+  const newer = await add(store, trial, { key: "k", payload: "2" });
+  trial.equal(await store.fail(old, { reason: "x", retryInMs: 0 }), true, "the failure");
+  const next = await claim(store, trial, `e-${trial.run}`);
+  trial.equal([next.id, next.payload], [newer, "2"], "the next job");
+  const left = await store.claim({
+    worker: `e-${trial.run}`,
+    queues: [trial.queue],
+    limit: 9,
+    leaseMs: LEASE_MS,
+  });
+  trial.equal(left.length, 0, "the number of further jobs");
+  await store.complete([next]);
+}
+
+async function recordsTicksOnce(store: JobStore, trial: QueueTrial): Promise<void> {
+  const name = `tick-${trial.run}`;
+  const due = trial.options.clock.now();
+  const ticks = await Promise.all([1, 2, 3].map(() => store.tick(name, due, undefined)));
+  trial.equal(ticks.filter(Boolean).length, 1, "the number of recorded ticks");
+  trial.equal(await store.tick(name, due - 60_000, undefined), false, "an earlier tick");
+  trial.equal(await store.tick(name, due + 60_000, undefined), true, "a later tick");
+  trial.equal(await store.lastTick(name), due + 60_000, "the last tick");
+  trial.equal((await store.lastTick(`${name}-other`)) ?? null, null, "the last tick of another schedule");
+}
+
+async function add(store: JobStore, trial: QueueTrial, change: Partial<NewJob> = {}): Promise<string> {
+  const id = ids.next(trial.options.clock.now());
+  const [dispatched] = await store.add([{ ...plainJob(id, trial), ...change }]);
+  return dispatched?.id ?? "";
+}
+
+function plainJob(id: string, { run, queue }: QueueTrial): NewJob {
+  return {
+    id,
+    name: `claimed-${run}`,
+    queue,
+    priority: 0,
+    payload: "null",
+    delayMs: 0,
+    maxAttempts: 2,
+    key: undefined,
+    unique: "waiting",
+    requestId: undefined,
+    traceparent: undefined,
+    tracestate: undefined,
   };
-  const claim = async (trial: QueueTrial, worker: string, leaseMs = LEASE_MS): Promise<ClaimedJob> => {
-    await store.beat(worker);
-    const [job] = await store.claim({ worker, queues: [trial.queue], limit: 1, leaseMs });
-    if (job === undefined) throw new Error("there is no job to claim");
-    return job;
-  };
-  return [
-    [
-      "a step with an old token is refused",
-      async (trial) => {
-        await add(trial);
-        const old = await claim(trial, `a-${trial.run}`, 1000);
-        await trial.options.pass(1100);
-        await store.reap(DEAD_AFTER_MS);
-        const now = await claim(trial, `b-${trial.run}`);
-        trial.equal(now.attempt, 2, "the attempt after the lease has ended");
-        trial.equal((await store.complete([old])).length, 1, "the refused completions");
-        trial.equal((await store.renew([old], LEASE_MS)).length, 1, "the refused renewals");
-        trial.equal(await store.fail(old, { reason: "late", retryInMs: 0 }), false, "the failure");
-        await store.giveBack([old]);
-        trial.equal((await store.renew([now], LEASE_MS)).length, 0, "the refused renewals of the new claim");
-        trial.equal((await store.complete([now])).length, 0, "the refused completions of the new claim");
-        trial.equal((await store.complete([now])).length, 1, "the refused second completions");
-      },
-    ],
-    [
-      "a completion after the reaper has taken the job is refused, also before another worker claims it",
-      async (trial) => {
-        await add(trial);
-        const old = await claim(trial, `c-${trial.run}`, 1000);
-        await trial.options.pass(1100);
-        const reaped = await store.reap(DEAD_AFTER_MS);
-        trial.equal(reaped.filter(({ id }) => id === old.id).length, 1, "the number of taken jobs");
-        trial.equal((await store.complete([old])).length, 1, "the refused completions");
-        await store.complete([await claim(trial, `c-${trial.run}`)]);
-      },
-    ],
-    [
-      "a worker that is silent for half a minute loses its jobs, and one that beats keeps them",
-      async (trial) => {
-        const [silent, beating] = [`silent-${trial.run}`, `beating-${trial.run}`];
-        await add(trial);
-        await add(trial);
-        const lost = await claim(trial, silent);
-        const kept = await claim(trial, beating);
-        await trial.options.pass(20_000);
-        trial.equal(await store.beat(beating), true, "the beat of a living worker");
-        await trial.options.pass(15_000);
-        const reaped = (await store.reap(DEAD_AFTER_MS)).filter(({ name }) => name === lost.name);
-        trial.equal(
-          reaped.map(({ id, isDead }) => ({ id, isDead })),
-          [{ id: lost.id, isDead: false }],
-          "the taken jobs",
-        );
-        trial.equal(await store.beat(silent), false, "the beat of the worker that was taken for dead");
-        trial.equal((await store.complete([kept])).length, 0, "the refused completions of the living worker");
-        const again = await claim(trial, beating);
-        trial.equal([again.id, again.attempt], [lost.id, 2], "the next claim");
-        await store.complete([again]);
-        for (const worker of [silent, beating]) await store.leave(worker);
-      },
-    ],
-    [
-      "a job whose worker dies at the last attempt is dead",
-      async (trial) => {
-        const id = await add(trial, { maxAttempts: 1 });
-        await claim(trial, `d-${trial.run}`, 1000);
-        await trial.options.pass(1100);
-        const reaped = await store.reap(DEAD_AFTER_MS);
-        trial.equal(reaped.find((each) => each.id === id)?.isDead, true, "whether it is dead");
-        trial.equal(
-          (await store.dead(1000)).some((each) => each.id === id),
-          true,
-          "whether it is a dead letter",
-        );
-      },
-    ],
-    [
-      "a job that fails while a newer one waits with its key makes room for it",
-      async (trial) => {
-        await add(trial, { key: "k", payload: "1" });
-        const old = await claim(trial, `e-${trial.run}`);
-        const newer = await add(trial, { key: "k", payload: "2" });
-        trial.equal(await store.fail(old, { reason: "x", retryInMs: 0 }), true, "the failure");
-        const next = await claim(trial, `e-${trial.run}`);
-        trial.equal([next.id, next.payload], [newer, "2"], "the next job");
-        const left = await store.claim({
-          worker: `e-${trial.run}`,
-          queues: [trial.queue],
-          limit: 9,
-          leaseMs: LEASE_MS,
-        });
-        trial.equal(left.length, 0, "the number of further jobs");
-        await store.complete([next]);
-      },
-    ],
-    [
-      "a tick is recorded once, with its job, and no earlier one after it",
-      async (trial) => {
-        const name = `tick-${trial.run}`;
-        const due = trial.options.clock.now();
-        const ticks = await Promise.all([1, 2, 3].map(() => store.tick(name, due, undefined)));
-        trial.equal(ticks.filter(Boolean).length, 1, "the number of recorded ticks");
-        trial.equal(await store.tick(name, due - 60_000, undefined), false, "an earlier tick");
-        trial.equal(await store.tick(name, due + 60_000, undefined), true, "a later tick");
-        trial.equal(await store.lastTick(name), due + 60_000, "the last tick");
-        trial.equal((await store.lastTick(`${name}-other`)) ?? null, null, "the last tick of another schedule");
-      },
-    ],
-  ];
+}
+
+async function claim(store: JobStore, trial: QueueTrial, worker: string, leaseMs = LEASE_MS): Promise<ClaimedJob> {
+  await store.beat(worker);
+  const [job] = await store.claim({ worker, queues: [trial.queue], limit: 1, leaseMs });
+  if (job === undefined) throw new Error("there is no job to claim");
+  return job;
 }
