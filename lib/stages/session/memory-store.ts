@@ -35,6 +35,8 @@ const DEFAULT_MAX_SESSIONS = 100_000;
 const DEFAULT_MAX_BYTES = 268_435_456;
 /** The bytes of a session beside its values, about. */
 const SESSION_BYTES = 256;
+/** A full store looks for sessions whose time is over at most this often. */
+const SWEEP_EVERY_MS = 60_000;
 
 interface MemorySession extends StoredSession {
   readonly createdAt: number;
@@ -50,6 +52,7 @@ export class MemorySessionStore extends SessionStore {
   private readonly maxSessions: number;
   private readonly maxBytes: number;
   private bytes = 0;
+  private sweptAt = Number.NEGATIVE_INFINITY;
 
   /** @throws FrameworkError `E_SESSION_STORE` for a limit that is no whole number above 0 */
   constructor(options: MemorySessionStoreOptions = {}) {
@@ -149,8 +152,15 @@ export class MemorySessionStore extends SessionStore {
     }
   }
 
-  /** Two old entries for each new one: the map cannot fill with entries whose time is over. */
+  /**
+   * Two old entries for each new one, so that the map does not fill with entries whose time is over. Entries of a short time may be over
+   * before those in front of them: a full map is swept before a session that is in use has to go.
+   */
   private makeRoom(now: number): void {
+    if (this.entries.size >= this.maxSessions && now - this.sweptAt >= SWEEP_EVERY_MS) {
+      this.sweptAt = now;
+      this.sweepExpired(now);
+    }
     let looked = 0;
     for (const [key, { expiresAt }] of this.entries) {
       const isOver = expiresAt <= now;

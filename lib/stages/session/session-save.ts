@@ -4,7 +4,7 @@
  */
 import type { Context } from "../../http/context.js";
 import { tracing } from "../../tracing/tracing.js";
-import { surplusMessages } from "./flash-fields.js";
+import { isFlashField, surplusMessages } from "./flash-fields.js";
 import { storeKey, type SaveResult, type Session } from "./session.js";
 import {
   NO_CHANGES,
@@ -13,6 +13,7 @@ import {
   type SessionChanges,
   type SessionTimes,
   type SessionUpdate,
+  type SessionValues,
 } from "./store.js";
 
 const log = tracing.target("framework::session");
@@ -26,6 +27,12 @@ const MOST_IDS = 8;
 /** A client that reads no page must not fill its record with messages for the next one. */
 const MOST_VALUES = 256;
 const MOST_MESSAGES = 50;
+
+/**
+ * How long a session lasts that begins with nothing but the flash, unless the browser comes back with its cookie: ten minutes. A program
+ * that sends forms and keeps no cookie begins a session with each.
+ */
+const FLASH_ALONE_MS = 600_000;
 
 /** @param mayRenew false for an answer that shared caches may keep. Rejects, or throws, if the store fails. */
 export async function saveSession(ctx: Context, session: Session, mayRenew: boolean): Promise<SaveResult> {
@@ -56,10 +63,13 @@ async function endSession(ctx: Context, session: Session, cookieId: string | und
 async function createSession(ctx: Context, session: Session): Promise<SaveResult> {
   const { set } = changesOf(session);
   if (set.size === 0) return NOTHING_SAVED;
+  const maxAgeMs = firstAge(session, set);
   for (let tries = 0; tries < MOST_IDS; tries++) {
     const id = session.newId;
-    const isCreated = await session.ask((store) => store.create(storeKey(id), set, timesOf(ctx, session)));
-    if (isCreated) return { kind: "cookie", id, isNew: true, maxAgeMs: firstAge(session) };
+    const isCreated = await session.ask((store) =>
+      store.create(storeKey(id), set, firstTimes(timesOf(ctx, session), maxAgeMs)),
+    );
+    if (isCreated) return { kind: "cookie", id, isNew: true, maxAgeMs };
     session.dropNewId();
   }
   return session.ask(() => {
@@ -115,8 +125,15 @@ function cookieOf(ctx: Context, id: string, isNew: boolean, { expiresAt }: KeptS
   return { kind: "cookie", id, isNew, maxAgeMs: expiresAt - ctx.clock.now() };
 }
 
-function firstAge({ settings: { idleMs, absoluteMs } }: Session): number {
-  return Math.min(idleMs, absoluteMs);
+function firstAge({ settings: { idleMs, absoluteMs } }: Session, values: SessionValues): number {
+  const age = Math.min(idleMs, absoluteMs);
+  return [...values.keys()].every(isFlashField) ? Math.min(age, FLASH_ALONE_MS) : age;
+}
+
+/** A session that begins with a shorter time counts as renewed a minute ago, so its next use extends it to the whole lifetime. */
+function firstTimes(times: SessionTimes, ageMs: number): SessionTimes {
+  if (ageMs === Math.min(times.idleMs, times.absoluteMs)) return times;
+  return { ...times, now: times.now - RENEW_AFTER_MS, idleMs: ageMs + RENEW_AFTER_MS };
 }
 
 function timesOf({ clock }: Context, { startedAt, settings: { idleMs, absoluteMs } }: Session): SessionTimes {

@@ -92,6 +92,9 @@ const messages = ["a", "e", "w", "i"].map((message, at) => ({
 }));
 const nothing = { messages: [], data: {}, errors: {}, input: {}, marks: [] };
 
+const ages = async (answer: Promise<Response>) =>
+  (await answer).headers.getSetCookie().map((line) => /Max-Age=(\d+)/.exec(line)?.[1]);
+
 async function withApp(
   work: (app: TestApp, browser: ReturnType<TestApp["withCookies"]>) => Promise<void>,
 ): Promise<void> {
@@ -203,6 +206,38 @@ describe("flash", () => {
       for (const path of ["/", "/peek", "/values", "/moved"])
         expect((await app.get(path)).headers.getSetCookie(), path).to.deep.equal([]);
     }));
+
+  it("alone begins a session of ten minutes, which the browser's next use extends to the whole lifetime", async () => {
+    const clock = new FakeClock();
+    const builder = Application.create().session(SessionConfig.pages(KEY)).routes(routes());
+    await using app = await testApp(builder, provide(Clock).useValue(clock));
+    const [late, early] = [app.withCookies(), app.withCookies()];
+
+    expect(await ages(late.post("/one"))).to.deep.equal(["600"]);
+    expect(await ages(early.post("/bag"))).to.deep.equal(["600"]);
+    clock.advance(599_999);
+    expect(await ages(early.get("/peek"))).to.deep.equal(["1209600"]);
+    clock.advance(1);
+
+    expect(await (await late.get("/peek")).json()).to.deep.equal(nothing);
+    clock.advance(13 * 86_400_000);
+    expect(await (await early.get("/peek")).json()).to.have.nested.property("errors.invite.email[0]", "one");
+  });
+
+  it("beside a value begins a session with the whole lifetime, and never a longer one", async () => {
+    const both = Route.post("/both", (ctx: Context) => {
+      Flash.of(ctx).success("Welcome");
+      Session.of(ctx).put("user", "ada");
+    });
+    for (const [idleMs, path, age] of [
+      [60_000, "/one", "60"],
+      [7_200_000, "/both", "7200"],
+    ] as const) {
+      const builder = Application.create().session(SessionConfig.pages(KEY, { idleMs }));
+      await using app = await testApp(builder.routes(routes().merge(new Routes([both]))));
+      expect((await app.post(path)).headers.getSetCookie()[0]).to.include(`Max-Age=${age};`);
+    }
+  });
 
   it("is the same empty object for every request without any", async () => {
     let found: unknown;

@@ -369,6 +369,18 @@ describe("a session's store", () => {
     expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number above 0, not 0");
   });
 
+  it("in memory drops sessions whose time is over before it drops one in use", () => {
+    const store = new MemorySessionStore({ maxSessions: 3 });
+    const times = (now: number, idleMs: number) => ({ now, startedAt: now, idleMs, absoluteMs: 30 * DAY_MS });
+    for (const key of ["long", "also long"]) store.create(key, textOf(1), times(0, DAY_MS));
+    store.create("short", textOf(1), times(0, 1000));
+
+    store.create("next", textOf(1), times(1000, DAY_MS));
+
+    const kept = ["long", "also long", "short", "next"].filter((key) => store.load(key, 1000) !== undefined);
+    expect(kept).to.deep.equal(["long", "also long", "next"]);
+  });
+
   it("in memory is bounded in bytes, also where a session grows, and keeps the one that was written", () => {
     const store = new MemorySessionStore({ maxBytes: 100_000 });
     const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };

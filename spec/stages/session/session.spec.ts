@@ -183,4 +183,40 @@ describe("a session", () => {
     expect((await late).headers.getSetCookie()).to.deep.equal([]);
     expect(await named(app, cookie)).to.equal("nobody");
   });
+
+  it("goes on in the first of two sign-ins at the same time; the second one has its own values alone", async () => {
+    const waits = [new Gate(), new Gate()];
+    let begun = 0;
+    const bothBegan = new Gate();
+    const signIn = Route.post("/sign-in/{at}", async (ctx: Context<"at">) => {
+      const at = Number(ctx.params.at);
+      Session.of(ctx).regenerate();
+      Session.of(ctx).put("user", at);
+      if (++begun === 2) bothBegan.open();
+      await waits[at]?.passed;
+    });
+    const all = Route.get("/all", (ctx: Context) =>
+      Promise.all(["user", "name"].map(async (key) => (await Session.of(ctx).get(key)) ?? null)),
+    );
+    await using app = await start(undefined, { routes: sessionRoutes().merge(new Routes([signIn, all])) });
+    const cookie = cookieOf(await app.post("/name/Ada"));
+    const [one, other] = [
+      app.post("/sign-in/0", { headers: { cookie } }),
+      app.post("/sign-in/1", { headers: { cookie } }),
+    ];
+    await bothBegan.passed;
+    waits[0]?.open();
+    const first = cookieOf(await one);
+    waits[1]?.open();
+    const second = cookieOf(await other);
+
+    const found = [cookie, first, second].map(async (each) =>
+      (await app.get("/all", { headers: { cookie: each } })).json(),
+    );
+    expect(await Promise.all(found)).to.deep.equal([
+      [null, null],
+      [0, "Ada"],
+      [1, null],
+    ]);
+  });
 });
