@@ -20,6 +20,7 @@ const PACKAGES = {
   wrk: "wrk",
   postgres: "postgresql",
   mariadbd: "mariadb-server",
+  "swift-proxy-server": "swift-proxy",
 } as const;
 
 /** Debian keeps servers in folders that are not on the PATH of every user. */
