@@ -129,7 +129,7 @@ export class ApplicationBuilder {
       const state = devProxyState(optionsOf(options), { profile, environment: process.env });
       this.plan.devProxy = state;
       if (typeof state === "string") return this;
-      this.plan.addStage("devProxy", call, () => new DevProxyLayer(state, this.plan.pages?.entry));
+      this.plan.addStage("devProxy", call, () => new DevProxyLayer(state, this.plan.pages));
       this.attach((server, draining) => tunnelUpgrades(server, state.endpoint, draining));
     } catch (error) {
       this.plan.addStage("devProxy", call, () => {

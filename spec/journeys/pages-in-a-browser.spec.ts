@@ -227,6 +227,28 @@ describe("In a browser, pages", function () {
     expect(await page.title()).to.equal("List - Spec");
   });
 
+  it("have assets that the browser fetches by the header alone, and once where the tags name them too", async () => {
+    await using tagged = await testApp(server.builder({ linkHeader: true }));
+    await using untagged = await testApp(new FrontEndServer(build).builder({ linkHeader: true, document: bare }));
+    const fetched: string[] = [];
+    const note = (request: Request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith("/build/")) fetched.push(pathname);
+    };
+    page.on("request", note);
+
+    await page.goto(`${tagged.url}/list`);
+    await page.waitForSelector(".item");
+    const withTags = fetched.splice(0);
+    await page.goto(`${untagged.url}/list`, { waitUntil: "networkidle" });
+    page.off("request", note);
+
+    expect(withTags)
+      .to.have.length(3)
+      .and.deep.equal([...new Set(withTags)]);
+    expect(fetched).to.deep.equal(withTags);
+  });
+
   it("are loaded anew when the assets have another version", async () => {
     await using next = await testApp(new FrontEndServer(build).builder({ version: "next" }));
     await page.route(`${app.url}/**`, async (route) => {
@@ -242,6 +264,9 @@ describe("In a browser, pages", function () {
     expect(documents.map((request) => new URL(request.url()).pathname)).to.deep.equal(["/", "/form"]);
   });
 });
+
+/** Without the tags of the front end. */
+const bare = () => "<!DOCTYPE html><title>Bare</title>";
 
 /** The answer of another server: as if the server had been replaced by one with new assets. */
 async function replayed(url: string, request: Request) {

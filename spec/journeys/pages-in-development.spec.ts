@@ -1,4 +1,7 @@
-/** One port in development: the browser gets pages, sources and the hot reload from the port of the application. */
+/**
+ * One port in development: the browser gets pages, sources and the hot reload from the port of the application. Vite has a `base` here;
+ * `sample-in-development.spec.ts` shows the same without one.
+ */
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
@@ -6,6 +9,8 @@ import { launchBrowser } from "../support/browser.js";
 import { FrontEndServer } from "../support/front-end.js";
 import { needs } from "../support/machine.js";
 import { ViteServer } from "../support/vite-server.js";
+
+const BASE = "/assets/";
 
 describe("In a browser, pages in development", function () {
   this.timeout(120_000);
@@ -18,9 +23,9 @@ describe("In a browser, pages in development", function () {
 
   before(needs("chromium"));
   before(async () => {
-    [vite, browser] = await Promise.all([ViteServer.start(), launchBrowser()]);
+    [vite, browser] = await Promise.all([ViteServer.start(BASE), launchBrowser()]);
     process.env["FRAMEWORK_VITE_IPC"] = vite.endpoint;
-    app = await testApp(new FrontEndServer({ publicDirectory: "/nowhere" }).builder().devProxy());
+    app = await testApp(new FrontEndServer({ publicDirectory: "/nowhere" }).builder({ viteBase: BASE }).devProxy());
     page = await browser.newPage();
     page.on("request", (request) => (documents += request.isNavigationRequest() ? 1 : 0));
     await page.goto(app.url);

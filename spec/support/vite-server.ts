@@ -16,7 +16,8 @@ export class ViteServer implements AsyncDisposable {
     private readonly server: Server,
   ) {}
 
-  static async start(): Promise<ViteServer> {
+  /** @param base the path below which Vite serves the sources; it begins and ends with a slash */
+  static async start(base = "/"): Promise<ViteServer> {
     // Inside the package, where the copy finds its dependencies.
     const directory = await mkdtemp(join(ROOT, "dist/vite-"));
     await cp(SOURCES, join(directory, "sources"), { recursive: true });
@@ -25,6 +26,7 @@ export class ViteServer implements AsyncDisposable {
     const vite = await createServer({
       configFile: false,
       root: join(directory, "sources"),
+      base,
       cacheDir: join(directory, "cache"),
       plugins: [react()],
       logLevel: "error",

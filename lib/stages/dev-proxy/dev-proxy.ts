@@ -20,7 +20,10 @@ import { ForwardedPaths } from "./forwarded-paths.js";
 export interface DevProxyOptions {
   /** The socket or pipe of Vite; the value of `FRAMEWORK_VITE_IPC` unless set. */
   readonly endpoint?: string;
-  /** The paths whose requests are for sources: `["/src/"]`. Those of `FRAMEWORK_VITE_PREFIXES` go before them. */
+  /**
+   * The paths whose requests are for sources: `["/src/"]`. Those of `FRAMEWORK_VITE_PREFIXES` go before them. Where `new Pages({ viteBase })`
+   * is set, the requests below the base are for sources, and no others.
+   */
   readonly prefixes?: readonly string[];
 }
 
@@ -36,6 +39,16 @@ export interface DevProxySettings {
   readonly endpoint: string;
   readonly prefixes: readonly string[];
 }
+
+/** What the pages of the application say of their sources. */
+export interface SourceSite {
+  /** The source that starts the front end: its directory holds sources. */
+  readonly entry: string | undefined;
+  /** The `base` of Vite. */
+  readonly viteBase: string;
+}
+
+const NO_SOURCES: SourceSite = { entry: undefined, viteBase: "/" };
 
 /** `ignored` in a release build that names an endpoint: a mistake that is worth a warning. */
 export type DevProxyState = DevProxySettings | "off" | "ignored";
@@ -71,13 +84,12 @@ function wrong(what: string): FrameworkError {
 export class DevProxyLayer extends StageLayer {
   private readonly paths: ForwardedPaths;
 
-  /** @param entry the source that starts the front end: its directory holds sources */
   constructor(
     private readonly settings: DevProxySettings,
-    entry: string | undefined,
+    { entry, viteBase }: SourceSite = NO_SOURCES,
   ) {
     super();
-    this.paths = new ForwardedPaths(settings.prefixes, entry);
+    this.paths = new ForwardedPaths(settings.prefixes, entry, viteBase);
   }
 
   override wrap(inner: Run): Run {

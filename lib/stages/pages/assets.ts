@@ -6,7 +6,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Profile } from "../../runtime/profile.js";
-import { BuildTags, DevelopmentTags, type SourceOf } from "./asset-tags.js";
+import { BuildTags, DevelopmentTags } from "./asset-tags.js";
+import type { SourceOf } from "./build-files.js";
 import { Manifest } from "./manifest.js";
 import type { AssetTags } from "./page-writer.js";
 
@@ -23,6 +24,8 @@ export interface AssetOptions {
   readonly source?: string | SourceOf | undefined;
   /** Whether React's components keep their state while they are edited; unless set, if the entry is a `.tsx` or `.jsx` file. */
   readonly reactRefresh?: boolean | undefined;
+  /** The `base` of Vite's development server: `/build/`. Unless set, `/`. The development proxy sends all requests below it to Vite. */
+  readonly viteBase?: string | undefined;
 }
 
 export interface Surroundings {
@@ -36,6 +39,9 @@ export interface Assets {
   /** Logged when the application starts. */
   readonly warning: string | undefined;
 }
+
+/** Of an application without a front end, or one whose build lacks the entry. */
+export const NO_TAGS: AssetTags = Object.freeze({ version: null, tags: () => "", preloads: () => "" });
 
 /** @throws FrameworkError `E_MANIFEST` for a malformed manifest, and in a release build for one that is missing or lacks the entry */
 export function assetsOf(options: AssetOptions, { profile, viteIpc = "" }: Surroundings): Assets {
@@ -57,7 +63,7 @@ export function assetsOf(options: AssetOptions, { profile, viteIpc = "" }: Surro
   if (isKnown) return { tags, warning: undefined };
   const warning = `the manifest ${path} has no entry ${JSON.stringify(entry)}: build the front end with it as an input`;
   if (profile === "release") throw new FrameworkError(warning, { code: "E_MANIFEST" });
-  return { tags: { version: tags.version, tags: () => "" }, warning };
+  return { tags: { ...NO_TAGS, version: tags.version }, warning };
 }
 
 function withoutBuild(options: AssetOptions, path: string, profile: Profile): Assets {
@@ -66,8 +72,12 @@ function withoutBuild(options: AssetOptions, path: string, profile: Profile): As
   return { tags: development(options), warning };
 }
 
-function development({ entry, reactRefresh = /\.[jt]sx$/.test(entry) }: AssetOptions): DevelopmentTags {
-  return new DevelopmentTags({ entry, reactRefresh });
+function development({
+  entry,
+  reactRefresh = /\.[jt]sx$/.test(entry),
+  viteBase: base = "/",
+}: AssetOptions): DevelopmentTags {
+  return new DevelopmentTags({ entry, reactRefresh, base });
 }
 
 function sourceOf({ source }: AssetOptions): SourceOf {

@@ -21,6 +21,7 @@ import type { PageRequest } from "./page-request.js";
 import type { RenderedPage } from "./page-renderer.js";
 import type { Page } from "./page.js";
 import { resolveProps, type PropTable, type ResolvedProps } from "./props-resolver.js";
+import { mergedHead } from "./rendered-head.js";
 import { sharedWith } from "./shared-props.js";
 
 /** The stylesheets and scripts of the front end. */
@@ -29,6 +30,8 @@ export interface AssetTags {
   readonly version: string | null;
   /** The tags for the page of a component. @param nonce the attribute with a leading space, or `""` */
   tags(component: string, nonce: string): string;
+  /** The value of the header `Link` for the page of a component, or `""`. @param nonce without one `undefined` */
+  preloads(component: string, nonce: string | undefined): string;
 }
 
 export interface WriterSettings {
@@ -37,6 +40,8 @@ export interface WriterSettings {
   readonly encryptHistory: boolean;
   readonly render: RenderDocument;
   readonly assets: AssetTags;
+  /** Whether documents name their assets in the header `Link` too. */
+  readonly linkHeader: boolean;
   /** Renders the page on the server. It resolves to `undefined` where the browser does it. */
   readonly renderOnServer: ((page: string, component: string) => Promise<RenderedPage | undefined>) | undefined;
 }
@@ -136,19 +141,18 @@ export class PageWriter {
     const { ctx, page } = writing;
     const nonce = CspNonce.find(ctx);
     const { component } = page;
+    const attribute = nonce?.attribute() ?? "";
+    const { head = {} } = page.settings;
     const body = new DocumentBody({
       component,
       page: json,
       nonce: nonce?.value,
-      head: mergedHead(
-        headTags(page.settings.head ?? {}, component),
-        rendered,
-        page.settings.head?.title !== undefined,
-      ),
-      assets: this.settings.assets.tags(component, nonce?.attribute() ?? ""),
+      head: mergedHead(headTags(head, component), rendered, head.title !== undefined, attribute),
+      assets: this.settings.assets.tags(component, attribute),
       markup: rendered?.markup,
     });
     ctx.answerBody(this.settings.render(body), HTML);
+    if (this.settings.linkHeader) addLinks(ctx, this.settings.assets.preloads(component, nonce?.value));
   }
 }
 
@@ -185,11 +189,7 @@ function flashFor({ ctx, visit }: Writing): FlashContent | Promise<FlashContent>
   return FlashPort.find(ctx)?.take() ?? NO_FLASH;
 }
 
-/** The title of a rendered `<Head>` goes before the one that the component's name gives. */
-function mergedHead(own: string, rendered: RenderedPage | undefined, hasTitle: boolean): string {
-  if (rendered === undefined) return own;
-  const hasRenderedTitle = rendered.head.some((element) => /^\s*<title[\s>]/i.test(element));
-  const kept = hasRenderedTitle && !hasTitle ? own.replace(/^<title[^>]*>[^<]*<\/title>/, "") : own;
-  const added = hasTitle ? rendered.head.filter((element) => !/^\s*<title[\s>]/i.test(element)) : rendered.head;
-  return kept + added.join("");
+/** A handler may have set links of its own. */
+function addLinks({ raw }: Context, links: string): void {
+  if (links !== "") raw.appendHeader("Link", links);
 }

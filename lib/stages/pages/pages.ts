@@ -15,7 +15,7 @@ import { tracing } from "../../tracing/tracing.js";
 import { profile } from "../../runtime/profile.js";
 import type { Layer } from "../../http/middleware.js";
 import { RootDocument, type RenderDocument } from "./document.js";
-import { assetsOf, type AssetOptions, type Assets } from "./assets.js";
+import { assetsOf, NO_TAGS, type AssetOptions, type Assets } from "./assets.js";
 import { PageWriter, type WriterSettings } from "./page-writer.js";
 import { PageRenderer } from "./page-renderer.js";
 import { VitePageRenderer } from "./vite-page-renderer.js";
@@ -31,6 +31,8 @@ export interface PagesOptions extends Partial<AssetOptions> {
   readonly document?: RootDocument | RenderDocument;
   /** The version of the front end's assets. A client with another version loads the page anew. Unless set, that of the manifest. */
   readonly version?: string;
+  /** Whether first documents name their stylesheets and modules in the header `Link` too, in at most 2048 bytes. */
+  readonly linkHeader?: boolean;
   /** Whether browsers encrypt the pages in their history. A page may say otherwise. */
   readonly encryptHistory?: boolean;
   /** The components that show errors, by status: `{ 404: "errors/404", "5xx": "errors/failure" }`. They get the prop `status`. */
@@ -55,6 +57,8 @@ const NAMES: OptionNames<PagesOptions> = {
   manifest: true,
   source: true,
   reactRefresh: true,
+  linkHeader: true,
+  viteBase: true,
 };
 
 /** What the application gives to the stage. @internal */
@@ -65,7 +69,7 @@ export interface PagesSite {
 
 const log = tracing.target("framework::pages");
 
-const NO_ASSETS: Assets = { tags: { version: null, tags: () => "" }, warning: undefined };
+const NO_ASSETS: Assets = { tags: NO_TAGS, warning: undefined };
 
 export class Pages {
   /** Innermost on each route. @internal */
@@ -81,6 +85,7 @@ export class Pages {
     checkVersion(options.version);
     checkShared(options.share);
     checkErrors(options.errors);
+    checkBase(options.viteBase);
   }
 
   /** @internal */
@@ -95,6 +100,11 @@ export class Pages {
   /** The source that starts the front end. @internal */
   get entry(): string | undefined {
     return this.options.entry;
+  }
+
+  /** The `base` of Vite's development server. @internal */
+  get viteBase(): string {
+    return this.options.viteBase ?? "/";
   }
 
   /** Around the stages that refuse, and the one that catches unhandled errors. @internal */
@@ -142,7 +152,13 @@ export class Pages {
   }
 
   private makeWriter(): PageWriter {
-    const { version, share = {}, document = new RootDocument(), encryptHistory = false } = this.options;
+    const {
+      version,
+      share = {},
+      document = new RootDocument(),
+      encryptHistory = false,
+      linkHeader = false,
+    } = this.options;
     const { tags } = this.assets;
     return new PageWriter({
       version: version ?? tags.version,
@@ -150,6 +166,7 @@ export class Pages {
       encryptHistory,
       render: renderOf(document),
       assets: tags,
+      linkHeader,
       renderOnServer: this.renderOnServer(),
     });
   }
@@ -187,6 +204,12 @@ function checkShared(share: unknown): void {
   const bad = isTable ? Object.keys(share).find((name) => /[,.]/.test(name) || name === "errors") : "";
   if (bad === undefined) return;
   throw wrongOption(`share is an object of props, whose names have no comma and no dot and are not "errors"`);
+}
+
+/** An absolute URL would lead the browser past the one port. */
+function checkBase(base: unknown): void {
+  if (base === undefined || (typeof base === "string" && /^\/(?:[\w.~-]+\/)*$/.test(base))) return;
+  throw wrongOption('viteBase is a path that begins and ends with a slash: "/build/"');
 }
 
 function checkErrors(errors: unknown): void {

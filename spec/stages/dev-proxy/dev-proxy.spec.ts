@@ -127,6 +127,13 @@ describe("the paths of the development server", () => {
     it(`${expected ? "include" : "do not include"} ${path}`, () => expect(paths.includes(path)).to.equal(expected));
   }
 
+  it("are those below the base of Vite, and no others", () => {
+    const based = new ForwardedPaths(["/src/"], "pages/main.tsx", "/build/");
+    const all = ["/build/@vite/client", "/build/pages/main.tsx", "/build/", "/build", "/@vite/client", "/src/a.ts"];
+
+    expect(all.filter((path) => based.includes(path))).to.deep.equal(all.slice(0, 3));
+  });
+
   it("include no directory for an entry without one", () => {
     expect(new ForwardedPaths([], "main.tsx").includes("/main.tsx")).to.equal(false);
   });
@@ -340,7 +347,7 @@ describe("the development proxy", () => {
     await rm(endpoint, { force: true });
     const settings = { endpoint, prefixes: ["/src/"] };
 
-    await obeysLayerContract(new DevProxyLayer(settings, "pages/main.tsx"));
+    await obeysLayerContract(new DevProxyLayer(settings, { entry: "pages/main.tsx", viteBase: "/" }));
     await obeysLayerContract(new DevFallbackLayer(settings));
     await start();
   });

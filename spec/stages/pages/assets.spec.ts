@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Context } from "../../../lib/http/context.js";
 import type { FrameworkError } from "../../../lib/errors/framework-error.js";
 import { assetsOf, type AssetOptions, type Surroundings } from "../../../lib/stages/pages/assets.js";
 import { BuildTags, DevelopmentTags } from "../../../lib/stages/pages/asset-tags.js";
@@ -9,6 +10,7 @@ import { DocumentBody, RootDocument, type DocumentParts } from "../../../lib/sta
 import { headTags } from "../../../lib/stages/pages/head-metadata.js";
 import { Manifest } from "../../../lib/stages/pages/manifest.js";
 import { Page } from "../../../lib/stages/pages/page.js";
+import { Pages } from "../../../lib/stages/pages/pages.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 import { errorOf } from "../../support/error-of.js";
@@ -116,19 +118,81 @@ describe("the tags of a build", () => {
 
 describe("the tags of development", () => {
   it("are Vite's client and the source", () => {
-    const tags = new DevelopmentTags({ entry: "pages/main.ts", reactRefresh: false });
+    const tags = new DevelopmentTags({ entry: "pages/main.ts", reactRefresh: false, base: "/" });
 
     expect(tags.tags("home", "")).to.equal(
       '<script type="module" src="/@vite/client"></script><script type="module" src="/pages/main.ts"></script>',
     );
-    expect(tags.version).to.equal(null);
+    expect([tags.version, tags.preloads()]).to.deep.equal([null, ""]);
+  });
+
+  it("are below the base of Vite", () => {
+    const tags = new DevelopmentTags({ entry: ENTRY, reactRefresh: true, base: "/build/" }).tags("home", "");
+
+    expect(tags).to.match(/"\/build\/@vite\/client".*"\\\/build\\\/@react-refresh".*"\/build\/pages\/main\.tsx"/);
   });
 
   it("have React's preamble between them, with the nonce on each", () => {
-    const tags = new DevelopmentTags({ entry: ENTRY, reactRefresh: true }).tags("home", ' nonce="n"');
+    const tags = new DevelopmentTags({ entry: ENTRY, reactRefresh: true, base: "/" }).tags("home", ' nonce="n"');
 
     expect(tags.match(/<script nonce="n" type="module"/g)).to.have.length(3);
     expect(tags).to.match(/@vite\/client.*injectIntoGlobalHook.*pages\/main\.tsx/);
+  });
+});
+
+const headerOf = (records: Records, nonce?: string, importMap?: string): string =>
+  new BuildTags({
+    manifest: Manifest.parse(JSON.stringify(records), "m"),
+    entry: ENTRY,
+    prefix: "/build",
+    sourceOf: (name) => `pages/${name}.tsx`,
+    importMap,
+  }).preloads("home", nonce);
+
+describe("the header of a first document", () => {
+  const rows: readonly (readonly [string, string, readonly string[]])[] = [
+    [
+      "names the styles, the script and its imports, in the order of the tags",
+      headerOf(BUILD),
+      [
+        ...["deep", "a", "b", "main", "c", "home"].map((name) => `</build/${name}.css>; rel=preload; as=style`),
+        ...["main", "deep", "a", "b", "c", "home"].map((name) => `</build/${name}-1.js>; rel=modulepreload`),
+      ],
+    ],
+    [
+      "has the nonce on each",
+      headerOf({ [ENTRY]: { file: "main.js", css: ["a.css"] } }, "n+/="),
+      ['</build/a.css>; rel=preload; as=style; nonce="n+/="', '</build/main.js>; rel=modulepreload; nonce="n+/="'],
+    ],
+    [
+      "has the integrity of the tag, and its way to fetch",
+      headerOf({ [ENTRY]: { file: "main.js", integrity: 'sha384-a+/=\r"' } }),
+      ['</build/main.js>; rel=modulepreload; crossorigin; integrity="sha384-a+/="'],
+    ],
+    [
+      "names no module that an import map could come too late for",
+      headerOf({ [ENTRY]: { file: "main.js", css: ["a.css"] } }, undefined, "{}"),
+      ["</build/a.css>; rel=preload; as=style"],
+    ],
+    [
+      "has characters outside ASCII encoded",
+      headerOf({ [ENTRY]: { file: "mäin 1.js" } }),
+      ["</build/m%C3%A4in%201.js>; rel=modulepreload"],
+    ],
+    ["is empty for a build without the entry", headerOf({}), []],
+  ];
+  for (const [what, header, expected] of rows) {
+    it(what, () => expect(header).to.equal(expected.join(", ")));
+  }
+
+  it("has at most 2048 bytes, of whole links", () => {
+    const css = Array.from({ length: 500 }, (_, at) => `a-style-${at}.css`);
+    for (const nonce of [undefined, "n".repeat(24)]) {
+      const header = headerOf({ [ENTRY]: { file: "main.js", css } }, nonce);
+
+      expect(header.length).to.be.within(1900, 2048);
+      expect(header).to.match(nonce === undefined ? /; as=style$/ : /; nonce="n{24}"$/);
+    }
   });
 });
 
@@ -277,6 +341,50 @@ describe("the front end's assets", () => {
     expect(html).to.match(/<script nonce="[^"]{24}" type="module" src="\/build\/main\.js"><\/script>/);
     expect((await later.json<PageData>()).version).to.equal(version);
     expect((await app.get("/", { headers: inertia() })).status).to.equal(409);
+  });
+});
+
+const links = async (response: Promise<Response>) => (await response).headers.get("link");
+
+const withLink = (ctx: Context<string>) => {
+  if (ctx.path === "/own") ctx.set("Link", "</next>; rel=next");
+  return Page.of("home");
+};
+
+describe("the option linkHeader", () => {
+  let directory = "";
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "assets-"));
+    await mkdir(join(directory, ".vite"));
+    await writeFile(join(directory, ".vite/manifest.json"), JSON.stringify({ [ENTRY]: { file: "main.js" } }));
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  it("adds the header to documents, behind the links of the handler, and to no other answer", async () => {
+    const options = { entry: ENTRY, buildDirectory: directory, version: "v" };
+    await using on = await testApp(pagesApplication(withLink, { ...options, linkHeader: true }));
+    await using off = await testApp(pagesApplication(withLink, options));
+    const visit = { headers: inertia({ "X-Inertia-Version": "v" }) };
+
+    expect([
+      await links(on.get("/")),
+      await links(on.get("/own")),
+      await links(on.get("/", visit)),
+      await links(off.get("/")),
+    ]).to.deep.equal([
+      "</build/main.js>; rel=modulepreload",
+      "</next>; rel=next, </build/main.js>; rel=modulepreload",
+      null,
+      null,
+    ]);
+  });
+});
+
+describe("the option viteBase", () => {
+  it("is a path that begins and ends with a slash", () => {
+    for (const viteBase of ["build/", "/build", "https://cdn.example/", "//x/", "/a b/", "", 5])
+      expect(errorOf(() => new Pages({ viteBase } as never))).to.have.property("code", "E_PAGES_OPTION");
+    for (const viteBase of ["/", "/build/", "/a/b.c/"]) expect(new Pages({ viteBase }).viteBase).to.equal(viteBase);
   });
 });
 

@@ -22,7 +22,8 @@ function stackOf(flash: FakeFlash, handler: (ctx: Context) => unknown): Promise<
     share: {},
     encryptHistory: false,
     render: (body) => document.render(body),
-    assets: { version: null, tags: () => "" },
+    assets: { version: null, tags: () => "", preloads: () => "" },
+    linkHeader: false,
     renderOnServer: undefined,
   });
   const layers = [

@@ -8,6 +8,7 @@ import { listening } from "../../support/listening.js";
 import { listeningOn } from "../../support/listening-on.js";
 import { Page } from "../../../lib/stages/pages/page.js";
 import { PageRenderer, renderedPage, type RenderedPage } from "../../../lib/stages/pages/page-renderer.js";
+import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import type { PagesOptions } from "../../../lib/stages/pages/pages.js";
 import { VitePageRenderer } from "../../../lib/stages/pages/vite-page-renderer.js";
 import { WorkerPageRenderer, type WorkerPageRendererOptions } from "../../../lib/stages/pages/worker-page-renderer.js";
@@ -200,6 +201,36 @@ describe("a page that the server renders", () => {
 
     expect(titles).to.deep.equal([['<title data-inertia="">Rendered'], ['<title data-inertia="">Own']]);
     expect(await (await app.get("/")).text()).to.contain('<meta name="a" data-inertia="a">');
+  });
+
+  it("has the nonce of the request on the scripts and styles of its head, and on none within their text", async () => {
+    const head = [
+      '<style data-inertia="s">a{}</style>',
+      ' <script data-inertia="j" type="application/ld+json">"<script>"</script>',
+      '<link rel="stylesheet" href="/a.css">',
+      '<script nonce="own">1</script>',
+      '<title data-inertia="">a <script>evil()</script></title>',
+      "<styled-element></styled-element>",
+      "<meta content='<script>'>",
+    ];
+    const shown = Page.of("home").head({ description: "d" });
+    const policy = new SecurityHeaders().withCspNonce("default-src 'self' 'nonce-{nonce}'");
+    const builder = application(new Scripted(async () => ({ head, markup: "" })), {}, shown).securityHeaders(policy);
+    await using app = await testApp(builder);
+    await using open = await testApp(application(new Scripted(async () => ({ head, markup: "" })), {}, shown));
+
+    const html = await (await app.get("/")).text();
+
+    const nonce = / nonce="([^"]+)"/.exec(html)?.[1] ?? "";
+    expect(html).to.contain(
+      [
+        `<style nonce="${nonce}" data-inertia="s">a{}</style>`,
+        ` <script nonce="${nonce}" data-inertia="j" type="application/ld+json">"<script>"</script>`,
+        `<link nonce="${nonce}" rel="stylesheet" href="/a.css">`,
+        ...head.slice(3),
+      ].join(""),
+    );
+    expect(await (await open.get("/")).text()).to.contain(head.join(""));
   });
 
   it("is not rendered for a later visit", async () => {

@@ -1,0 +1,50 @@
+/**
+ * The files of a build that the page of a component needs at once: its stylesheets, the script that starts the front end, and the chunks
+ * that this script imports. They are written as tags into the document, and as a header before it.
+ *
+ * The stylesheets of the imports come first and the page's own last, so that the page's styles win.
+ */
+import type { BuildChunk, Manifest } from "./manifest.js";
+
+/** The source of a component in the front end; `undefined` where it has none of its own. */
+export type SourceOf = (component: string) => string | undefined;
+
+export interface BuildSite {
+  readonly manifest: Manifest;
+  readonly entry: string;
+  /** The path below which the build is served, without a slash at its end. */
+  readonly prefix: string;
+  readonly sourceOf: SourceOf;
+}
+
+/** Below the build directory. */
+export interface BuildFiles {
+  readonly styles: readonly string[];
+  /** `undefined` where the entry is a stylesheet, or is missing. */
+  readonly script: string | undefined;
+  readonly imports: readonly string[];
+}
+
+/** The stylesheet of a build whose styles are in one file. */
+const ONE_STYLESHEET = "style.css";
+
+export function buildFiles({ manifest, entry, sourceOf }: BuildSite, component: string): BuildFiles {
+  const main = manifest.withImports(entry);
+  const own = manifest.withImports(sourceOf(component) ?? "");
+  const styles = new Set([...main, ...own].flatMap(({ css }) => css));
+  const whole = manifest.find(ONE_STYLESHEET);
+  if (whole !== undefined) styles.add(whole.file);
+  const start = manifest.find(entry);
+  const isStyle = start?.file.endsWith(".css") === true;
+  if (start !== undefined && isStyle) styles.add(start.file);
+  const chunks = new Set([...main, ...own].filter((chunk) => chunk !== start && isScript(chunk)));
+  return {
+    styles: [...styles],
+    script: isStyle ? undefined : start?.file,
+    imports: [...chunks].map(({ file }) => file),
+  };
+}
+
+function isScript({ file }: BuildChunk): boolean {
+  return /\.m?js$/.test(file);
+}

@@ -1,0 +1,56 @@
+/**
+ * The `Link` header of a first document (RFC 8288): the stylesheets and modules that the browser may fetch before it reads the document. A
+ * proxy can send them ahead as 103 Early Hints. The value is made once for each component; for a request only the nonce is put in.
+ *
+ * Proxies bound the head of an answer, often to 4 KiB, so the value has at most 2048 bytes. The files beyond that are in the tags alone.
+ */
+import { buildFiles, type BuildSite } from "./build-files.js";
+
+/** In bytes, with the nonce. */
+const MAX_BYTES = 2048;
+/** A nonce of `CspNonce` in base64. */
+const NONCE_LENGTH = 24;
+/** What has no place in the text of hashes. */
+const NO_HASH = /[^\w+/= -]/g;
+/** Stands for the nonce; no file name of a manifest has it. */
+const NONCE = "\u0000";
+
+/**
+ * The value for a nonce; `""` where nothing is to be loaded.
+ *
+ * @param hasImportMap no module may be loaded before the import map, which stands in the document (HTML section 8.1.6.2)
+ */
+export function preloadHeader(
+  site: BuildSite,
+  component: string,
+  hasImportMap: boolean,
+): (nonce: string | undefined) => string {
+  const { styles, script, imports } = buildFiles(site, component);
+  const modules = hasImportMap ? [] : [...(script === undefined ? [] : [script]), ...imports];
+  const links = [
+    ...styles.map((file) => linkOf(site, file, "rel=preload; as=style")),
+    ...modules.map((file) => linkOf(site, file, "rel=modulepreload")),
+  ];
+  const plain = fitting(links, 0).join(", ");
+  const pieces = fitting(links, `; nonce="${"n".repeat(NONCE_LENGTH)}"`.length)
+    .map((link) => link + NONCE)
+    .join(", ")
+    .split(NONCE);
+  return (nonce) => (nonce === undefined ? plain : pieces.join(`; nonce="${nonce}"`));
+}
+
+/** The attributes are those of the tag, since a browser does not use a file that was fetched in another way. */
+function linkOf({ prefix, manifest }: BuildSite, file: string, relation: string): string {
+  // The tag has the same URL with its characters as they are, which the browser encodes in this way.
+  const url = encodeURI(`${prefix}/${file}`).replaceAll("%25", "%");
+  const integrity = manifest.integrityOf(file);
+  const checked = integrity === undefined ? "" : `; crossorigin; integrity="${integrity.replaceAll(NO_HASH, "")}"`;
+  return `<${url}>; ${relation}${checked}`;
+}
+
+/** The first links that fit into the header. */
+function fitting(links: readonly string[], moreLength: number): readonly string[] {
+  let length = 0;
+  const end = links.findIndex((link) => (length += link.length + moreLength + ", ".length) > MAX_BYTES);
+  return end < 0 ? links : links.slice(0, end);
+}
