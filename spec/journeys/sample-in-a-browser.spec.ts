@@ -1,6 +1,7 @@
 /** People with a browser at the built sample: links, forms, the way back, other tabs, and the corners where front ends break. */
 import { Application, Reply, Route, Routes } from "@stagecraft/framework";
 import { WorkerPageRenderer } from "@stagecraft/framework/pages";
+import { MemorySessionStore } from "@stagecraft/framework/session";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import type { Browser, Route as Intercepted } from "playwright-core";
@@ -8,9 +9,12 @@ import { linksApplication } from "../../samples/links/application.js";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { linkPages, SERVER_BUNDLE } from "../../samples/links/front-end.js";
 import { LinkStore } from "../../samples/links/link-store.js";
+import { sessions } from "../../samples/links/sessions.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { launchBrowser } from "../support/browser.js";
+import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
+import { SAMPLE_JOURNEYS } from "../support/sample-journeys.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 
 const KEY = "the-key-of-the-spec";
@@ -19,12 +23,15 @@ const TARGET = "https://example.com/a?b=<c>&d";
 /** A busy machine takes longer for a page than a server may. */
 const patient = () => new WorkerPageRenderer({ bundle: SERVER_BUNDLE, timeoutMs: 10_000 });
 
+const sessionStore = new MemorySessionStore();
+const endAllSessions = () => sessionStore.sweepExpired(Number.POSITIVE_INFINITY);
+
 const start = (options: Parameters<typeof linkPages>[0] = {}) =>
   testApp(
     linksApplication(
       settingsFrom({ ADMIN_KEY: KEY, REQUESTS_PER_SECOND: "1000" }),
       undefined,
-      undefined,
+      { ...sessions(), store: sessionStore },
       linkPages({ mustRender: true, renderer: patient(), ...options }),
     ),
   );
@@ -52,72 +59,32 @@ describe("In a browser, samples/links", function () {
     for (const { slug } of await store.all()) await store.remove(slug);
   });
 
-  it("signs up, makes a link, follows it, and sees the visit by day, in one document", async () => {
+  for (const [title, journey] of SAMPLE_JOURNEYS)
+    it(title, async () => {
+      await using ada = await visitor();
+      await journey(ada);
+    });
+
+  it("follows a link of the list, and sees the visit by day", async () => {
     const there = new Routes([
       Route.get("/there", () => Reply.html(`<title>There</title><link rel="icon" href="data:,">`)),
     ]);
     await using elsewhere = await testApp(Application.create().routes(there));
     await using ada = await visitor();
     const { page } = ada;
-
     await ada.open();
     expect(await page.textContent("main")).to.include("No links yet");
-    await page.click("text=Make your first link");
-    await ada.enter({ name: "ada", password: "correct horse" });
-    await page.click("main form button");
-    await ada.says("Welcome, ada.");
-    await ada.shorten(`${elsewhere.url}/there`, "my-link");
-    await ada.says("The link my-link is ready.");
-    expect(await page.inputValue("input[name=target]")).to.equal("");
-    expect(ada.documents).to.deep.equal(["/"]);
+    await store.add("my-link", `${elsewhere.url}/there`);
+    await ada.open();
 
     await page.click("a[href='/to/my-link']");
     await page.waitForURL(`${elsewhere.url}/there`);
     expect(await page.title()).to.equal("There");
     await ada.open();
-    expect(await page.locator("[role=status] p").count()).to.equal(0);
     await page.click("text=Details");
     await page.waitForSelector("figure.chart");
-    expect(await page.title()).to.equal("my-link · Links");
     expect(await page.textContent("#visits")).to.equal("1");
     expect(await page.textContent("tbody tr:last-child td")).to.equal("1");
-  });
-
-  it("asks for the numbers of a link alone when they are refreshed", async () => {
-    await store.add("seen", TARGET);
-    await using ada = await visitor();
-    await ada.open("/links/seen");
-    await ada.page.waitForSelector("figure.chart");
-    await store.countVisit("seen");
-
-    const [answer] = await Promise.all([
-      ada.page.waitForResponse((response) => response.url().endsWith("/links/seen")),
-      ada.page.click("text=Refresh"),
-    ]);
-    await ada.page.waitForFunction(() => document.querySelector("#visits")?.textContent === "1");
-
-    const { props } = (await answer.json()) as { readonly props: object };
-    expect(Object.keys(props)).to.have.members(["errors", "link", "clicks"]);
-  });
-
-  it("goes back and forward between pages, also after a document of another site", async () => {
-    await store.add("one", TARGET);
-    await using ada = await visitor();
-    const { page } = ada;
-    await ada.open();
-    await page.click("text=Details");
-    await page.waitForSelector("figure.chart");
-
-    await page.goBack();
-    await page.waitForSelector("h1:has-text('Short links')");
-    await page.goForward();
-    await page.waitForSelector("figure.chart");
-    expect(ada.documents).to.deep.equal(["/"]);
-    await page.goto("data:text/html,elsewhere");
-    await page.goBack();
-    await page.waitForSelector("h1:has-text('one')");
-
-    expect(await page.content()).to.match(/^<!doctype html>/i);
   });
 
   it("leads the keyboard to the new page, and past the navigation", async () => {
@@ -134,30 +101,6 @@ describe("In a browser, samples/links", function () {
     expect(await focused()).to.equal("main");
   });
 
-  it("loads further links while the reader scrolls, then when the reader asks", async () => {
-    for (let at = 1; at <= 130; at++) await store.add(`link-${at}`, TARGET);
-    await using ada = await visitor();
-    const { page } = ada;
-    const rows = () => page.locator(".row").count();
-    await ada.open();
-    const atFirst = await rows();
-
-    while (!(await page.locator("text=Load more").count())) {
-      await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
-      await page.waitForTimeout(20);
-    }
-    const byItself = await rows();
-    // How many come by themselves depends on the time that each takes.
-    for (let before = byItself; before < 130; before = await rows()) {
-      await page.click("text=Load more");
-      await page.waitForFunction((count) => document.querySelectorAll(".row").length > count, before);
-    }
-
-    const slugs = await page.$$eval(".short", (all) => all.map((link) => link.getAttribute("href")));
-    expect([atFirst, byItself < 130]).to.deep.equal([20, true]);
-    expect(slugs).to.deep.equal(Array.from({ length: 130 }, (_, at) => `/to/link-${130 - at}`));
-  });
-
   it("searches while the reader types, with the number of all links in its place", async () => {
     for (const slug of ["apple", "pear", "apple-pie"]) await store.add(slug, TARGET);
     await using ada = await visitor();
@@ -171,44 +114,6 @@ describe("In a browser, samples/links", function () {
 
     expect(await ada.page.textContent("#all")).to.equal("3 links");
     expect(ada.documents).to.deep.equal(["/"]);
-  });
-
-  it("shows what is wrong at its field, keeps the input, and has the focus there", async () => {
-    await store.add("taken", TARGET);
-    await using ada = await visitor();
-    await ada.signUp("fay");
-
-    await ada.shorten("ftp://example.com/", "No!");
-    expect(await ada.faults()).to.deep.equal({
-      target: "an absolute http or https URL",
-      slug: "3 to 32 lower-case letters, digits or hyphens",
-    });
-    expect(await ada.page.evaluate(() => document.activeElement?.getAttribute("name"))).to.equal("target");
-    expect(await ada.page.inputValue("input[name=slug]")).to.equal("No!");
-    await ada.shorten(TARGET, "taken");
-    await ada.page.waitForSelector("text=that name is taken");
-
-    expect(await ada.faults()).to.deep.equal({ slug: "that name is taken" });
-    expect(await ada.page.inputValue("input[name=target]")).to.equal(TARGET);
-  });
-
-  it("removes a link in two steps, shows the message once, and not again on the way back", async () => {
-    await using ada = await visitor();
-    await ada.signUp("gus");
-    await ada.shorten(TARGET, "short-lived");
-    await ada.says("The link short-lived is ready.");
-    await ada.page.click("text=Details");
-    await ada.page.waitForSelector("figure.chart");
-
-    await ada.page.click("summary");
-    await ada.page.click("text=Remove short-lived");
-    await ada.says("The link short-lived is removed.");
-    await ada.page.click("text=For operators");
-    await ada.page.waitForSelector("h1:has-text('For operators')");
-    await ada.page.goBack();
-    await ada.page.waitForSelector("text=No links yet");
-
-    expect(await ada.page.locator("[role=status] p").count()).to.equal(0);
   });
 
   it("sends a form once where its button is clicked twice", async () => {
@@ -256,6 +161,54 @@ describe("In a browser, samples/links", function () {
     await ada.says("Welcome back, jon.");
   });
 
+  it("asks people to sign in again when the server has ended their session", async () => {
+    await using ada = await visitor();
+    await ada.signUp("lou");
+    endAllSessions();
+
+    await ada.shorten(TARGET, "too-late");
+    await ada.says("Please sign in first.");
+    await ada.enter({ name: "lou", password: "correct horse" });
+    await ada.page.click("main form button");
+
+    await ada.says("Welcome back, lou.");
+    expect(ada.documents).to.deep.equal(["/account/sign-up"]);
+  });
+
+  it("keeps the sign-in of another tab when an answer for the session before comes after it", async () => {
+    await store.add("slow", TARGET);
+    await using ada = await visitor();
+    await ada.signUp("max");
+    const [asked, goOn] = [new Gate(), new Gate()];
+    const visitsByDay = store.visitsByDay.bind(store);
+    store.visitsByDay = async (slug) => {
+      asked.open();
+      await goOn.passed;
+      return visitsByDay(slug);
+    };
+    await ada.page.click(".brand");
+    await ada.page.click("text=Details");
+    await asked.passed;
+
+    const second = await ada.context.newPage();
+    await second.goto(app.url);
+    await second.click("text=Sign out");
+    await second.click("text=Sign in");
+    await second.fill("input[name=name]", "max");
+    await second.fill("input[name=password]", "correct horse");
+    await second.click("main form button");
+    await second.waitForSelector("text=Welcome back, max.");
+    goOn.open();
+    store.visitsByDay = visitsByDay;
+    // A page behind another one is painted once a second.
+    await ada.page.bringToFront();
+    await ada.page.waitForSelector("figure.chart");
+    await ada.page.click(".brand");
+    await ada.shorten(TARGET, "still-there");
+
+    await ada.says("The link still-there is ready.");
+  });
+
   it("lets a tab that was open before go on with the new session after a sign-in in another one", async () => {
     await using ada = await visitor();
     await ada.signUp("kim");
@@ -267,6 +220,7 @@ describe("In a browser, samples/links", function () {
     await second.fill("input[name=password]", "correct horse");
     await second.click("main form button");
     await second.waitForSelector("text=Welcome back, kim.");
+    await ada.page.bringToFront();
 
     await ada.shorten(TARGET, "from-the-first-tab");
 

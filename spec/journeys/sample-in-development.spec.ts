@@ -11,6 +11,7 @@ import { SOURCES } from "../../samples/links/front-end.js";
 import { launchBrowser } from "../support/browser.js";
 import { freePort } from "../support/free-port.js";
 import { needs } from "../support/machine.js";
+import { SAMPLE_JOURNEYS } from "../support/sample-journeys.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 import { ROOT } from "../support/sources.js";
 
@@ -34,6 +35,7 @@ describe("In a browser, samples/links in development", function () {
       FRAMEWORK_BACKEND_PORT: String(application),
       FRAMEWORK_VITE_IPC: vite.endpoint,
       SESSION_KEY: "5a".repeat(64),
+      REQUESTS_PER_SECOND: "1000",
       RUST_LOG: "error",
     });
     program.restart();
@@ -56,19 +58,13 @@ describe("In a browser, samples/links in development", function () {
     await writeFile(path, source.replace(before, after));
   }
 
-  it("shows pages, follows links and sends forms", async () => {
-    await using ada = await SampleVisitor.at(browser, url);
+  describe("with one browser for all,", () => {
+    let ada: SampleVisitor;
+    before(async () => (ada = await SampleVisitor.at(browser, url)));
+    afterEach(() => ada.nextPerson());
+    after(() => ada?.[Symbol.asyncDispose]());
 
-    await ada.open();
-    await ada.page.click("text=Make your first link");
-    await ada.enter({ name: "ada", password: "short" });
-    await ada.page.click("main form button");
-    expect(await ada.faults()).to.deep.equal({ password: "at least 8 characters" });
-    await ada.enter({ password: "correct horse" });
-    await ada.page.click("main form button");
-    await ada.says("Welcome, ada.");
-
-    expect(ada.documents).to.deep.equal(["/"]);
+    for (const [title, journey] of SAMPLE_JOURNEYS) it(title, () => journey(ada));
   });
 
   it("renders the first document on the server, with its styles", async () => {
@@ -88,7 +84,7 @@ describe("In a browser, samples/links in development", function () {
     await ada.open("/account/sign-in");
     await ada.enter({ name: "half a na" });
 
-    await edit("account/sign-in.page.tsx", "<h1>Sign in</h1>", "<h1>Come in</h1>");
+    await edit("account/sign-in.page.tsx", 'title="Sign in"', 'title="Come in"');
     await page.waitForSelector("h1:text-is('Come in')");
     await edit("app.css", "--radius: 14px", "--radius: 3px");
     await page.waitForFunction(() => {

@@ -1,4 +1,4 @@
-import { Context, Controller, Events, redirect, ValidationError } from "@stagecraft/framework";
+import { Context, Controller, Events, Middleware, redirect, ValidationError } from "@stagecraft/framework";
 import { clearHistory, page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
 import { signInPage, signUpPage } from "../contracts.js";
@@ -6,6 +6,7 @@ import { home } from "../links.routes.js";
 import { sent } from "../sent.js";
 import { account } from "./account.routes.js";
 import { personJoined } from "./greeter.js";
+import { JoinCheck } from "./join-check.js";
 import { Credentials, NewPerson } from "./new-person.js";
 import { People } from "./people.js";
 import { signIn, signOut } from "./visitor.js";
@@ -41,6 +42,7 @@ export class AccountController {
   }
 
   @account.join
+  @Middleware(JoinCheck)
   async join(ctx: Context) {
     const again = redirect().route(account.signUp);
     try {

@@ -18,6 +18,10 @@ export class People {
   /** Compared with where there is no such person, so that the time of an answer does not tell who has an account. */
   private readonly unknownPerson = { salt: randomBytes(16), hash: randomBytes(HASH_BYTES) };
 
+  has(name: string): boolean {
+    return this.people.has(name);
+  }
+
   /** False if the name is taken, or no account is left. */
   async add(name: string, password: string): Promise<boolean> {
     const salt = randomBytes(16);

@@ -33,7 +33,7 @@ export function Layout({ children }: { readonly children?: ReactNode }) {
         {children}
       </main>
       <footer className="foot">
-        <p>A sample of Stagecraft. Links live in the memory of this process.</p>
+        <p>A sample of Stagecraft.</p>
         <nav aria-label="More">
           <Link href="/admin">For operators</Link>
         </nav>

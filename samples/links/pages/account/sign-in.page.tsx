@@ -1,38 +1,16 @@
-import { Head, Link } from "@inertiajs/react";
-import { Field, FieldsForm } from "../parts/form.js";
+import { AccountForm, NameField, PasswordField } from "../parts/account-form.js";
+
+const SIGN_UP = { question: "No account yet?", href: "/account/sign-up", title: "Sign up" };
 
 export function Page() {
   return (
-    <section className="card narrow">
-      <Head title="Sign in" />
-      <h1>Sign in</h1>
-      <FieldsForm action="/account/sign-in" submit="Sign in">
-        {({ name, password }) => (
-          <>
-            <Field
-              name="name"
-              label="Name"
-              required
-              maxLength={32}
-              autoComplete="username"
-              autoCapitalize="none"
-              error={name}
-            />
-            <Field
-              name="password"
-              label="Password"
-              type="password"
-              required
-              maxLength={200}
-              autoComplete="current-password"
-              error={password}
-            />
-          </>
-        )}
-      </FieldsForm>
-      <p className="aside">
-        No account yet? <Link href="/account/sign-up">Sign up</Link>
-      </p>
-    </section>
+    <AccountForm title="Sign in" action="/account/sign-in" other={SIGN_UP}>
+      {({ errors }) => (
+        <>
+          <NameField error={errors["name"]} />
+          <PasswordField autoComplete="current-password" error={errors["password"]} />
+        </>
+      )}
+    </AccountForm>
   );
 }

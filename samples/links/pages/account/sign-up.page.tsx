@@ -1,41 +1,31 @@
-import { Head, Link } from "@inertiajs/react";
-import { Field, FieldsForm } from "../parts/form.js";
+import { AccountForm, NameField, PasswordField } from "../parts/account-form.js";
+
+const SIGN_IN = { question: "An account already?", href: "/account/sign-in", title: "Sign in" };
+
+/** A shorter name is still being typed. */
+const SHORTEST = 3;
 
 export function Page() {
   return (
-    <section className="card narrow">
-      <Head title="Sign up" />
-      <h1>Sign up</h1>
-      <FieldsForm action="/account/sign-up" submit="Sign up">
-        {({ name, password }) => (
-          <>
-            <Field
-              name="name"
-              label="Name"
-              hint="3 to 32 lower-case letters, digits or hyphens"
-              required
-              maxLength={32}
-              autoComplete="username"
-              autoCapitalize="none"
-              spellCheck={false}
-              error={name}
-            />
-            <Field
-              name="password"
-              label="Password"
-              hint="At least 8 characters"
-              type="password"
-              required
-              maxLength={200}
-              autoComplete="new-password"
-              error={password}
-            />
-          </>
-        )}
-      </FieldsForm>
-      <p className="aside">
-        An account already? <Link href="/account/sign-in">Sign in</Link>
-      </p>
-    </section>
+    <AccountForm title="Sign up" action="/account/sign-up" other={SIGN_IN}>
+      {({ errors, check, isFine }) => (
+        <>
+          <NameField
+            hint={isFine("name") ? "That name is free." : "3 to 32 lower-case letters, digits or hyphens"}
+            error={errors["name"]}
+            onChange={({ currentTarget }) =>
+              (currentTarget.value.length >= SHORTEST || isFine("name")) && check("name")
+            }
+            onBlur={({ currentTarget }) => currentTarget.value !== "" && check("name")}
+          />
+          <PasswordField
+            hint="At least 8 characters"
+            autoComplete="new-password"
+            error={errors["password"]}
+            onBlur={({ currentTarget }) => currentTarget.value !== "" && check("password")}
+          />
+        </>
+      )}
+    </AccountForm>
   );
 }

@@ -10,7 +10,7 @@ export function Page({ hasKey }: PropsOf<typeof adminEnter>) {
       <h1>For operators</h1>
       {hasKey ? (
         <FieldsForm action="/admin/enter" submit="Enter">
-          {({ key }) => (
+          {({ errors }) => (
             <Field
               name="key"
               label="Admin key"
@@ -19,7 +19,7 @@ export function Page({ hasKey }: PropsOf<typeof adminEnter>) {
               required
               maxLength={200}
               autoComplete="current-password"
-              error={key}
+              error={errors["key"]}
             />
           )}
         </FieldsForm>

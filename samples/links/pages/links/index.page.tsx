@@ -82,7 +82,7 @@ function NewLink() {
     <section className="card" aria-labelledby="new">
       <h1 id="new">A new link</h1>
       <FieldsForm action="/shorten" submit="Shorten" className="new-link">
-        {({ target, slug }) => (
+        {({ errors }) => (
           <>
             <Field
               name="target"
@@ -92,7 +92,7 @@ function NewLink() {
               maxLength={2048}
               placeholder="https://example.com/…"
               autoComplete="off"
-              error={target}
+              error={errors["target"]}
             />
             <Field
               name="slug"
@@ -102,7 +102,7 @@ function NewLink() {
               autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
-              error={slug}
+              error={errors["slug"]}
             />
           </>
         )}

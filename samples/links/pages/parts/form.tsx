@@ -1,20 +1,33 @@
 /** Forms that work before the script has loaded, and without scripts: the server answers both with the same redirect. */
 import type { FormComponentRef } from "@inertiajs/core";
 import { Form, usePage } from "@inertiajs/react";
-import { useEffect, useId, useRef, type InputHTMLAttributes, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type InputHTMLAttributes, type ReactNode } from "react";
+
+/** What a form knows of its fields, by their names. */
+export interface FieldsState {
+  readonly errors: Readonly<Record<string, string | undefined>>;
+  /** Asks the server whether the field is right, before the form is sent. Its route needs `precognitive(schema)`. */
+  readonly check: (field: string) => void;
+  /** Whether the server has said so. */
+  readonly isFine: (field: string) => boolean;
+}
 
 interface FieldsProps {
   readonly action: string;
   /** The label of the button. */
   readonly submit: string;
   readonly className?: string;
-  readonly children: (errors: Readonly<Record<string, string | undefined>>) => ReactNode;
+  readonly children: (form: FieldsState) => ReactNode;
 }
+
+/** The pause of a person who types, after which a field is checked. */
+const PAUSE_MS = 300;
 
 /** A form with fields. After a refusal the first wrong field has the focus; after success the form is empty again. */
 export function FieldsForm({ action, submit, className = "stack", children }: FieldsProps) {
   const given = usePage().props.errors;
   const form = useRef<FormComponentRef>(null);
+  const [refusals, setRefusals] = useState(0);
   return (
     <Form
       ref={form}
@@ -22,17 +35,19 @@ export function FieldsForm({ action, submit, className = "stack", children }: Fi
       method="post"
       className={className}
       options={{ preserveScroll: true }}
+      validationTimeout={PAUSE_MS}
       noValidate
+      onError={() => setRefusals((count) => count + 1)}
       onSuccess={({ flash }) => {
         // An expired page leads back with a message, and has no errors. The next try has the same input.
         if (!flash.messages?.some(({ level }) => level === "error")) form.current?.reset();
       }}
     >
-      {({ errors, processing }) => (
+      {({ errors, processing, validate, valid }) => (
         <>
           <TokenWithoutScripts />
-          {children({ ...given, ...errors })}
-          <FocusOnFault errors={errors} />
+          {children({ errors: { ...without(given, valid), ...errors }, check: validate, isFine: valid })}
+          <FocusOnFault refusals={refusals} />
           <button className="button" disabled={processing} aria-busy={processing}>
             {submit}
           </button>
@@ -42,7 +57,7 @@ export function FieldsForm({ action, submit, className = "stack", children }: Fi
   );
 }
 
-interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
@@ -65,11 +80,13 @@ export function Field({ label, hint, error, name, type, ...rest }: FieldProps) {
         aria-describedby={hint === undefined && error === undefined ? undefined : `${id}-note`}
         {...rest}
       />
-      {(error ?? hint) !== undefined && (
-        <p id={`${id}-note`} className={error === undefined ? "hint" : "fault"}>
-          {error ?? hint}
-        </p>
-      )}
+      <div className="note" aria-live="polite">
+        {(error ?? hint) !== undefined && (
+          <p id={`${id}-note`} className={error === undefined ? "hint" : "fault"}>
+            {error ?? hint}
+          </p>
+        )}
+      </div>
     </div>
   );
 }
@@ -107,11 +124,16 @@ function TokenWithoutScripts() {
   );
 }
 
-function FocusOnFault({ errors }: { readonly errors: object }) {
+/** The faults that came with the page, but those that are mended since. */
+function without(faults: FieldsState["errors"], isMended: (field: string) => boolean): FieldsState["errors"] {
+  return Object.fromEntries(Object.entries(faults).filter(([field]) => !isMended(field)));
+}
+
+/** Not for a fault that is shown while the person types: another field may have the focus by then. */
+function FocusOnFault({ refusals }: { readonly refusals: number }) {
   const here = useRef<HTMLSpanElement>(null);
   useEffect(() => {
-    if (Object.keys(errors).length > 0)
-      here.current?.closest("form")?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
-  }, [errors]);
+    if (refusals > 0) here.current?.closest("form")?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [refusals]);
   return <span ref={here} hidden />;
 }

@@ -1,0 +1,173 @@
+/**
+ * Journeys of people with a browser through `samples/links`. They are the same against the built sample and against its development server,
+ * so they know nothing of the process: links are made by the API, and each journey has names of its own.
+ */
+import { expect } from "chai";
+import type { SampleVisitor } from "./sample-visitor.js";
+
+type Journey = (ada: SampleVisitor) => Promise<void>;
+
+const TARGET = "https://example.com/a?b=<c>&d";
+
+async function makesLink(ada: SampleVisitor): Promise<void> {
+  const { page } = ada;
+  await ada.open();
+  await page.click("text=Make your first link");
+  await ada.enter({ name: "maker", password: "correct horse" });
+  await page.click("main form button");
+  await ada.says("Welcome, maker.");
+  await ada.shorten(TARGET, "my-link");
+  await ada.says("The link my-link is ready.");
+  expect(await page.inputValue("input[name=target]")).to.equal("");
+  await page.click("[aria-label='Details of my-link']");
+  await page.waitForSelector("h1:has-text('my-link')");
+
+  expect(await page.title()).to.equal("my-link · Links");
+  expect(ada.documents).to.deep.equal(["/"]);
+}
+
+async function refreshesNumbers(ada: SampleVisitor): Promise<void> {
+  const { page } = ada;
+  await ada.addLinks("counted");
+  await ada.open();
+  const deferred = page.waitForResponse((response) => response.url().endsWith("/links/counted"));
+  await page.click("[aria-label='Details of counted']");
+  expect(await propsOf(await deferred)).not.to.include("clicks");
+  await page.waitForSelector("figure.chart");
+  await fetch(`${ada.url}/to/counted`, { redirect: "manual" });
+
+  const visits = () => page.textContent("#visits");
+  const answers: (readonly string[])[] = [];
+  // The visit may be counted a little later.
+  for (let tries = 0; tries < 50 && (await visits()) !== "1"; tries++) {
+    const answer = page.waitForResponse((response) => response.url().endsWith("/links/counted"));
+    await page.click("text=Refresh");
+    answers.push(await propsOf(await answer));
+    await page.waitForSelector("button:text-is('Refresh'):enabled");
+  }
+
+  expect(await visits()).to.equal("1");
+  expect(answers[0]).to.have.members(["errors", "link", "clicks"]);
+  expect(ada.documents).to.deep.equal(["/"]);
+}
+
+async function propsOf(answer: { json(): Promise<unknown> }): Promise<readonly string[]> {
+  const { props } = (await answer.json()) as { readonly props: object };
+  return Object.keys(props);
+}
+
+async function goesBackAndForward(ada: SampleVisitor): Promise<void> {
+  const { page } = ada;
+  await ada.addLinks("there-and-back");
+  await ada.open();
+  await page.click("[aria-label='Details of there-and-back']");
+  await page.waitForSelector("figure.chart");
+
+  await page.goBack();
+  await page.waitForSelector("h1:has-text('Short links')");
+  await page.goForward();
+  await page.waitForSelector("figure.chart");
+  expect(ada.documents).to.deep.equal(["/"]);
+  await page.goto("data:text/html,elsewhere");
+  await page.goBack();
+  await page.waitForSelector("h1:has-text('there-and-back')");
+
+  expect(await page.content()).to.match(/^<!doctype html>/i);
+}
+
+async function scrollsOn(ada: SampleVisitor): Promise<void> {
+  const { page } = ada;
+  await ada.addLinks(...Array.from({ length: 120 }, (_, at) => `of-many-${at + 1}`));
+  await ada.open();
+  const rows = () => page.locator(".row").count();
+  const all = Number.parseInt((await page.textContent("#all")) ?? "", 10);
+  expect(await rows()).to.equal(20);
+
+  while (!(await page.locator("text=Load more").count())) {
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    await page.waitForTimeout(20);
+  }
+  expect(await rows()).to.be.lessThan(all);
+  // How many come by themselves depends on the time that each takes.
+  for (let before = await rows(); before < all; before = await rows()) {
+    await page.click("text=Load more");
+    await page.waitForFunction((count) => document.querySelectorAll(".row").length > count, before);
+  }
+
+  const slugs = await page.$$eval(".short", (links) => links.map((link) => link.getAttribute("href")));
+  expect(slugs.slice(0, 120)).to.deep.equal(Array.from({ length: 120 }, (_, at) => `/to/of-many-${120 - at}`));
+  expect(new Set(slugs).size).to.equal(all);
+}
+
+async function seesFaults(ada: SampleVisitor): Promise<void> {
+  const { page } = ada;
+  await ada.addLinks("taken");
+  await ada.signUp("faulty");
+
+  await ada.shorten("ftp://example.com/", "No!");
+  expect(await ada.faults()).to.deep.equal({
+    target: "an absolute http or https URL",
+    slug: "3 to 32 lower-case letters, digits or hyphens",
+  });
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).to.equal("target");
+  expect(await page.inputValue("input[name=slug]")).to.equal("No!");
+  await ada.shorten(TARGET, "taken");
+  await page.waitForSelector("text=that name is taken");
+
+  expect(await ada.faults()).to.deep.equal({ slug: "that name is taken" });
+  expect(await page.inputValue("input[name=target]")).to.equal(TARGET);
+}
+
+async function seesFlashOnce(ada: SampleVisitor): Promise<void> {
+  const { page } = ada;
+  await ada.signUp("remover");
+  await ada.shorten(TARGET, "short-lived");
+  await ada.says("The link short-lived is ready.");
+  await page.click("[aria-label='Details of short-lived']");
+  await page.waitForSelector("figure.chart");
+
+  await page.click("summary");
+  await page.click("text=Remove short-lived");
+  await ada.says("The link short-lived is removed.");
+  await page.click("text=For operators");
+  await page.waitForSelector("h1:has-text('For operators')");
+  await page.goBack();
+  await page.waitForSelector("h1:has-text('A new link')");
+
+  expect(await page.locator("[role=status] p").count()).to.equal(0);
+}
+
+async function learnsWhileTyping(ada: SampleVisitor): Promise<void> {
+  const { page } = ada;
+  const name = page.locator("main input[name=name]");
+  await ada.signUp("early-bird");
+  await page.click("text=Sign out");
+  await ada.says("You have signed out.");
+  await page.click("nav >> text=Sign up");
+
+  await name.pressSequentially("early-bird");
+  await page.waitForSelector(".fault");
+  expect(await ada.faults()).to.deep.equal({ name: "that name is taken" });
+  await name.pressSequentially("-2");
+  await page.waitForSelector("text=That name is free.");
+  expect(await page.locator(".fault").count()).to.equal(0);
+  await page.fill("main input[name=password]", "short");
+  await name.focus();
+  await page.waitForSelector(".fault");
+  expect(await ada.faults()).to.deep.equal({ password: "at least 8 characters" });
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).to.equal("name");
+  await ada.enter({ password: "correct horse" });
+  await page.click("main form button");
+
+  await ada.says("Welcome, early-bird-2.");
+}
+
+export const SAMPLE_JOURNEYS: readonly (readonly [title: string, journey: Journey])[] = [
+  ["signs up, makes a link, and opens its page, in one document", makesLink],
+  ["gets numbers after the page, and asks for them alone when they are refreshed", refreshesNumbers],
+  ["goes back and forward between pages, also after a document of another site", goesBackAndForward],
+  ["loads further links while the reader scrolls, then when the reader asks", scrollsOn],
+  ["shows what is wrong at its field, keeps the input, and has the focus there", seesFaults],
+  ["removes a link in two steps, shows the message once, and not again on the way back", seesFlashOnce],
+  ["says that a name is taken, or free, while it is typed, and leaves the focus where it is", learnsWhileTyping],
+];
