@@ -263,6 +263,27 @@ describe("In a browser, samples/links", function () {
     await ada.says("The site is open again.");
   });
 
+  it("asks operators before it removes a link of somebody", async () => {
+    await store.add("of-somebody", TARGET);
+    await using ada = await visitor();
+    const questions: string[] = [];
+    ada.page.on("dialog", (dialog) => {
+      questions.push(dialog.message());
+      void (questions.length === 1 ? dialog.dismiss() : dialog.accept());
+    });
+    await ada.open("/admin");
+    await ada.enter({ key: KEY });
+    await ada.page.click("main form button");
+
+    await ada.page.click(".row button");
+    expect(await store.find("of-somebody")).to.have.property("target", TARGET);
+    await ada.page.click(".row button");
+    await ada.says("The link of-somebody is removed.");
+
+    expect(questions).to.have.length(2);
+    expect(questions[0]).to.include("Remove of-somebody?");
+  });
+
   it("serves a telephone without scripts: reading, refused and accepted forms, and signing out", async () => {
     await store.add("read-me", TARGET);
     await using eve = await visitor({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } });

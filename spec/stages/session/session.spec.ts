@@ -1,5 +1,5 @@
 import { Application, Clock, provide, Route, Routes, type Context } from "@stagecraft/framework";
-import { Session, SessionConfig, sessionKey, type SessionStore } from "@stagecraft/framework/session";
+import { CsrfConfig, Session, SessionConfig, sessionKey, type SessionStore } from "@stagecraft/framework/session";
 import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { Gate } from "../../support/gate.js";
@@ -37,6 +37,9 @@ function start(
 function cookieOf(response: Response): string {
   return response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
 }
+
+/** Safari's rule for plain HTTP, where localhost is no exception; and the rules of all browsers for prefixes and for `None`. */
+const safariTakes = (line: string) => !/; Secure|^__(?:Host|Secure)-|; SameSite=None/i.test(line);
 
 const named = async (app: TestApp, cookie: string) => (await app.get("/name", { headers: { cookie } })).text();
 
@@ -80,6 +83,25 @@ describe("a session", () => {
       await using app = await start(config);
       const [cookie] = (await app.post("/name/Ada")).headers.getSetCookie();
       expect(cookie).to.match(line);
+    }
+  });
+
+  it("has a cookie of development that Safari takes on http://localhost, as has the CSRF token", async () => {
+    for (const [session, csrf, expected] of [
+      [SessionConfig.dev(KEY), CsrfConfig.dev(), true],
+      [SessionConfig.pages(KEY).dev(), CsrfConfig.pages().dev(), true],
+      [SessionConfig.pages(KEY, { sameSite: "None" }).dev(), CsrfConfig.pages().dev(), true],
+      [SessionConfig.pages(KEY), CsrfConfig.pages(), false],
+    ] as const) {
+      const set = Route.get("/", (ctx: Context) => Session.of(ctx).put(NAME, "Ada"));
+      await using app = await testApp(
+        Application.create()
+          .session(session)
+          .csrf(csrf)
+          .routes(new Routes([set])),
+      );
+      const lines = (await app.get("/")).headers.getSetCookie();
+      expect(lines.map(safariTakes)).to.deep.equal([expected, expected]);
     }
   });
 

@@ -11,7 +11,8 @@ export function Page() {
       {({ errors, check, isFine }) => (
         <>
           <NameField
-            hint={isFine("name") ? "That name is free." : "3 to 32 lower-case letters, digits or hyphens"}
+            hint="3 to 32 lower-case letters, digits or hyphens"
+            praise={isFine("name") ? "That name is free." : undefined}
             error={errors["name"]}
             onChange={({ currentTarget }) =>
               (currentTarget.value.length >= SHORTEST || isFine("name")) && check("name")

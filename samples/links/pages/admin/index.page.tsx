@@ -44,7 +44,11 @@ export function Page({ isClosed, figures, newest }: PropsOf<typeof adminIndex>) 
           <ul className="rows">
             {newest.map((link) => (
               <LinkRow key={link.slug} link={link} host={host}>
-                <PostButton action={`/admin/remove/${link.slug}`} className="button ghost small">
+                <PostButton
+                  action={`/admin/remove/${link.slug}`}
+                  className="button ghost small"
+                  question={`Remove ${link.slug}? People who follow it then find nothing.`}
+                >
                   Remove<span className="visually-hidden"> {link.slug}</span>
                 </PostButton>
               </LinkRow>

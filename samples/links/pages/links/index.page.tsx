@@ -23,7 +23,7 @@ export function Page({ links, total, query, overview }: Props) {
           <h2 id="all">
             {total.toLocaleString("en")} {total === 1 ? "link" : "links"}
           </h2>
-          <Search query={query} />
+          {(total > 0 || query !== "") && <Search query={query} />}
         </div>
         {links.data.length === 0 ? (
           <p className="empty">{query === "" ? "No links yet: make the first one." : `Nothing matches “${query}”.`}</p>

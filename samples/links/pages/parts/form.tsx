@@ -61,13 +61,16 @@ export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
+  /** In the place of the hint: the server has said that the input is right. */
+  readonly praise?: string | undefined;
   readonly error: string | undefined;
 }
 
 /** A field with its label, and below it a hint, or what is wrong with the input. */
-export function Field({ label, hint, error, name, type, ...rest }: FieldProps) {
+export function Field({ label, hint, praise, error, name, type, ...rest }: FieldProps) {
   const id = useId();
   const { entered } = usePage().props;
+  const note = error ?? praise ?? hint;
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -77,13 +80,13 @@ export function Field({ label, hint, error, name, type, ...rest }: FieldProps) {
         type={type}
         defaultValue={type === "password" ? undefined : entered?.[name]}
         aria-invalid={error !== undefined || undefined}
-        aria-describedby={hint === undefined && error === undefined ? undefined : `${id}-note`}
+        aria-describedby={note === undefined ? undefined : `${id}-note`}
         {...rest}
       />
       <div className="note" aria-live="polite">
-        {(error ?? hint) !== undefined && (
-          <p id={`${id}-note`} className={error === undefined ? "hint" : "fault"}>
-            {error ?? hint}
+        {note !== undefined && (
+          <p id={`${id}-note`} className={error !== undefined ? "fault" : praise !== undefined ? "praise" : "hint"}>
+            {note}
           </p>
         )}
       </div>
@@ -94,13 +97,20 @@ export function Field({ label, hint, error, name, type, ...rest }: FieldProps) {
 interface PostButtonProps {
   readonly action: string;
   readonly className: string;
+  /** What the person is asked before. Without scripts nothing is asked. */
+  readonly question?: string;
   readonly children: ReactNode;
 }
 
 /** A button that changes something on the server: a form without fields. */
-export function PostButton({ action, className, children }: PostButtonProps) {
+export function PostButton({ action, className, question, children }: PostButtonProps) {
   return (
-    <Form action={action} method="post" className="inline">
+    <Form
+      action={action}
+      method="post"
+      className="inline"
+      onBefore={() => question === undefined || window.confirm(question)}
+    >
       {({ processing }) => (
         <>
           <TokenWithoutScripts />
