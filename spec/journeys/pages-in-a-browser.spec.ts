@@ -216,13 +216,14 @@ describe("In a browser, pages", function () {
     const reading = await quiet.newPage();
 
     await reading.goto(`${rendered.url}/list`);
-    const read = [await reading.title(), await reading.locator(".item").count()];
+    const read = [await reading.title(), await reading.locator(".item").count(), await colour(reading)];
     await quiet.close();
     await page.goto(`${rendered.url}/list`);
     await page.waitForSelector("#app[data-started]");
     await page.click("#count");
 
-    expect(read).to.deep.equal(["List - Spec", 10]);
+    expect(read).to.deep.equal(["List - Spec", 10, "rgb(1, 2, 3)"]);
+    expect(await colour(page)).to.equal("rgb(1, 2, 3)");
     expect(await text("#count")).to.equal("1");
     expect(await page.title()).to.equal("List - Spec");
   });
@@ -264,6 +265,9 @@ describe("In a browser, pages", function () {
     expect(documents.map((request) => new URL(request.url()).pathname)).to.deep.equal(["/", "/form"]);
   });
 });
+
+/** By the style element in the head of the list. */
+const colour = (page: Page) => page.$eval(".item", (item) => getComputedStyle(item).color);
 
 /** Without the tags of the front end. */
 const bare = () => "<!DOCTYPE html><title>Bare</title>";

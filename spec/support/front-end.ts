@@ -25,7 +25,9 @@ import { ROOT } from "./sources.js";
 
 export const SOURCES = join(ROOT, "spec/front-end");
 const ENTRY = "main.jsx";
-const POLICY = "default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'";
+/** A style element needs the nonce; the attribute `style` of the list needs none. */
+const POLICY =
+  "default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; style-src-attr 'unsafe-inline'";
 
 /** A build in a directory of its own. */
 export class FrontEndBuild implements AsyncDisposable {

@@ -8,6 +8,9 @@ const TITLE = /^\s*<title[\s>]/i;
 /** Elements that a policy checks for a nonce. */
 const CHECKED = /^\s*<(?:script|style|link)(?=[\s>/])/i;
 
+/** A component takes the nonce from the document, which the server does not have. Adapters write what it finds there as text. */
+const NO_NONCE = /\snonce(?:="(?:undefined|null)?")?(?=[\s/]|$)/i;
+
 /**
  * The title of a rendered `<Head>` goes before the one that the component's name gives.
  *
@@ -30,6 +33,8 @@ export function mergedHead(own: string, rendered: RenderedPage | undefined, hasT
 function withNonce(element: string, nonce: string): string {
   const start = nonce === "" ? null : CHECKED.exec(element);
   if (start === null) return element;
-  const tag = element.slice(0, element.indexOf(">") + 1);
-  return /\snonce[\s=>]/i.test(tag) ? element : start[0] + nonce + element.slice(start[0].length);
+  const end = element.indexOf(">");
+  const attributes = element.slice(start[0].length, end).replace(NO_NONCE, "");
+  if (/\snonce\b/i.test(attributes)) return element;
+  return start[0] + nonce + attributes + element.slice(end);
 }

@@ -208,6 +208,9 @@ describe("a page that the server renders", () => {
       '<style data-inertia="s">a{}</style>',
       ' <script data-inertia="j" type="application/ld+json">"<script>"</script>',
       '<link rel="stylesheet" href="/a.css">',
+      '<style nonce="undefined" data-inertia="t">b{}</style>',
+      "<style nonce>c{}</style>",
+      '<style nonce="" data-inertia="v">d{}</style>',
       '<script nonce="own">1</script>',
       '<title data-inertia="">a <script>evil()</script></title>',
       "<styled-element></styled-element>",
@@ -227,7 +230,10 @@ describe("a page that the server renders", () => {
         `<style nonce="${nonce}" data-inertia="s">a{}</style>`,
         ` <script nonce="${nonce}" data-inertia="j" type="application/ld+json">"<script>"</script>`,
         `<link nonce="${nonce}" rel="stylesheet" href="/a.css">`,
-        ...head.slice(3),
+        `<style nonce="${nonce}" data-inertia="t">b{}</style>`,
+        `<style nonce="${nonce}">c{}</style>`,
+        `<style nonce="${nonce}" data-inertia="v">d{}</style>`,
+        ...head.slice(6),
       ].join(""),
     );
     expect(await (await open.get("/")).text()).to.contain(head.join(""));
