@@ -58,14 +58,14 @@ const TEXTS: Readonly<Record<string, string>> = {
 export function postgresFailure(error: unknown): DriverFailure {
   if (error instanceof DriverError) return error.failure;
   if (!(error instanceof pg.DatabaseError)) return { kind: "other" };
-  const { code = "", constraint, table, column } = error;
+  const { code = "", constraint, table } = error;
   return {
     kind: kindOf(code),
     code,
     text: textOf(error, code),
     constraint,
     table,
-    ...(column !== undefined && { columns: [column] }),
+    columns: columnsOf(error),
   };
 }
 
@@ -95,6 +95,16 @@ export function isFromServer(error: unknown): error is ServerError {
 
 function kindOf(code: string): FailureKind {
   return KINDS[code] ?? (code.startsWith("08") ? "connection" : "other");
+}
+
+/** The names before the values in `Key (slug, owner)=(a, b) already exists.`, in any language of the server. */
+const KEY = /^[^(]*\(([^()=]+)\)=\(/;
+
+/** The column of a missing value, or those of a key. A key over an expression names none. */
+function columnsOf({ column, detail = "", code = "" }: ServerError): readonly string[] {
+  if (column !== undefined) return [column];
+  const [, names] = KINDS[code] === "unique" || KINDS[code] === "foreignKey" ? (KEY.exec(detail) ?? []) : [];
+  return names?.split(", ").map((name) => name.replaceAll('"', "")) ?? [];
 }
 
 function textOf({ message, constraint, table }: ServerError, code: string): string | undefined {

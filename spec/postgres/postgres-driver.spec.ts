@@ -178,6 +178,21 @@ describe("the PostgreSQL driver", () => {
         for (const value of ["canary", "a name", "77"]) expect(JSON.stringify(failure)).to.not.include(value);
       });
 
+    it("with the columns of its key, and never a value of them", async () => {
+      await server.run('create table keyed (a text, "b c" text, unique (a, "b c"))');
+      await server.run("create unique index on keyed (lower(a))");
+      await server.run("insert into keyed values ('x)=(canary', 'y')");
+
+      const both = await failureOf("insert into keyed values ($1, $2)", ["x)=(canary", "y"]);
+      const expression = await failureOf("insert into keyed values ($1, $2)", ["X)=(canary", "z"]);
+      const missing = await failureOf("insert into parts values ($1)", [77]);
+
+      expect(both.columns).to.deep.equal(["a", "b c"]);
+      expect(expression).to.deep.include({ kind: "unique", columns: [] });
+      expect(missing.columns).to.deep.equal(["item"]);
+      expect(JSON.stringify([both, expression])).not.to.contain("canary");
+    });
+
     it("of two transactions that wait for each other", async () => {
       const driver = driverWith();
       const [one, two] = [await begun(driver), await begun(driver)];
