@@ -16,6 +16,7 @@ import { hasTranscripts, lasting, replay, type StartProgram } from "../support/t
 
 /** Programs that stand in no page. */
 const SAMPLES: Readonly<Record<string, string>> = {
+  conduit: "../../samples/conduit/main.js",
   hello: "../../samples/hello/main.js",
   links: "../../samples/links/main.js",
 };

@@ -1,0 +1,27 @@
+/** The application with the stages of a public API; `main.ts` runs it, the specs use it unchanged. */
+import { Application, provide, RateLimit, SecurityHeaders } from "@stagecraft/framework";
+import { ConduitModule } from "./conduit.module.js";
+import { ConduitDatabase } from "./database.js";
+import { errorFormat } from "./errors.js";
+import type { Settings } from "./settings.js";
+import { TOKEN_KEY } from "./users/tokens.js";
+
+const REQUESTS_PER_SECOND = 200;
+
+export function conduitApplication({ config, tokenKey, origins }: Settings, database: ConduitDatabase) {
+  return Application.create(ConduitModule)
+    .provide(provide(ConduitDatabase).useValue(database), provide(TOKEN_KEY).useValue(tokenKey))
+    .config(config)
+    .compression()
+    .securityHeaders(new SecurityHeaders())
+    .cors({ origins: origins.length === 0 ? () => false : origins })
+    .requestId()
+    .traceContext()
+    .accessLog()
+    .metrics()
+    .catchPanic()
+    .errorMapping(errorFormat)
+    .bodyLimit(256 * 1024)
+    .timeout(10_000)
+    .rateLimit(RateLimit.perSecond(REQUESTS_PER_SECOND).burst(2 * REQUESTS_PER_SECOND));
+}

@@ -1,0 +1,39 @@
+import { z } from "zod";
+
+const BLANK = "can't be blank";
+
+const text = (longest: number) =>
+  z.string(BLANK).trim().min(1, BLANK).max(longest, `is longer than ${longest} characters`);
+
+/** Each tag once, in the given order. */
+const Tags = z
+  .array(text(50))
+  .max(20, "are more than 20")
+  .transform((tags) => [...new Set(tags)]);
+
+const Article = z.object({ title: text(200), description: text(1000), body: text(100_000), tagList: Tags });
+
+export const NewArticle = z.object({ article: Article.extend({ tagList: Tags.default([]) }) });
+export const ArticleChange = z.object({ article: Article.partial() });
+export const NewComment = z.object({ comment: z.object({ body: text(10_000) }) });
+
+export type ArticleFields = z.output<typeof Article>;
+export type ArticleChanges = z.output<typeof ArticleChange>["article"];
+
+const Page = z.object({
+  limit: z.coerce.number().int().min(1).max(100).catch(20),
+  offset: z.coerce.number().int().min(0).max(1_000_000).catch(0),
+});
+
+export const FeedQuery = Page;
+export const ListQuery = Page.extend({
+  tag: z.string().max(50).optional(),
+  author: z.string().max(40).optional(),
+  favorited: z.string().max(40).optional(),
+});
+
+/** Which articles a list has. */
+export interface ArticleFilter extends z.output<typeof ListQuery> {
+  /** Only articles of authors whom this user follows. */
+  readonly followedBy?: number;
+}

@@ -1,0 +1,26 @@
+import { AppConfig, environment, variable } from "@stagecraft/framework";
+import { randomBytes } from "node:crypto";
+
+/** The settings of the sample, parsed once. A malformed variable is a `StartupError` that names all of them. */
+export type Settings = ReturnType<typeof settingsFrom>;
+
+export function settingsFrom(from: NodeJS.ProcessEnv) {
+  const given = environment(VARIABLES, from);
+  return {
+    config: AppConfig.fromEnv({ APP_NAME: "conduit", ...from }),
+    tokenKey: given.TOKEN_KEY ?? randomBytes(32).toString("hex"),
+    databaseUrl: given.DATABASE_URL,
+    databaseFile: given.DATABASE_FILE,
+    origins: given.CORS_ORIGINS,
+  };
+}
+
+const VARIABLES = {
+  /** The key that signs tokens. Without it there is a new one at each start, and tokens of before are worth nothing. */
+  TOKEN_KEY: variable.text().secret().optional(),
+  /** A PostgreSQL. Without it the data is in a file. */
+  DATABASE_URL: variable.serverUrl("postgres:", "postgresql:").optional(),
+  DATABASE_FILE: variable.text().default("conduit.db"),
+  /** Origins whose pages may call the API. */
+  CORS_ORIGINS: variable.origin().list(),
+};
