@@ -2,8 +2,8 @@
  * Sessions in the memory of this process: the store of development and of tests, and of an application that is one process and may lose
  * its sessions at a restart. It answers at once, without promises.
  *
- * Its size is bounded: above `maxSessions`, and above `maxBytes`, the session that was renewed longest ago ends. It remembers as many
- * sessions that ended.
+ * Its size is bounded: above `maxSessions`, and above `maxBytes`, the session that was renewed longest ago ends, and before it those that
+ * hold nothing but the flash. It remembers as many sessions that ended.
  *
  * @example
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
@@ -12,6 +12,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
 import {
+  FLASH_ALONE_MS,
   REMEMBER_ENDED_MS,
   RENEW_AFTER_MS,
   SessionStore,
@@ -35,8 +36,8 @@ const DEFAULT_MAX_SESSIONS = 100_000;
 const DEFAULT_MAX_BYTES = 268_435_456;
 /** The bytes of a session beside its values, about. */
 const SESSION_BYTES = 256;
-/** A full store looks for sessions whose time is over at most this often. */
-const SWEEP_EVERY_MS = 60_000;
+/** Entries of at most this time go first where room is needed: they hold nothing but the flash. */
+const BRIEF_MS = FLASH_ALONE_MS + RENEW_AFTER_MS;
 
 interface MemorySession extends StoredSession {
   readonly createdAt: number;
@@ -47,12 +48,13 @@ interface MemorySession extends StoredSession {
 export class MemorySessionStore extends SessionStore {
   /** The entry that was renewed longest ago is the first. An entry is replaced, never changed: a reader keeps what it has read. */
   private readonly entries = new Map<string, MemorySession>();
+  /** The keys of brief entries, the earliest first. */
+  private readonly brief = new Set<string>();
   /** When the sessions ended, the earliest first. */
   private readonly endings = new Map<string, number>();
   private readonly maxSessions: number;
   private readonly maxBytes: number;
   private bytes = 0;
-  private sweptAt = Number.NEGATIVE_INFINITY;
 
   /** @throws FrameworkError `E_SESSION_STORE` for a limit that is no whole number above 0 */
   constructor(options: MemorySessionStoreOptions = {}) {
@@ -136,36 +138,34 @@ export class MemorySessionStore extends SessionStore {
   private keep(entry: MemorySession): void {
     this.bytes += entry.bytes - (this.entries.get(entry.key)?.bytes ?? 0);
     this.entries.set(entry.key, entry);
+    if (entry.expiresAt - entry.renewedAt <= BRIEF_MS) this.brief.add(entry.key);
     if (this.bytes > this.maxBytes) this.dropOldest(entry);
   }
 
   private drop(key: string): void {
     this.bytes -= this.entries.get(key)?.bytes ?? 0;
     this.entries.delete(key);
+    this.brief.delete(key);
   }
 
   /** The entry that was just written stays, however large it is. */
   private dropOldest(written: MemorySession): void {
-    for (const key of this.entries.keys()) {
-      if (key !== written.key) this.drop(key);
-      if (this.bytes <= this.maxBytes) return;
-    }
+    for (const keys of [this.brief, this.entries])
+      for (const key of keys.keys()) {
+        if (key !== written.key) this.drop(key);
+        if (this.bytes <= this.maxBytes) return;
+      }
   }
 
-  /**
-   * Two old entries for each new one, so that the map does not fill with entries whose time is over. Entries of a short time may be over
-   * before those in front of them: a full map is swept before a session that is in use has to go.
-   */
+  /** Two old entries of each kind for each new one: the map cannot fill with entries whose time is over. */
   private makeRoom(now: number): void {
-    if (this.entries.size >= this.maxSessions && now - this.sweptAt >= SWEEP_EVERY_MS) {
-      this.sweptAt = now;
-      this.sweepExpired(now);
-    }
-    let looked = 0;
-    for (const [key, { expiresAt }] of this.entries) {
-      const isOver = expiresAt <= now;
-      if (isOver || this.entries.size >= this.maxSessions) this.drop(key);
-      if (!isOver && ++looked === 2) break;
+    for (const keys of [this.brief, this.entries]) {
+      let looked = 0;
+      for (const key of keys.keys()) {
+        const isOver = (this.entries.get(key)?.expiresAt ?? 0) <= now;
+        if (isOver || this.entries.size >= this.maxSessions) this.drop(key);
+        if (!isOver && ++looked === 2) break;
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import { tracing } from "../../tracing/tracing.js";
 import { isFlashField, surplusMessages } from "./flash-fields.js";
 import { storeKey, type SaveResult, type Session } from "./session.js";
 import {
+  FLASH_ALONE_MS,
   NO_CHANGES,
   RENEW_AFTER_MS,
   type KeptSession,
@@ -28,12 +29,6 @@ const MOST_IDS = 8;
 const MOST_VALUES = 256;
 const MOST_MESSAGES = 50;
 
-/**
- * How long a session lasts that begins with nothing but the flash, unless the browser comes back with its cookie: ten minutes. A program
- * that sends forms and keeps no cookie begins a session with each.
- */
-const FLASH_ALONE_MS = 600_000;
-
 /** @param mayRenew false for an answer that shared caches may keep. Rejects, or throws, if the store fails. */
 export async function saveSession(ctx: Context, session: Session, mayRenew: boolean): Promise<SaveResult> {
   const { cookieId, fate } = session;
@@ -50,8 +45,15 @@ export function hasWork(ctx: Context, session: Session): boolean {
   return session.changes !== undefined || session.fate !== "stays" || isDue(ctx, session);
 }
 
-function isDue({ clock }: Context, { record }: Session): boolean {
-  return record !== undefined && record !== null && clock.now() - record.renewedAt >= RENEW_AFTER_MS;
+function isDue({ clock }: Context, session: Session): boolean {
+  const { record } = session;
+  if (record === undefined || record === null || clock.now() - record.renewedAt < RENEW_AFTER_MS) return false;
+  return !hasFlashAlone(session.valuesWith(record));
+}
+
+/** Every client can begin such sessions by sending forms, so they must not stay. */
+function hasFlashAlone(values: SessionValues): boolean {
+  return [...values.keys()].every(isFlashField);
 }
 
 async function endSession(ctx: Context, session: Session, cookieId: string | undefined): Promise<SaveResult> {
@@ -94,7 +96,9 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
 }
 
 async function updateSession(ctx: Context, session: Session, id: string, changes: SessionChanges): Promise<SaveResult> {
-  const answer = await session.ask((store) => store.update(storeKey(id), changes, timesOf(ctx, session)));
+  // Whether the session may be renewed depends on its values, where the request adds nothing but flash.
+  if (changes.set.size > 0 && hasFlashAlone(changes.set)) await session.load();
+  const answer = await session.ask((store) => store.update(storeKey(id), changes, updateTimes(ctx, session)));
   const kept = session.failing(() => checkedUpdate(answer));
   if (kept === "unknown") return createSession(ctx, session);
   if (kept === "ended") {
@@ -127,13 +131,21 @@ function cookieOf(ctx: Context, id: string, isNew: boolean, { expiresAt }: KeptS
 
 function firstAge({ settings: { idleMs, absoluteMs } }: Session, values: SessionValues): number {
   const age = Math.min(idleMs, absoluteMs);
-  return [...values.keys()].every(isFlashField) ? Math.min(age, FLASH_ALONE_MS) : age;
+  return hasFlashAlone(values) ? Math.min(age, FLASH_ALONE_MS) : age;
 }
 
-/** A session that begins with a shorter time counts as renewed a minute ago, so its next use extends it to the whole lifetime. */
+/** A session that begins with a shorter time counts as renewed a minute ago, so its first other value extends it to the whole lifetime. */
 function firstTimes(times: SessionTimes, ageMs: number): SessionTimes {
   if (ageMs === Math.min(times.idleMs, times.absoluteMs)) return times;
   return { ...times, now: times.now - RENEW_AFTER_MS, idleMs: ageMs + RENEW_AFTER_MS };
+}
+
+/** A session that holds nothing but the flash is not renewed: for the store this minute is not over. */
+function updateTimes(ctx: Context, session: Session): SessionTimes {
+  const times = timesOf(ctx, session);
+  const { record } = session;
+  if (record === undefined || record === null || !hasFlashAlone(session.valuesWith(record))) return times;
+  return { ...times, now: Math.min(times.now, record.renewedAt + RENEW_AFTER_MS - 1) };
 }
 
 function timesOf({ clock }: Context, { startedAt, settings: { idleMs, absoluteMs } }: Session): SessionTimes {

@@ -46,6 +46,9 @@ export const NO_CHANGES: SessionChanges = Object.freeze({ set: new Map<string, s
 /** A lifetime is extended when this time has passed since it was extended last: one minute. */
 export const RENEW_AFTER_MS = 60_000;
 
+/** A session that holds nothing but the flash lasts this time: ten minutes. The first value of the application gives it the whole lifetime. */
+export const FLASH_ALONE_MS = 600_000;
+
 /** How long a store remembers that a session ended: ten minutes. No request that began before is still running then. */
 export const REMEMBER_ENDED_MS = 600_000;
 

@@ -1,4 +1,14 @@
-import { AppConfig, Application, Clock, provide, Reply, Route, Routes, type Context } from "@stagecraft/framework";
+import {
+  AppConfig,
+  Application,
+  Clock,
+  provide,
+  redirect,
+  Reply,
+  Route,
+  Routes,
+  type Context,
+} from "@stagecraft/framework";
 import {
   MemorySessionStore,
   Session,
@@ -369,16 +379,25 @@ describe("a session's store", () => {
     expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number above 0, not 0");
   });
 
-  it("in memory drops sessions whose time is over before it drops one in use", () => {
-    const store = new MemorySessionStore({ maxSessions: 3 });
-    const times = (now: number, idleMs: number) => ({ now, startedAt: now, idleMs, absoluteMs: 30 * DAY_MS });
-    for (const key of ["long", "also long"]) store.create(key, textOf(1), times(0, DAY_MS));
-    store.create("short", textOf(1), times(0, 1000));
+  it("in memory drops sessions that hold nothing but the flash before it drops another one", async () => {
+    const clock = new FakeClock();
+    const store = new MemorySessionStore({ maxSessions: 10, maxBytes: 1_000_000 });
+    const refused = Route.post("/refused/{size}", (ctx: Context<"size">) =>
+      redirect()
+        .withErrors({ a: "wrong" })
+        .withInput({ a: "a".repeat(Number(ctx.params.size)) }),
+    );
+    await using app = await start(store, clock, refused);
+    const ada = cookieOf(await app.post("/name/Ada"));
+    const name = async () => (await app.get("/name", { headers: { cookie: ada } })).text();
 
-    store.create("next", textOf(1), times(1000, DAY_MS));
-
-    const kept = ["long", "also long", "short", "next"].filter((key) => store.load(key, 1000) !== undefined);
-    expect(kept).to.deep.equal(["long", "also long", "next"]);
+    for (let sent = 0; sent < 30; sent++) await app.post("/refused/1");
+    expect([store.size, await name()]).to.deep.equal([10, "Ada"]);
+    for (let sent = 0; sent < 30; sent++) await app.post("/refused/30000");
+    expect([store.size <= 10, await name()]).to.deep.equal([true, "Ada"]);
+    clock.advance(600_000);
+    for (let sent = 0; sent < 5; sent++) await app.post("/name/Eve");
+    expect([store.size, await name()]).to.deep.equal([6, "Ada"]);
   });
 
   it("in memory is bounded in bytes, also where a session grows, and keeps the one that was written", () => {
