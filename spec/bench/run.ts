@@ -10,6 +10,7 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { CACHE } from "./cache.js";
+import { CONDUIT } from "./conduit.js";
 import { DB } from "./db.js";
 import { loadGenerator } from "./load.js";
 import { MICRO, runMicro } from "./micro.js";
@@ -40,6 +41,7 @@ const PARTS: readonly Part[] = [
   STORAGE,
   CACHE,
   DB,
+  CONDUIT,
   UPLOADS,
   OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },

@@ -1,6 +1,5 @@
 /** Our contender of the database benchmark: an injected repository over the driver that the first argument names. */
 
-import { get } from "node:http";
 import {
   Application,
   type Context,
@@ -13,8 +12,8 @@ import {
 } from "@stagecraft/framework";
 import { postgres } from "@stagecraft/framework/db/postgres";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import { freePort } from "../../support/free-port.js";
 import { ItemDatabase } from "../db-items.js";
+import { serving } from "./serving.js";
 
 const address = process.env["BENCH_DB"] ?? "";
 
@@ -50,17 +49,4 @@ class ItemsController {
 })
 class ItemsModule {}
 
-const port = Number(process.env["PORT"] ?? (await freePort()));
-const ended = Application.create(ItemsModule).port(port).build().run();
-while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 5));
-console.log(`ready ${port}`);
-await ended;
-
-function isReady(): Promise<boolean> {
-  return new Promise((resolve) => {
-    get({ host: "127.0.0.1", port, path: "/up/ready", agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    }).on("error", () => resolve(false));
-  });
-}
+await serving(Application.create(ItemsModule));

@@ -1,11 +1,10 @@
 /** Our own contender: serves the scenario named by its argument as a process, the way `run()` does it in production. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { get } from "node:http";
 import { Application } from "@stagecraft/framework";
 import { Layer, type Run } from "../../../lib/http/middleware.js";
-import { freePort } from "../../support/free-port.js";
 import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
+import { serving } from "./serving.js";
 
 const [scenario = "", count] = (process.argv[2] ?? "").split(":");
 
@@ -45,20 +44,4 @@ function isScenario(name: string): name is keyof typeof SCENARIOS {
 }
 
 if (!isScenario(scenario)) throw new Error(`no scenario "${scenario}"`);
-const port = Number(process.env["PORT"] ?? (await freePort()));
-const application = await SCENARIOS[scenario]();
-const ended = application.port(port).build().run();
-await answers(port);
-console.log(`ready ${port}`);
-await ended;
-
-/** Until the application says that it is ready. */
-async function answers(at: number): Promise<void> {
-  const ready = await new Promise((resolve) => {
-    get({ host: "127.0.0.1", port: at, path: "/up/ready", agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    }).on("error", () => setTimeout(resolve, 5, false));
-  });
-  if (ready !== true) await answers(at);
-}
+await serving(await SCENARIOS[scenario]());
