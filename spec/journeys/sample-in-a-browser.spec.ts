@@ -116,51 +116,6 @@ describe("In a browser, samples/links", function () {
     expect(ada.documents).to.deep.equal(["/"]);
   });
 
-  it("sends a form once where its button is clicked twice", async () => {
-    await using ada = await visitor();
-    await ada.signUp("hal");
-    let sent = 0;
-    ada.page.on("request", (request) => (sent += request.url().endsWith("/shorten") ? 1 : 0));
-
-    await ada.enter({ target: TARGET });
-    await ada.page.dblclick("text=Shorten");
-    await ada.page.waitForSelector("[role=status] p:has-text('is ready')");
-
-    expect(sent).to.equal(1);
-    expect(await store.all()).to.have.length(1);
-  });
-
-  it("says that the page has expired where the token is missing, and sends the form the next time", async () => {
-    await using ada = await visitor();
-    await ada.signUp("ida");
-    await ada.context.clearCookies({ name: "XSRF-TOKEN" });
-
-    await ada.shorten(TARGET, "second-try");
-    await ada.page.waitForSelector("[role=status] p.error");
-    expect(await ada.page.inputValue("input[name=slug]")).to.equal("second-try");
-    await ada.page.click("text=Shorten");
-
-    await ada.says("The link second-try is ready.");
-  });
-
-  it("asks people to sign in again when their session is over", async () => {
-    await using ada = await visitor();
-    await ada.signUp("jon");
-    await ada.context.clearCookies();
-
-    await ada.shorten(TARGET, "too-late");
-    await ada.page.waitForSelector("[role=status] p.error");
-    await ada.page.click("nav >> text=Sign in");
-    await ada.page.waitForSelector("h1:has-text('Sign in')");
-    await ada.enter({ name: "jon", password: "wrong horse" });
-    await ada.page.click("main form button");
-    expect(await ada.faults()).to.deep.equal({ name: "name or password are wrong" });
-    await ada.enter({ password: "correct horse" });
-    await ada.page.click("main form button");
-
-    await ada.says("Welcome back, jon.");
-  });
-
   it("asks people to sign in again when the server has ended their session", async () => {
     await using ada = await visitor();
     await ada.signUp("lou");

@@ -78,26 +78,28 @@ describe("In a browser, samples/links in development", function () {
     expect(radius).to.equal("14px");
   });
 
-  it("keeps the state of a page while its component, its style and the application change", async () => {
-    await using ada = await SampleVisitor.at(browser, url);
-    const { page } = ada;
-    await ada.open("/account/sign-in");
-    await ada.enter({ name: "half a na" });
+  describe("whose sources change", () => {
+    it("keeps the state of a page while its component, its style and the application change", async () => {
+      await using ada = await SampleVisitor.at(browser, url);
+      const { page } = ada;
+      await ada.open("/account/sign-in");
+      await ada.enter({ name: "half a na" });
 
-    await edit("account/sign-in.page.tsx", 'title="Sign in"', 'title="Come in"');
-    await page.waitForSelector("h1:text-is('Come in')");
-    await edit("app.css", "--radius: 14px", "--radius: 3px");
-    await page.waitForFunction(() => {
-      const card = document.querySelector(".card");
-      return card !== null && getComputedStyle(card).borderRadius === "3px";
+      await edit("account/sign-in.page.tsx", 'title="Sign in"', 'title="Come in"');
+      await page.waitForSelector("h1:text-is('Come in')");
+      await edit("app.css", "--radius: 14px", "--radius: 3px");
+      await page.waitForFunction(() => {
+        const card = document.querySelector(".card");
+        return card !== null && getComputedStyle(card).borderRadius === "3px";
+      });
+      program.restart();
+      const answer = await fetch(`${url}/about`);
+
+      expect(answer.status).to.equal(200);
+      expect(await page.inputValue("main input[name=name]")).to.equal("half a na");
+      await page.click(".brand");
+      await page.waitForSelector("h1:has-text('Short links')");
+      expect(ada.documents).to.deep.equal(["/account/sign-in"]);
     });
-    program.restart();
-    const answer = await fetch(`${url}/about`);
-
-    expect(answer.status).to.equal(200);
-    expect(await page.inputValue("main input[name=name]")).to.equal("half a na");
-    await page.click(".brand");
-    await page.waitForSelector("h1:has-text('Short links')");
-    expect(ada.documents).to.deep.equal(["/account/sign-in"]);
   });
 });

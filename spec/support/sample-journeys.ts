@@ -162,6 +162,50 @@ async function learnsWhileTyping(ada: SampleVisitor): Promise<void> {
   await ada.says("Welcome, early-bird-2.");
 }
 
+async function clicksTwice(ada: SampleVisitor): Promise<void> {
+  await ada.signUp("impatient");
+  let sent = 0;
+  ada.page.on("request", (request) => (sent += request.url().endsWith("/shorten") ? 1 : 0));
+  const all = () => ada.page.textContent("#all");
+  const before = Number.parseInt((await all()) ?? "", 10);
+
+  await ada.enter({ target: TARGET });
+  await ada.page.dblclick("text=Shorten");
+  await ada.page.waitForSelector("[role=status] p:has-text('is ready')");
+
+  expect(sent).to.equal(1);
+  expect(Number.parseInt((await all()) ?? "", 10)).to.equal(before + 1);
+}
+
+async function losesToken(ada: SampleVisitor): Promise<void> {
+  await ada.signUp("tokenless");
+  await ada.context.clearCookies({ name: "XSRF-TOKEN" });
+
+  await ada.shorten(TARGET, "second-try");
+  await ada.page.waitForSelector("[role=status] p.error");
+  expect(await ada.page.inputValue("input[name=slug]")).to.equal("second-try");
+  await ada.page.click("text=Shorten");
+
+  await ada.says("The link second-try is ready.");
+}
+
+async function losesSession(ada: SampleVisitor): Promise<void> {
+  await ada.signUp("forgotten");
+  await ada.context.clearCookies();
+
+  await ada.shorten(TARGET, "too-late");
+  await ada.page.waitForSelector("[role=status] p.error");
+  await ada.page.click("nav >> text=Sign in");
+  await ada.page.waitForSelector("h1:has-text('Sign in')");
+  await ada.enter({ name: "forgotten", password: "wrong horse" });
+  await ada.page.click("main form button");
+  expect(await ada.faults()).to.deep.equal({ name: "name or password are wrong" });
+  await ada.enter({ password: "correct horse" });
+  await ada.page.click("main form button");
+
+  await ada.says("Welcome back, forgotten.");
+}
+
 export const SAMPLE_JOURNEYS: readonly (readonly [title: string, journey: Journey])[] = [
   ["signs up, makes a link, and opens its page, in one document", makesLink],
   ["gets numbers after the page, and asks for them alone when they are refreshed", refreshesNumbers],
@@ -170,4 +214,7 @@ export const SAMPLE_JOURNEYS: readonly (readonly [title: string, journey: Journe
   ["shows what is wrong at its field, keeps the input, and has the focus there", seesFaults],
   ["removes a link in two steps, shows the message once, and not again on the way back", seesFlashOnce],
   ["says that a name is taken, or free, while it is typed, and leaves the focus where it is", learnsWhileTyping],
+  ["sends a form once where its button is clicked twice", clicksTwice],
+  ["says that the page has expired where the token is missing, and sends the form the next time", losesToken],
+  ["asks people to sign in again when their session is over", losesSession],
 ];
