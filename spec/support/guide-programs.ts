@@ -46,7 +46,9 @@ export async function compileGuide(programs: readonly GuideProgram[]): Promise<R
   writeFileSync(join(FOLDER, "tsconfig.json"), recommendedSettings());
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   try {
-    await promisify(execFile)(process.execPath, [compiler, "-p", FOLDER, "--pretty", "false"], { cwd: FOLDER });
+    // The spec of the entry points checks the declarations themselves, which takes as long as all programs.
+    const options = ["-p", FOLDER, "--pretty", "false", "--skipLibCheck"];
+    await promisify(execFile)(process.execPath, [compiler, ...options], { cwd: FOLDER });
     return new Map();
   } catch (error) {
     // The compiler writes its errors to standard output, and exits with a code.

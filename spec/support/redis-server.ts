@@ -4,6 +4,7 @@
  *
  * Without `redis-server`, `needRedis` makes the tests pending; with `CI=true` it fails them.
  */
+import { once } from "node:events";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { connect } from "node:net";
 import { freePort } from "./free-port.js";
@@ -44,6 +45,15 @@ export class RedisServer implements AsyncDisposable {
     const exited = new Promise((resolve) => this.child.once("exit", resolve));
     this.child.kill("SIGKILL");
     await exited;
+  }
+
+  /** Removes all data. */
+  async clear(): Promise<void> {
+    const socket = connect({ port: this.port, host: "127.0.0.1" });
+    const answer = once(socket, "data");
+    socket.write("FLUSHALL\r\n");
+    await answer;
+    socket.destroy();
   }
 
   async restart(): Promise<void> {
