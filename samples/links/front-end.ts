@@ -25,6 +25,7 @@ export function linkPages(options: PagesOptions = {}): Pages {
     buildDirectory: CLIENT_BUILD,
     document: new RootDocument({ lang: "en", head: HEAD }),
     share: { ...everyPage },
+    linkHeader: true,
     errors: { "4xx": "errors/show", "5xx": "errors/show" },
     renderer: new WorkerPageRenderer({ bundle: SERVER_BUNDLE }),
     ...options,
