@@ -32,7 +32,10 @@ export interface SessionOptions {
   readonly path?: string;
   /** Without a domain the cookie belongs to this host alone. */
   readonly domain?: string;
-  /** The time without use after which a session ends, in milliseconds; the default is 14 days. The cookie has it as `Max-Age`. */
+  /**
+   * The time without use after which a session ends, in milliseconds; the default is 14 days. The cookie has it as `Max-Age`. A session
+   * that holds nothing but the flash ends after ten minutes.
+   */
   readonly idleMs?: number;
   /** The time from its creation after which a session ends, in milliseconds; the default is 30 days. */
   readonly absoluteMs?: number;

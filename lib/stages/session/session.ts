@@ -149,6 +149,8 @@ export class Session {
   /**
    * Gives the session a new id and keeps its values; the old id ends. Call it at every sign-in and whenever the visitor may do more than
    * before: an id that an attacker planted is worth nothing then. The CSRF token is replaced on the same answer.
+   *
+   * Of two requests at the same time that both call it, the first keeps the values. The second begins a session with what it puts itself.
    */
   regenerate(): void {
     this.expectOpen();
