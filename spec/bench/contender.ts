@@ -55,10 +55,15 @@ export const NEST_EXPRESS = peer("nest-express");
 /** Fastify's plugins and hooks by hand in place of NestJS's modules. */
 export const NEST_FASTIFY_BY_HAND = peer("nest-fastify-by-hand");
 
+const HONO = peer("hono");
+
+/** With their own adapters for Inertia. */
+export const INERTIA_ADAPTERS: readonly Contender[] = [HONO, peer("adonis")];
+
 export const ALL_PEERS: readonly Contender[] = [
   BASELINE,
   FASTIFY,
-  peer("hono"),
+  HONO,
   KOA,
   peer("koa-router"),
   peer("nest-fastify"),

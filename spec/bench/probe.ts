@@ -4,10 +4,12 @@ import { request as send, type IncomingHttpHeaders } from "node:http";
 import type { BenchRequest } from "./load.js";
 
 export interface Probe {
+  /** The names of the contenders that are asked; unless set, all. */
+  readonly of?: readonly string[];
   readonly request: BenchRequest;
   readonly status: number;
-  /** The whole body, byte for byte; absent where the body differs by contender. */
-  readonly body?: string;
+  /** The whole body, byte for byte, or a pattern; absent where the body differs by contender. */
+  readonly body?: string | RegExp;
   /** Lower-case names, `a|b` where contenders name it differently; a text must be equal, a pattern must match. */
   readonly headers?: Readonly<Record<string, string | RegExp>>;
 }
@@ -20,7 +22,7 @@ interface Answer {
 
 /** @throws Error naming the request and what differs. */
 export async function assertAnswers(name: string, port: number, probes: readonly Probe[]): Promise<void> {
-  for (const probe of probes) {
+  for (const probe of probes.filter(({ of }) => of?.includes(name) ?? true)) {
     const differences = compare(probe, await ask(port, probe.request));
     const { method, path } = probe.request;
     if (differences.length > 0) throw new Error(`${name} ${method} ${path}: ${differences.join("; ")}`);
@@ -46,7 +48,9 @@ function compare(probe: Probe, answer: Answer): readonly string[] {
     .map(({ names, value, wanted }) => `${names}: ${String(value)} instead of ${String(wanted)}`);
   return [
     ...(answer.status === probe.status ? [] : [`status ${answer.status} instead of ${probe.status}`]),
-    ...(probe.body === undefined || answer.body === probe.body ? [] : [`body ${answer.body} instead of ${probe.body}`]),
+    ...(probe.body === undefined || fits(answer.body, probe.body)
+      ? []
+      : [`body ${answer.body} instead of ${String(probe.body)}`]),
     ...wrongHeaders,
   ];
 }

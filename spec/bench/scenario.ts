@@ -9,6 +9,7 @@ import {
   FASTIFY_BY_HAND,
   FASTIFY_OTEL,
   FASTIFY_OTEL_ONE_SPAN,
+  INERTIA_ADAPTERS,
   KOA,
   KOA_CONDITIONAL,
   NEST_EXPRESS,
@@ -217,17 +218,28 @@ const limit: Scenario = {
 
 const visit = { "x-inertia": "true", "x-inertia-version": PAGE_VERSION };
 
+const pageContenders: readonly Contender[] = [BASELINE, ours(), ...INERTIA_ADAPTERS];
+/** The adapters have members and headers of their own. */
+const SAME_BYTES: readonly string[] = [BASELINE.name, ours().name, "before"];
+
 const page: Scenario = {
   name: "page",
-  what: "GET /links of the Inertia client: a page with 20 props as JSON",
-  contenders: [BASELINE, ours()],
+  what: "GET /links of the Inertia client: a page with 20 props as JSON, beside the adapters of Hono and AdonisJS",
+  contenders: pageContenders,
   requests: [get("/links", visit)],
   probes: [
     {
+      of: SAME_BYTES,
       request: get("/links", visit),
       status: 200,
       body: json(pageObject("/links")),
       headers: { "content-type": JSON_TYPE, "x-inertia": "true", vary: "X-Inertia", "cache-control": "no-store" },
+    },
+    {
+      request: get("/links", visit),
+      status: 200,
+      body: /"component":"links\/index".*"prop20":20/,
+      headers: { "content-type": JSON_TYPE, "x-inertia": "true", vary: /x-inertia/i },
     },
     { request: get("/links", { ...visit, "x-inertia-version": "v0" }), status: 409 },
   ],
@@ -236,14 +248,21 @@ const page: Scenario = {
 const document: Scenario = {
   name: "document",
   what: "GET /links of a browser: the document of the same page, with the tags of a manifest",
-  contenders: [BASELINE, ours()],
+  contenders: pageContenders,
   requests: [get("/links")],
   probes: [
     {
+      of: SAME_BYTES,
       request: get("/links"),
       status: 200,
       body: pageDocument(escapedForScript(json(pageObject("/links")))),
       headers: { "content-type": /^text\/html/, vary: "X-Inertia" },
+    },
+    {
+      request: get("/links"),
+      status: 200,
+      body: /shared-3a4b5c6d\.css.*prop20/s,
+      headers: { "content-type": /^text\/html/ },
     },
   ],
 };

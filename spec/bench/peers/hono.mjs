@@ -1,8 +1,19 @@
 /** Hono on its own Node adapter. */
+import { inertia, serializePage } from "@hono/inertia";
 import { serve as serveHono } from "@hono/node-server";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { areaAnswer, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/bench/fixtures.js";
+import {
+  areaAnswer,
+  areaPath,
+  BODY_LIMIT,
+  HELLO,
+  LinkStore,
+  PAGE_COMPONENT,
+  PAGE_VERSION,
+  pageDocument,
+  pageProps,
+} from "../../../dist/spec/bench/fixtures.js";
 import { serve } from "./support/serve.mjs";
 
 function application({ port, host }, declare) {
@@ -23,7 +34,16 @@ function sizedJson(c, value) {
   return c.body(text, 200, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
 }
 
+/** Its document holds the tags of the manifest as text: the adapter reads no manifest. */
+function pages(app) {
+  app.use(inertia({ version: PAGE_VERSION, rootView: (page) => pageDocument(serializePage(page)) }));
+  app.get("/links", (c) => c.render(PAGE_COMPONENT, { errors: {}, ...pageProps() }));
+}
+
 await serve({
+  page: (on) => application(on, pages),
+  document: (on) => application(on, pages),
+
   hello: (on) => application(on, (app) => app.get("/", (c) => c.text(HELLO))),
 
   param: (on) => application(on, links),
