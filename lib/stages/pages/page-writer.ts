@@ -22,7 +22,7 @@ import type { RenderedPage } from "./page-renderer.js";
 import type { Page } from "./page.js";
 import { resolveProps, type PropTable, type ResolvedProps } from "./props-resolver.js";
 import { mergedHead } from "./rendered-head.js";
-import { sharedWith } from "./shared-props.js";
+import { mergedProps, sharedWith } from "./shared-props.js";
 
 /** The stylesheets and scripts of the front end. */
 export interface AssetTags {
@@ -86,8 +86,10 @@ export class PageWriter {
 
   private start(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt | undefined): void | Promise<void> {
     const shared = attempt?.isShared === false ? NO_PROPS : sharedWith(ctx, this.settings.share);
-    const resolved = resolveProps(ctx, visit, page.component, { ...shared, ...page.props });
-    const writing = new Writing(ctx, page, visit, Object.keys(shared), attempt);
+    const names = Object.keys(shared);
+    const declared = names.length === 0 ? page.props : mergedProps(shared, page.props);
+    const resolved = resolveProps(ctx, visit, page.component, declared);
+    const writing = new Writing(ctx, page, visit, names, attempt);
     return isPromise(resolved)
       ? resolved.then((props) => this.withFlash(writing, props))
       : this.withFlash(writing, resolved);

@@ -492,11 +492,12 @@ describe("props", () => {
 
   it("may be named as the members of every object", async () => {
     const hostile = JSON.parse('{"__proto__":{"polluted":1},"constructor":2,"hasOwnProperty":3}') as Props;
-    await using app = await testApp(pagesApplication(() => Page.of(PAGE, { ...hostile, data: hostile })));
+    const options = { share: { ...hostile, team: "red" } };
+    await using app = await testApp(pagesApplication(() => Page.of(PAGE, { ...hostile, data: hostile }), options));
 
     const { props } = await (await app.get("/", { headers: inertia() })).json<PageData>();
 
-    expect(props).to.include({ constructor: 2, hasOwnProperty: 3 });
+    expect(props).to.include({ constructor: 2, hasOwnProperty: 3, team: "red" });
     expect(({} as Props)["polluted"]).to.equal(undefined);
   });
 });
