@@ -10,7 +10,9 @@ import {
   SecurityHeaders,
 } from "@stagecraft/framework";
 import { MemoryCache } from "@stagecraft/framework/cache";
-import { Mailer, MemoryMailer } from "@stagecraft/framework/mail";
+import { Jobs } from "@stagecraft/framework/jobs";
+import { Mailer, type MailQueue, MemoryMailer } from "@stagecraft/framework/mail";
+import { mailQueue } from "@stagecraft/framework/mail/jobs";
 import type { Pages } from "@stagecraft/framework/pages";
 import { MemoryStorage, Storage } from "@stagecraft/framework/storage";
 import { Uploads } from "@stagecraft/framework/uploads";
@@ -18,6 +20,7 @@ import { ADMIN_KEY } from "./accounts/accounts.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
 import { contracts } from "./contracts.js";
+import { fileDatabase, LinksDatabase } from "./database.js";
 import { errorHeaders } from "./error-headers.js";
 import { CLIENT_BUILD, linkPages } from "./front-end.js";
 import { LinksModule } from "./links.module.js";
@@ -32,20 +35,24 @@ export const SENDER = "links@localhost";
 
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
-/**
- * @param cache shared by all instances, which then share one quota
- * @param sessions their key and their store; without them a new key, and a store in memory
- */
-export function linksApplication(
-  settings: LinksSettings,
-  cache?: Cache,
-  sessions: Sessions = newSessions(),
-  pages: Pages = linkPages(),
-  mailer: Mailer = new MemoryMailer({ from: SENDER }),
-) {
+/** What the settings do not say. Specs give their own. */
+export interface LinksParts {
+  /** A new one in memory unless set. */
+  readonly database?: LinksDatabase;
+  /** Shared by all instances, which then share one quota. */
+  readonly cache?: Cache | undefined;
+  /** Their key and their store; a new key and a store in memory unless set. */
+  readonly sessions?: Sessions;
+  readonly pages?: Pages;
+  /** Sends the mails of the queue; they stay in memory unless set. */
+  readonly mailer?: ((queue: MailQueue) => Mailer) | undefined;
+}
+
+export function linksApplication(settings: LinksSettings, parts: LinksParts = {}) {
   const { corsOrigins, quota } = settings;
+  const { cache, sessions = newSessions(), pages = linkPages() } = parts;
   return Application.create(LinksModule)
-    .provide(...bindings(settings, cache), provide(Mailer).useValue(mailer))
+    .provide(...bindings(settings), ...bindingsOf(parts))
     .config(settings.config)
     .trustedProxies(settings.trustedProxies)
     .compression()
@@ -70,15 +77,27 @@ export function linksApplication(
 }
 
 /** The settings of the operator, as injectable values. */
-function bindings({ adminKey, insiders, upstreamUrl }: LinksSettings, cache: Cache | undefined) {
+function bindings({ adminKey, insiders, upstreamUrl, worksHere }: LinksSettings) {
   return [
     provide(ADMIN_KEY).useValue(adminKey),
     provide(INSIDE_ADDRESSES).useValue(insiders),
     provide(UPSTREAM_URL).useValue(upstreamUrl),
+    provide(Jobs).useFactory(() => new Jobs({ inWebProcess: worksHere })),
+  ];
+}
+
+function bindingsOf({ database = fileDatabase(), cache, mailer = inMemory }: LinksParts) {
+  return [
+    provide(LinksDatabase).useValue(database),
+    provide(Mailer).useFactory((resolve) => mailer(mailQueue(resolve(Jobs)))),
     provide(Cache).useValue(cache ?? new MemoryCache()),
     provide(Storage).useValue(new MemoryStorage()),
     provide(Uploads).useValue(new Uploads()),
   ];
+}
+
+function inMemory(queue: MailQueue): Mailer {
+  return new MemoryMailer({ from: SENDER, queue });
 }
 
 /** Browsers remember HSTS for a year, so a developer's machine does not send it. */

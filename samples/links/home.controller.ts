@@ -1,14 +1,13 @@
-import { Context, Controller, NotFoundError, redirect, ValidationError } from "@stagecraft/framework";
+import { Context, Controller, Events, NotFoundError, redirect, ValidationError } from "@stagecraft/framework";
 import { deferred, page, scroll } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
 import { account } from "./accounts/account.routes.js";
 import { visitorOf } from "./accounts/visitor.js";
 import { linksIndex, linksShow } from "./contracts.js";
-import { listedFor, ListQuery, matching, pageOf } from "./link-list.js";
+import { listedFor, ListQuery, pageOf, sliceOf } from "./link-list.js";
+import { linkRemoved } from "./link-removed.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
-import { Logos } from "./logos.js";
-import { Ranking } from "./most-visited.js";
 import { freshSlug, NewLink } from "./new-link.js";
 import { Overview } from "./overview/overview.js";
 import { sent } from "./sent.js";
@@ -19,19 +18,21 @@ export class HomeController {
   constructor(
     private readonly store: LinkStore,
     private readonly overview: Overview,
-    private readonly ranking: Ranking,
-    private readonly logos: Logos,
+    private readonly events: Events,
   ) {}
 
   @home.index
   async index(ctx: Context) {
     const { q: query, page: at } = await ctx.search(ListQuery);
     const visitor = await visitorOf(ctx);
-    const links = await this.store.all();
-    const shown = () => matching(links, query).map((link) => listedFor(visitor, link));
+    const listed = async () => {
+      const links = await this.store.list(sliceOf(query, at));
+      return links.map((link) => listedFor(visitor, link));
+    };
+    const { links: total } = await this.store.totals();
     return page(linksIndex, {
-      links: scroll(() => pageOf(shown(), at)),
-      total: links.length,
+      links: scroll(async () => pageOf(await listed(), at)),
+      total,
       query,
       overview: this.overview.of(ctx, 200),
     }).head({ description: "Short links, and how often they are followed." });
@@ -75,7 +76,7 @@ export class HomeController {
     const link = await this.store.find(slug);
     if (link?.owner !== visitor) throw new NotFoundError(`no link ${slug} of this account`);
     await this.store.remove(slug);
-    await Promise.all([this.logos.remove(link), this.ranking.forget()]);
+    await this.events.emit(linkRemoved, link);
     Flash.of(ctx).info(`The link ${slug} is removed.`);
     return redirect().route(home.index);
   }

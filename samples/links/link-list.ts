@@ -1,7 +1,7 @@
 /** The list of links as a page shows it: those that match a search, a page at a time, and whether each is the visitor's own. */
 import type { ScrollPage } from "@stagecraft/framework/pages";
 import { z } from "zod";
-import type { Link } from "./link-store.js";
+import type { Link, LinkSlice } from "./link-store.js";
 
 const PER_PAGE = 20;
 
@@ -21,17 +21,17 @@ export function listedFor(visitor: string | undefined, link: Link): ListedLink {
   return { slug, target, createdAt, visits, isOwn: owner !== undefined && owner === visitor };
 }
 
+/** @param links of the page, and the first of the next one, if there is one */
 export function pageOf(links: readonly ListedLink[], page: number): ScrollPage<ListedLink> {
-  const start = (page - 1) * PER_PAGE;
   return {
-    data: links.slice(start, start + PER_PAGE),
+    data: links.slice(0, PER_PAGE),
     currentPage: page,
     previousPage: page > 1 ? page - 1 : null,
-    nextPage: start + PER_PAGE < links.length ? page + 1 : null,
+    nextPage: links.length > PER_PAGE ? page + 1 : null,
   };
 }
 
-export function matching(links: readonly Link[], query: string): readonly Link[] {
-  const wanted = query.toLowerCase();
-  return links.filter(({ slug, target }) => slug.includes(wanted) || target.toLowerCase().includes(wanted));
+/** The links of a page, and one more, which tells whether another page follows. */
+export function sliceOf(query: string, page: number): LinkSlice {
+  return { query, from: (page - 1) * PER_PAGE, count: PER_PAGE + 1 };
 }

@@ -15,13 +15,32 @@ export interface DayVisits {
   readonly visits: number;
 }
 
+/** Which links a list has. */
+export interface LinkSlice {
+  /** A part of the slug or of the target, in any letter case; every link unless set. */
+  readonly query?: string;
+  /** The number of links before the first one; 0 unless set. */
+  readonly from?: number;
+  readonly count: number;
+}
+
 export abstract class LinkStore {
-  abstract all(): Promise<readonly Link[]>;
+  /** The newest first. */
+  abstract list(slice: LinkSlice): Promise<readonly Link[]>;
+  abstract totals(): Promise<{ readonly links: number; readonly visits: number }>;
+  abstract mostVisited(count: number): Promise<readonly Link[]>;
   abstract find(slug: string): Promise<Link | undefined>;
   /** `undefined` where the slug exists already. */
   abstract add(slug: string, target: string, owner?: string): Promise<Link | undefined>;
-  abstract countVisit(slug: string): Promise<void>;
+  abstract countVisit(slug: string, day: string): Promise<void>;
   /** The visits of each of the last 14 days, the oldest first. */
   abstract visitsByDay(slug: string): Promise<readonly DayVisits[]>;
   abstract remove(slug: string): Promise<boolean>;
+  /** Removes the links of programs that no visitor has followed since a day, and that were made before it. Returns their number. */
+  abstract removeUnused(since: string): Promise<number>;
+}
+
+/** @param before the number of days before the day of `time` */
+export function dayOf(time: Date, before = 0): string {
+  return new Date(time.getTime() - before * 86_400_000).toISOString().slice(0, 10);
 }

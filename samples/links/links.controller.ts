@@ -1,10 +1,14 @@
-import { ConflictError, Context, Controller, Middleware, NotFoundError, Reply } from "@stagecraft/framework";
+import { ConflictError, Context, Controller, Events, Middleware, NotFoundError, Reply } from "@stagecraft/framework";
 import { tracing } from "@stagecraft/framework/observe";
+import { linkRemoved } from "./link-removed.js";
 import { LinkStore } from "./link-store.js";
 import { links } from "./links.routes.js";
 import { freshSlug, NewLink } from "./new-link.js";
 import { NoStore } from "./no-store.js";
 import { SignedIn } from "./accounts/signed-in.js";
+
+/** A program that wants more asks for single links. */
+const NEWEST = 1000;
 
 const log = tracing.target("links::api");
 
@@ -12,11 +16,14 @@ const log = tracing.target("links::api");
 @Controller(links)
 @Middleware(NoStore)
 export class LinksController {
-  constructor(private readonly store: LinkStore) {}
+  constructor(
+    private readonly store: LinkStore,
+    private readonly events: Events,
+  ) {}
 
   @links.index
   async index() {
-    return { links: await this.store.all() };
+    return { links: await this.store.list({ count: NEWEST }) };
   }
 
   @links.store
@@ -38,7 +45,10 @@ export class LinksController {
   @links.destroy
   @Middleware(SignedIn)
   async destroy({ params }: Context<"id">) {
-    if (!(await this.store.remove(params.id))) throw new NotFoundError(`no link ${params.id}`);
+    const link = await this.store.find(params.id);
+    if (link === undefined) throw new NotFoundError(`no link ${params.id}`);
+    await this.store.remove(link.slug);
+    await this.events.emit(linkRemoved, link);
     return Reply.noContent();
   }
 }

@@ -3,6 +3,7 @@ import {
   Controller,
   Injectable,
   NotFoundError,
+  On,
   redirect,
   Reply,
   ValidationError,
@@ -13,6 +14,7 @@ import { UploadedFile } from "@stagecraft/framework/uploads";
 import { z } from "zod";
 import { account } from "./accounts/account.routes.js";
 import { visitorOf } from "./accounts/visitor.js";
+import { linkRemoved } from "./link-removed.js";
 import { LinkStore, type Link } from "./link-store.js";
 import { home, logos } from "./links.routes.js";
 
@@ -42,6 +44,7 @@ export class Logos {
     return Reply.of(body, file.type).header("Cache-Control", "public, max-age=60");
   }
 
+  @On(linkRemoved)
   async remove(link: Link): Promise<void> {
     await this.storage.delete(keyOf(link));
   }

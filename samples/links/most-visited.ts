@@ -1,5 +1,6 @@
-import { Cache, Controller, Injectable } from "@stagecraft/framework";
+import { Cache, Controller, Injectable, On } from "@stagecraft/framework";
 import { cacheKey } from "@stagecraft/framework/cache";
+import { linkRemoved } from "./link-removed.js";
 import { LinkStore, type Link } from "./link-store.js";
 import { mostVisited } from "./links.routes.js";
 
@@ -11,7 +12,7 @@ export type VisitedLink = Pick<Link, "slug" | "target" | "visits">;
 
 const RANKING = cacheKey<readonly VisitedLink[]>("ranking");
 
-/** The most visited links. To find them costs a look at all links, so the ranking is made once in five seconds, for all instances. */
+/** The most visited links. Every visit of a page may ask for them, so the ranking is made once in five seconds, for all instances. */
 @Injectable()
 export class Ranking {
   constructor(
@@ -25,14 +26,14 @@ export class Ranking {
   }
 
   /** A link that is gone must not be shown any more. */
+  @On(linkRemoved)
   async forget(): Promise<void> {
     await this.cache.delete(RANKING);
   }
 
   private async count(): Promise<readonly VisitedLink[]> {
-    const links = await this.store.all();
-    const first = links.toSorted((one, other) => other.visits - one.visits).slice(0, MOST);
-    return first.map(({ slug, target, visits }) => ({ slug, target, visits }));
+    const links = await this.store.mostVisited(MOST);
+    return links.map(({ slug, target, visits }) => ({ slug, target, visits }));
   }
 }
 

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { profile, StartupError, type Cache } from "@stagecraft/framework";
 import { CsrfConfig, SessionConfig, type SessionStore } from "@stagecraft/framework/session";
+import { DatabaseSessionStore } from "@stagecraft/framework/session/db";
+import type { LinksDatabase } from "./database.js";
 
 /** The sessions of the sample, and the protection of its forms. */
 export interface Sessions {
@@ -14,9 +16,9 @@ export interface Sessions {
  *
  * @throws StartupError in release without the key, where several instances share the sessions
  */
-export async function sessionsFrom(key: string | undefined, cache?: Cache): Promise<Sessions> {
+export async function sessionsFrom(key: string | undefined, database: LinksDatabase, cache?: Cache): Promise<Sessions> {
   if (key === undefined && cache !== undefined && profile === "release") throw new StartupError([WITHOUT_KEY]);
-  return { ...sessions(key), store: await sharedStore(cache) };
+  return { ...sessions(key), store: (await redisStore(cache)) ?? new DatabaseSessionStore(database) };
 }
 
 export function sessions(key: string | Uint8Array = randomBytes(64)): Sessions {
@@ -34,8 +36,8 @@ const WITHOUT_KEY = {
   fix: `set one: node -p 'crypto.randomBytes(64).toString("hex")'`,
 };
 
-/** All instances share the sessions where they share a Redis. */
-async function sharedStore(cache: Cache | undefined): Promise<SessionStore | undefined> {
+/** Sessions are read by nearly every request, so they are in Redis where there is one. */
+async function redisStore(cache: Cache | undefined): Promise<SessionStore | undefined> {
   if (cache === undefined) return undefined;
   const { RedisSessionStore } = await import("@stagecraft/framework/session/redis");
   return new RedisSessionStore(cache);

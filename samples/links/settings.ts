@@ -14,6 +14,9 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
     corsOrigins: given.CORS_ORIGINS,
     insiders: given.METRICS_ALLOW,
     upstreamUrl: given.UPSTREAM_URL,
+    databaseUrl: given.DATABASE_URL,
+    databaseFile: given.DATABASE_FILE,
+    worksHere: given.WORKER === "here",
     redisUrl: given.REDIS_URL,
     smtpUrl: given.SMTP_URL,
     collector: given.OTLP_ENDPOINT,
@@ -36,6 +39,11 @@ const VARIABLES = {
   METRICS_ALLOW: variable.addresses().default(AddressBlocks.loopback),
   /** The URL that `/status` requests; by default this service's own health endpoint. */
   UPSTREAM_URL: variable.url().optional(),
+  /** The PostgreSQL with the data of all instances. Without it the data is in a file of SQLite. */
+  DATABASE_URL: variable.serverUrl("postgres:", "postgresql:").optional(),
+  DATABASE_FILE: variable.text().default("links.db"),
+  /** Where jobs run: in each process that serves, or in processes of their own (`worker.ts`). */
+  WORKER: variable.oneOf("here", "elsewhere").default("here"),
   /** The Redis that holds one quota for all instances. */
   REDIS_URL: variable.serverUrl("redis:", "rediss:").optional(),
   /** The mail server. Without it mails stay in memory, where a debug build shows them at `/dev/mails`. */

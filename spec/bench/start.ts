@@ -74,7 +74,14 @@ async function coldStart({ contender, program, args, path }: Starter): Promise<S
   const started = performance.now();
   const child = spawn(process.execPath, args, {
     stdio: "ignore",
-    env: { ...process.env, NODE_ENV: "production", SESSION_KEY, PORT: String(port), APP_NAME: "bench" },
+    env: {
+      ...process.env,
+      NODE_ENV: "production",
+      SESSION_KEY,
+      PORT: String(port),
+      APP_NAME: "bench",
+      DATABASE_FILE: ":memory:",
+    },
   });
   try {
     while (!(await answers(port, path))) {

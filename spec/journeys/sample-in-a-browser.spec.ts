@@ -28,12 +28,10 @@ const endAllSessions = () => sessionStore.sweepExpired(Number.POSITIVE_INFINITY)
 
 const start = (options: Parameters<typeof linkPages>[0] = {}) =>
   testApp(
-    linksApplication(
-      settingsFrom({ ADMIN_KEY: KEY, REQUESTS_PER_SECOND: "1000" }),
-      undefined,
-      { ...sessions(), store: sessionStore },
-      linkPages({ mustRender: true, renderer: patient(), ...options }),
-    ),
+    linksApplication(settingsFrom({ ADMIN_KEY: KEY, REQUESTS_PER_SECOND: "1000" }), {
+      sessions: { ...sessions(), store: sessionStore },
+      pages: linkPages({ mustRender: true, renderer: patient(), ...options }),
+    }),
   );
 
 describe("In a browser, samples/links", function () {
@@ -56,7 +54,7 @@ describe("In a browser, samples/links", function () {
     await app?.stop();
   });
   beforeEach(async () => {
-    for (const { slug } of await store.all()) await store.remove(slug);
+    for (const { slug } of await store.list({ count: 1000 })) await store.remove(slug);
   });
 
   for (const [title, journey] of SAMPLE_JOURNEYS)

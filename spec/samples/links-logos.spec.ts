@@ -4,6 +4,8 @@ import { expect } from "chai";
 import { linksApplication } from "../../samples/links/application.js";
 import { home, logos, mostVisited, visit } from "../../samples/links/links.routes.js";
 import { settingsFrom } from "../../samples/links/settings.js";
+import { LinkStore } from "../../samples/links/link-store.js";
+import { until } from "../support/until.js";
 import { PNG } from "../support/multipart.js";
 
 const TARGET = "https://example.com/";
@@ -14,6 +16,11 @@ async function withLinks(app: TestApp, ...slugs: readonly string[]): Promise<Tes
   const ada = await app.withSession({ account: "ada" });
   for (const slug of slugs) await ada.post(home.shorten.url(), { form: { target: TARGET, slug } });
   return ada;
+}
+
+/** A job counts a visit after its answer. */
+function counted(app: TestApp, visits: number): Promise<void> {
+  return until(async () => (await app.resolve(LinkStore).totals()).visits >= visits);
 }
 
 async function ranking(client: TestClient): Promise<readonly (readonly [string, number])[]> {
@@ -34,9 +41,11 @@ describe("the ranking of links", () => {
     await using app = await started();
     const ada = await withLinks(app, "one", "two");
     await app.get(visit.url("two"));
+    await counted(app, 1);
 
     const first = await ranking(app);
     await app.get(visit.url("one"));
+    await counted(app, 2);
     const second = await ranking(app);
     await ada.post(home.remove.url("two"));
 

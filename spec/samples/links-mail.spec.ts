@@ -1,7 +1,6 @@
-/** The welcome of the sample: sent after the answer, only to an address, and shown on the preview page. */
+/** The welcome of the sample: sent by a job, only to an address, and shown on the preview page. */
 
-import { provide } from "@stagecraft/framework";
-import { Mailer, MemoryMailer } from "@stagecraft/framework/mail";
+import { Mailer, type MailQueue, MemoryMailer } from "@stagecraft/framework/mail";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { Welcome } from "../../samples/links/accounts/welcome.js";
@@ -9,32 +8,33 @@ import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { until } from "../support/until.js";
 
+const mailer = (queue: MailQueue) => new MemoryMailer({ from: "links@example.org", queue });
+
 const started = async () => {
-  const mailer = new MemoryMailer({ from: "links@example.org" });
-  const app = await testApp(linksApplication(settingsFrom({})), provide(Mailer).useValue(mailer));
-  return { app, mailer };
+  const app = await testApp(linksApplication(settingsFrom({}), { mailer }));
+  return { app, sent: app.resolve(Mailer) as MemoryMailer };
 };
 
 const password = "a long password";
 
 describe("links", () => {
   it("welcomes a new account by mail, and shows the mail on the preview page", async () => {
-    const { app, mailer } = await started();
+    const { app, sent } = await started();
     await using _running = app;
 
     const answer = await app
       .withCsrf()
       .post("/account/sign-up", { form: { name: "ada", password, email: "ada@example.org" } });
-    await until(() => mailer.sent.length > 0);
+    await until(() => sent.sent.length > 0);
 
     expect(answer.status).to.equal(303);
-    expect(mailer.expectSent(Welcome, { to: "ada@example.org" }).subject).to.equal("Welcome to links, ada");
+    expect(sent.expectSent(Welcome, { to: "ada@example.org" }).subject).to.equal("Welcome to links, ada");
     const page = await (await app.get("/dev/mails")).text();
     expect(page).to.include("a new account").and.include("Welcome to links, ada");
   });
 
   it("sends no mail without an address, and makes no account with a wrong one", async () => {
-    const { app, mailer } = await started();
+    const { app, sent } = await started();
     await using _running = app;
     const client = app.withCsrf();
 
@@ -43,9 +43,9 @@ describe("links", () => {
       form: { name: "eve", password, email: "eve@example.org\r\nBcc: a@example.org" },
     });
     await client.post("/account/sign-up", { form: { name: "eve", password, email: "eve@example.org" } });
-    await until(() => mailer.sent.length > 0);
+    await until(() => sent.sent.length > 0);
 
     // The name was free the second time.
-    expect(mailer.sent.map(({ recipients }) => recipients)).to.deep.equal([["eve@example.org"]]);
+    expect(sent.sent.map(({ recipients }) => recipients)).to.deep.equal([["eve@example.org"]]);
   });
 });

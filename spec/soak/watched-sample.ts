@@ -27,6 +27,7 @@ export class WatchedSample implements AsyncDisposable {
   static async start(logFile: string): Promise<WatchedSample> {
     const port = await freePort();
     const environment = {
+      DATABASE_FILE: ":memory:",
       NODE_ENV: "production",
       SESSION_KEY: "5a".repeat(64),
       PORT: String(port),

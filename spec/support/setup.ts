@@ -10,6 +10,9 @@ import { besideOthers, closeTurns, endTurn, openTurns } from "./alone.js";
 import { beginCost, endCost, openCosts, printCosts } from "./file-costs.js";
 import { prepareMachine } from "./machine.js";
 
+// The samples that specs start as processes keep their data in memory, unless a spec names a file.
+process.env["DATABASE_FILE"] ??= ":memory:";
+
 /** How long a server or a process may take to close after the last test of its file. */
 const CLOSING_MS = Number(process.env["SPECS_CLOSE_WITHIN_MS"] ?? 5000);
 

@@ -1,11 +1,10 @@
-import { Context, Controller, Events, Middleware, redirect, ValidationError } from "@stagecraft/framework";
+import { Context, Controller, Middleware, redirect, ValidationError } from "@stagecraft/framework";
 import { clearHistory, page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
 import { signInPage, signUpPage } from "../contracts.js";
 import { home } from "../links.routes.js";
 import { sent } from "../sent.js";
 import { account } from "./account.routes.js";
-import { personJoined } from "./greeter.js";
 import { JoinCheck } from "./join-check.js";
 import { Credentials, NewPerson } from "./new-person.js";
 import { People } from "./people.js";
@@ -14,10 +13,7 @@ import { signIn, signOut } from "./visitor.js";
 /** Signing up, in and out. A refused form leads back to its page, with an error at the field. */
 @Controller(account)
 export class AccountController {
-  constructor(
-    private readonly people: People,
-    private readonly events: Events,
-  ) {}
+  constructor(private readonly people: People) {}
 
   @account.signIn
   showSignIn() {
@@ -46,10 +42,10 @@ export class AccountController {
   async join(ctx: Context) {
     const again = redirect().route(account.signUp);
     try {
-      const { name, password, email } = await sent(ctx, NewPerson);
-      if (!(await this.people.add(name, password))) return again.withErrors({ name: "that name is taken" });
+      const person = await sent(ctx, NewPerson);
+      const { name } = person;
+      if (!(await this.people.add(person))) return again.withErrors({ name: "that name is taken" });
       signIn(ctx, name);
-      await this.events.emit(personJoined, { name, email });
       Flash.of(ctx).success(`Welcome, ${name}.`);
       return redirect().route(home.index);
     } catch (error) {

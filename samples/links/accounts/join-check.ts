@@ -9,7 +9,7 @@ export class JoinCheck implements Middleware {
   private readonly check: Middleware;
 
   constructor(people: People) {
-    const name = NewPerson.shape.name.refine(async (wanted) => !people.has(wanted), "that name is taken");
+    const name = NewPerson.shape.name.refine(async (wanted) => !(await people.has(wanted)), "that name is taken");
     this.check = precognitive(NewPerson.extend({ name }));
   }
 

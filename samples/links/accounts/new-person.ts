@@ -18,3 +18,5 @@ export const Credentials = z
   .object({ name: z.string().max(32), password: z.string().max(200) })
   .optional()
   .catch(undefined);
+
+export type NewPersonForm = z.output<typeof NewPerson>;

@@ -1,38 +1,51 @@
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { promisify } from "node:util";
 import { Injectable } from "@stagecraft/framework";
+import { UniqueViolationError } from "@stagecraft/framework/db";
+import { Mailer } from "@stagecraft/framework/mail";
+import { LinksDatabase } from "../database.js";
+import type { NewPersonForm } from "./new-person.js";
+import { hashOf, isPassword } from "./passwords.js";
+import { Welcome } from "./welcome.js";
 
-const derive = promisify<string, Buffer, number, Buffer>(scrypt);
-const HASH_BYTES = 32;
-
-interface Person {
-  readonly salt: Buffer;
-  readonly hash: Buffer;
-}
-
-/** The accounts of people, in memory. Passwords are kept as scrypt hashes. */
+/** The accounts of people. Passwords are kept as scrypt hashes. */
 @Injectable()
 export class People {
   static readonly capacity = 10_000;
-  private readonly people = new Map<string, Person>();
-  /** Compared with where there is no such person, so that the time of an answer does not tell who has an account. */
-  private readonly unknownPerson = { salt: randomBytes(16), hash: randomBytes(HASH_BYTES) };
 
-  has(name: string): boolean {
-    return this.people.has(name);
+  constructor(
+    private readonly db: LinksDatabase,
+    private readonly mailer: Mailer,
+  ) {}
+
+  async has(name: string): Promise<boolean> {
+    return (await this.find(name)) !== undefined;
   }
 
-  /** False if the name is taken, or no account is left. */
-  async add(name: string, password: string): Promise<boolean> {
-    const salt = randomBytes(16);
-    const hash = await derive(password, salt, HASH_BYTES);
-    if (this.people.has(name) || this.people.size >= People.capacity) return false;
-    this.people.set(name, { salt, hash });
-    return true;
+  /** With a welcome to the address, if there is one: both happen, or neither. False if the name is taken, or no account is left. */
+  async add({ name, password, email }: NewPersonForm): Promise<boolean> {
+    const person = { name, password: await hashOf(password) };
+    try {
+      return await this.db.transaction(async () => {
+        if ((await this.count()) >= People.capacity) return false;
+        await this.db.query.insertInto("people").values(person).execute();
+        if (email !== undefined) await this.mailer.queue(new Welcome({ name }).to({ name, address: email }));
+        return true;
+      });
+    } catch (error) {
+      if (error instanceof UniqueViolationError) return false;
+      throw error;
+    }
   }
 
   async knows(name: string, password: string): Promise<boolean> {
-    const { salt, hash } = this.people.get(name) ?? this.unknownPerson;
-    return timingSafeEqual(await derive(password, salt, HASH_BYTES), hash);
+    return isPassword(password, (await this.find(name))?.password);
+  }
+
+  private find(name: string) {
+    return this.db.query.selectFrom("people").selectAll().where("name", "=", name).executeTakeFirst();
+  }
+
+  private async count(): Promise<number> {
+    const query = this.db.query.selectFrom("people").select(({ fn }) => fn.countAll<number>().as("people"));
+    return (await query.executeTakeFirstOrThrow()).people;
   }
 }

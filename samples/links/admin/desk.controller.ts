@@ -1,4 +1,4 @@
-import { Context, Controller, Maintenance, Middleware, NotFoundError, redirect } from "@stagecraft/framework";
+import { Context, Controller, Events, Maintenance, Middleware, NotFoundError, redirect } from "@stagecraft/framework";
 import { page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
 import { z } from "zod";
@@ -6,6 +6,7 @@ import { Accounts } from "../accounts/accounts.js";
 import { enterAsAdmin, isAdmin } from "../accounts/visitor.js";
 import { adminEnter, adminIndex } from "../contracts.js";
 import { listedFor } from "../link-list.js";
+import { linkRemoved } from "../link-removed.js";
 import { LinkStore } from "../link-store.js";
 import { NoStore } from "../no-store.js";
 import { sent } from "../sent.js";
@@ -22,20 +23,17 @@ export class DeskController {
     private readonly accounts: Accounts,
     private readonly store: LinkStore,
     private readonly maintenance: Maintenance,
+    private readonly events: Events,
   ) {}
 
   @desk.index
   async index(ctx: Context) {
     if (!(await isAdmin(ctx))) return page(adminEnter, { hasKey: this.accounts.hasAdminKey });
-    const links = await this.store.all();
+    const [newest, totals] = await Promise.all([this.store.list({ count: NEWEST }), this.store.totals()]);
     return page(adminIndex, {
       isClosed: this.maintenance.isEngaged,
-      figures: {
-        links: links.length,
-        visits: links.reduce((sum, { visits }) => sum + visits, 0),
-        uptimeSeconds: Math.round(process.uptime()),
-      },
-      newest: links.slice(0, NEWEST).map((link) => listedFor(undefined, link)),
+      figures: { ...totals, uptimeSeconds: Math.round(process.uptime()) },
+      newest: newest.map((link) => listedFor(undefined, link)),
     }).encryptHistory();
   }
 
@@ -68,7 +66,10 @@ export class DeskController {
   async remove(ctx: Context<"slug">) {
     await onlyAdmins(ctx);
     const { slug } = ctx.params;
-    if (!(await this.store.remove(slug))) throw new NotFoundError(`no link ${slug}`);
+    const link = await this.store.find(slug);
+    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
+    await this.store.remove(slug);
+    await this.events.emit(linkRemoved, link);
     Flash.of(ctx).info(`The link ${slug} is removed.`);
     return redirect().route(desk.index);
   }

@@ -1,0 +1,40 @@
+/** The application with what the environment names: database, cache, mail server, collector. */
+import { installLogging } from "@stagecraft/framework/observe";
+import type { MailQueue } from "@stagecraft/framework/mail";
+import { linksApplication, SENDER } from "./application.js";
+import { openDatabase } from "./database.js";
+import { sessionsFrom } from "./sessions.js";
+import { settingsFrom } from "./settings.js";
+
+export async function assembled(from: NodeJS.ProcessEnv) {
+  const settings = settingsFrom(from);
+  const telemetry = await telemetryTo(settings.collector);
+  const database = await openDatabase(settings.databaseUrl, settings.databaseFile);
+  const cache = await cacheAt(settings.redisUrl);
+  const sessions = await sessionsFrom(settings.sessionKey, database, cache);
+  const mailer = await mailerAt(settings.smtpUrl);
+
+  installLogging("info,links=debug", ...telemetry.layers);
+  return linksApplication(settings, { database, cache, sessions, mailer }).provide(...telemetry.bindings);
+}
+
+/** Sends spans to the collector of the environment; without one, no OpenTelemetry package is loaded. */
+async function telemetryTo(endpoint: string | undefined) {
+  if (endpoint === undefined) return { layers: [], bindings: [] };
+  const { collectSpans } = await import("./telemetry.js");
+  return collectSpans(endpoint);
+}
+
+/** Sends mails where the environment sets a mail server; otherwise they stay in memory, and no client is loaded. */
+async function mailerAt(url: string | undefined) {
+  if (url === undefined) return undefined;
+  const { mailServer } = await import("./mail-server.js");
+  return (queue: MailQueue) => mailServer(url, SENDER, queue);
+}
+
+/** One quota for all instances where the environment sets a Redis; otherwise one for each instance, and no driver is loaded. */
+async function cacheAt(url: string | undefined) {
+  if (url === undefined) return undefined;
+  const { sharedCache } = await import("./shared-cache.js");
+  return sharedCache(url);
+}
