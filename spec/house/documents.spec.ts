@@ -118,6 +118,17 @@ describe("the page on bad input", () => {
     expect(rows).to.have.property("length").above(0);
     expect(rows).to.deep.equal(tests.map(([, title]) => title));
   });
+
+  it("names a test that exists for each input of the other rooms", () => {
+    const rows = rowsAfter(textOf("docs/guide/bad-input.md") ?? "", "## Input of forms");
+    const missing = rows.filter(([, , test = ""]) => {
+      const [, spec = "", title = ""] = /^`(.+)`: (.+)$/.exec(test) ?? [];
+      return title === "" || !(textOf(spec) ?? "").includes(title);
+    });
+
+    expect(rows).to.have.property("length").above(0);
+    expect(missing).to.deep.equal([]);
+  });
 });
 
 describe("error codes", () => {
