@@ -1,0 +1,84 @@
+/**
+ * Each optional package beside this file loads through the entry point that needs it. Where the package is taken away, the entry point
+ * names it and says how to install it. With `loads` only the first half.
+ * Usage: node absent.mjs [loads]
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, renameSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const name = "@stagecraft/framework";
+const telemetry = () => import(`${name}/observe/otel`);
+const bucket = () => import(`${name}/storage/s3`);
+
+const USES = {
+  "@aws-sdk/client-s3": bucket,
+  "@aws-sdk/s3-request-presigner": bucket,
+  "@opentelemetry/api": telemetry,
+  "@opentelemetry/exporter-trace-otlp-grpc": telemetry,
+  "@opentelemetry/sdk-trace-base": telemetry,
+  "@photostructure/sqlite": () => import(`${name}/db/sqlite`),
+  bullmq: async () => {
+    const { BullJobs } = await import(`${name}/jobs/bullmq`);
+    return new BullJobs({ url: "redis://127.0.0.1:6379" });
+  },
+  busboy: () => import(`${name}/uploads`),
+  croner: async () => {
+    const { schedule } = await import(`${name}/jobs`);
+    return schedule("peers.sweep", "0 3 * * *", { timeZone: "UTC" });
+  },
+  ioredis: () => import(`${name}/cache/redis`),
+  kysely: () => import(`${name}/db`),
+  mysql2: () => import(`${name}/db/mysql`),
+  nodemailer: () => import(`${name}/mail/smtp`),
+  pg: () => import(`${name}/db/postgres`),
+};
+/** Packages that do instead. */
+const ALSO = { "@opentelemetry/sdk-trace-base": "@opentelemetry/sdk-trace" };
+/** Since 22.16 Node has the engine. */
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const needless = major > 22 || (major === 22 && minor >= 16) ? ["@photostructure/sqlite"] : [];
+
+const [, program, mode, peer] = process.argv;
+if (mode === "use") await print(USES[peer]);
+else all(mode === "loads");
+
+function all(onlyLoads) {
+  const { peerDependencies } = createRequire(import.meta.url)(`${name}/package.json`);
+  const rows = [...Object.keys(USES), ...Object.values(ALSO)];
+  assert.deepEqual(Object.keys(peerDependencies).toSorted(), rows.toSorted());
+  for (const each of Object.keys(USES)) {
+    expectLoaded(each);
+    if (!onlyLoads && !needless.includes(each)) expectAsked(each);
+  }
+}
+
+function expectLoaded(each) {
+  const { version } = JSON.parse(readFileSync(`node_modules/${each}/package.json`, "utf8"));
+  assert.deepEqual(failureOf(each), {}, `${each} ${version}`);
+  console.log(`${each} ${version} loads`);
+}
+
+function expectAsked(each) {
+  const away = [each, ALSO[each]].filter((path) => existsSync(`node_modules/${path}`));
+  away.forEach((path, at) => renameSync(`node_modules/${path}`, `node_modules/.away-${at}`));
+  const { code, message = "" } = failureOf(each);
+  away.forEach((path, at) => renameSync(`node_modules/.away-${at}`, `node_modules/${path}`));
+  assert.equal(code, "E_PEER_MISSING", `${each}: ${message}`);
+  assert.ok(message.includes(each) && message.includes("npm install"), `${each}: ${message}`);
+  console.log(message);
+}
+
+/** In a process of its own, because a failed import stays failed. */
+function failureOf(each) {
+  return JSON.parse(execFileSync(process.execPath, [program, "use", each], { encoding: "utf8" }));
+}
+
+async function print(use) {
+  const failure = await use().then(
+    () => ({}),
+    ({ code, message }) => ({ code, message }),
+  );
+  process.stdout.write(JSON.stringify(failure), () => process.exit());
+}
