@@ -9,7 +9,10 @@ export interface MysqlOptions {
   readonly url: string;
   /** Replaces the password of the URL; asked before each connection, for tokens that expire. */
   readonly password?: () => string | Promise<string>;
-  /** TLS with the authorities of Node, or with these options. It stands above `ssl-mode` of the URL. Off unless set. */
+  /**
+   * TLS with the authorities of Node, or with these options, of which `verifyIdentity` (the name of the host) is on unless set. It stands
+   * above `ssl-mode` of the URL. Off unless set.
+   */
   readonly tls?: boolean | SslOptions;
   readonly pool?: PoolOptions;
   /** Milliseconds after which the server ends a statement; 30 000 unless set, 0 is no limit. MySQL applies it to selects only. */
@@ -77,9 +80,9 @@ export function mysqlSettings(given: string | MysqlOptions): MysqlSettings {
 }
 
 function tlsOf(tls: MysqlOptions["tls"], server: ServerUrl): MysqlSettings["tls"] {
-  if (typeof tls === "object") return tls;
-  if (tls === false) return undefined;
   // Without `verifyIdentity` the package checks the authority, and not the name of the host.
+  if (typeof tls === "object") return { verifyIdentity: tls.rejectUnauthorized !== false, ...tls };
+  if (tls === false) return undefined;
   if (tls === true || server.tls === "verified") return { verifyIdentity: true };
   return server.tls === "unverified" ? { rejectUnauthorized: false } : undefined;
 }

@@ -20,6 +20,7 @@ const PACKAGES = {
   wrk: "wrk",
   postgres: "postgresql",
   mariadbd: "mariadb-server",
+  openssl: "openssl",
   "swift-proxy-server": "swift-proxy",
 } as const;
 
