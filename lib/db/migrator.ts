@@ -7,6 +7,7 @@ import { tracing } from "../tracing/tracing.js";
 import { UnknownOutcomeError } from "./database-error.js";
 import { checksumOf, loadMigrations, type Migration, type MigrationSource } from "./migration.js";
 import {
+  completeRecords,
   createRecords,
   deleteRecord,
   insertRecord,
@@ -43,9 +44,8 @@ export class Migrator {
 
   /** All migrations of the application in their order. */
   async status(): Promise<readonly MigrationStatus[]> {
-    const migrations = await loadMigrations(this.sources);
-    const records = await this.inSession((session) => session.inTransaction((db) => recordsOf(db)));
-    return migrations.map((migration) => ({ name: migration.name, state: stateOf(migration, records) }));
+    const { status } = await this.known();
+    return status;
   }
 
   /**
@@ -83,8 +83,8 @@ export class Migrator {
 
   /** @throws FrameworkError `E_DB_PENDING` naming the pending ones; as `run` */
   async throwIfPending(): Promise<void> {
-    const status = await this.status();
-    refuse(status);
+    const { status, records } = await this.known();
+    refuse(status, records);
     const pending = status.flatMap(({ name, state }) => (state === "pending" ? [name] : []));
     if (pending.length === 0) return;
     throw new FrameworkError(
@@ -94,12 +94,20 @@ export class Migrator {
     );
   }
 
+  private async known() {
+    const migrations = await loadMigrations(this.sources);
+    const records = await this.inSession((session) => session.inTransaction((db) => recordsOf(db)));
+    return { records, status: statusOf(migrations, records) };
+  }
+
   private async check(
     session: MigrationSession,
     migrations: readonly Migration[],
   ): Promise<readonly MigrationRecord[]> {
-    const records = await session.inTransaction((db) => recordsOf(db));
-    refuse(migrations.map((migration) => ({ name: migration.name, state: stateOf(migration, records) })));
+    await session.inTransaction((db) => createRecords(db.records));
+    await completeRecords(session.database.records);
+    const records = await readRecords(session.database.records);
+    refuse(statusOf(migrations, records), records);
     const unknown = records.filter(({ name }) => !migrations.some((each) => each.name === name));
     // An older version of the application may start again after a newer one has migrated.
     for (const { name } of unknown) log.warn("applied migration is unknown", { migration: name });
@@ -150,7 +158,7 @@ export class Migrator {
         await deleteRecord(db.records, name);
       });
     } else {
-      await markStarted(session.database.records, name);
+      await markStarted(session.database.records, name, this.statements().host.clock);
       await migration.down(session.database.tables);
       await deleteRecord(session.database.records, name);
     }
@@ -191,7 +199,7 @@ async function isRecorded(records: MigrationDatabase["records"], { name }: Migra
   return all.some((each) => each.name === name);
 }
 
-function recordOf(migration: Migration, state: MigrationRecord["state"]): Omit<MigrationRecord, "position"> {
+function recordOf(migration: Migration, state: MigrationRecord["state"]) {
   return { name: migration.name, checksum: checksumOf(migration), state };
 }
 
@@ -202,10 +210,14 @@ function stateOf(migration: Migration, records: readonly MigrationRecord[]): Mig
   return record.checksum === checksumOf(migration) ? "done" : "edited";
 }
 
-function refuse(status: readonly MigrationStatus[]): void {
+function statusOf(migrations: readonly Migration[], records: readonly MigrationRecord[]): readonly MigrationStatus[] {
+  return migrations.map((migration) => ({ name: migration.name, state: stateOf(migration, records) }));
+}
+
+function refuse(status: readonly MigrationStatus[], records: readonly MigrationRecord[]): void {
   for (const { name, state } of status) {
     if (state === "edited") throw edited(name);
-    if (state === "started") throw halfApplied(name);
+    if (state === "started") throw halfApplied(name, records);
   }
 }
 
@@ -216,10 +228,11 @@ function edited(name: string): FrameworkError {
   );
 }
 
-function halfApplied(name: string): FrameworkError {
+function halfApplied(name: string, records: readonly MigrationRecord[]): FrameworkError {
+  const { at = "", by = "" } = records.find((each) => each.name === name) ?? {};
   return new FrameworkError(
-    `the migration ${name} began and did not end, so half of it may be applied. Compare the schema with it. Then delete its row of ` +
-      `${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
+    `the migration ${name} began at ${at}${by === "" ? "" : `, in ${by},`} and did not end, so half of it may be applied. Compare the ` +
+      `schema with it. Then delete its row of ${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
     { code: "E_DB_MIGRATION_HALF" },
   );
 }

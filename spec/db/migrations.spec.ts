@@ -147,6 +147,23 @@ describe("migrations", () => {
     expect(error.message).to.contain("the migration half began");
   });
 
+  it("go on in the table of an older version, which did not say who applied them", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    await (await started(file, [table("a")])).stop();
+    const old = await started(file);
+    await sql`alter table framework_migrations drop column applied_by`.execute(old.query);
+    await old.stop();
+
+    expect(await rejectionOf(started(file, [table("a"), table("b")], false))).to.include({ code: "E_DB_PENDING" });
+    await using db = await started(file, [table("a"), table("b")]);
+
+    expect(await db.tables()).to.deep.equal(["a", "b"]);
+    const { rows } = await sql<{ by: string | null }>`
+      select applied_by as by from framework_migrations order by position`.execute(db.query);
+    expect(rows.map(({ by }) => by?.startsWith(`process ${process.pid} on `) ?? by)).to.deep.equal([null, true]);
+  });
+
   it("outside of a transaction that failed before their first change run again", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
