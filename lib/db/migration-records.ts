@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
 import type { Clock } from "../runtime/clock.js";
+import { DatabaseError } from "./database-error.js";
 
 export interface MigrationRecord {
   readonly name: string;
@@ -35,7 +36,19 @@ const APPLIED_BY = `varchar(${MAX_BY_LENGTH})` as const;
 
 type Records = Kysely<MigrationRecordTables>;
 
+/** Outside of a transaction: a read-only server refuses the statement, and serves a schema that is up to date all the same. */
 export async function createRecords(db: Records): Promise<void> {
+  try {
+    await createTable(db);
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.kind === "readOnly")) throw error;
+    await readRecords(db).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function createTable(db: Records): Promise<void> {
   await db.schema
     .createTable(MIGRATION_TABLE)
     .ifNotExists()

@@ -96,7 +96,7 @@ export class Migrator {
 
   private async known() {
     const migrations = await loadMigrations(this.sources);
-    const records = await this.inSession((session) => session.inTransaction((db) => recordsOf(db)));
+    const records = await this.inSession(({ database }) => recordsOf(database));
     return { records, status: statusOf(migrations, records) };
   }
 
@@ -104,7 +104,7 @@ export class Migrator {
     session: MigrationSession,
     migrations: readonly Migration[],
   ): Promise<readonly MigrationRecord[]> {
-    await session.inTransaction((db) => createRecords(db.records));
+    await createRecords(session.database.records);
     await completeRecords(session.database.records);
     const records = await readRecords(session.database.records);
     refuse(statusOf(migrations, records), records);
