@@ -220,7 +220,9 @@ describe("samples/links, observed", () => {
       });
 
       it("writes only JSON lines", () => {
-        const written = child.errors.trimEnd().split("\n").map(expectLogLine);
+        const all = child.errors.trimEnd().split("\n").map(expectLogLine);
+        // On a busy machine a query may be slow, which is an event.
+        const written = all.filter(({ target }) => target !== "framework::db");
 
         expect(code).to.equal(0);
         expect(written.map(({ message }) => message?.replace(/\d+ms$/, "0ms"))).to.deep.equal([
