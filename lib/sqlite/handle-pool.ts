@@ -2,6 +2,7 @@
  * The handles of one file that are used by one caller at a time: one writer, or some readers. A caller waits for a free handle, bounded in
  * time and in the number of callers.
  */
+import type { PoolFigures } from "../db/pool-report.js";
 import { type Clock, type Timer } from "../runtime/clock.js";
 
 /** The reason of a wait that ended without a handle. */
@@ -33,6 +34,8 @@ export class HandlePool<T extends { close(): void }> {
     private readonly limits: HandlePoolLimits,
     private readonly clock: Clock,
     private readonly make: () => T,
+    /** Called when a figure may have changed. */
+    private readonly changed: () => void,
   ) {}
 
   /** Rejects with `NoHandle`, the reason of the signal, or the failure of `make`. */
@@ -44,10 +47,12 @@ export class HandlePool<T extends { close(): void }> {
 
   /** A free handle, or a new one; `undefined` if all are in use. @throws what `make` throws */
   takeNow(): T | undefined {
+    this.changed();
     return this.free.pop() ?? this.another();
   }
 
   giveBack(handle: T): void {
+    this.changed();
     const [next] = this.waiting;
     if (next !== undefined) next.give(handle);
     else if (this.isClosed) this.drop(handle);
@@ -56,6 +61,7 @@ export class HandlePool<T extends { close(): void }> {
 
   /** Closes a handle that was taken. The next caller gets a new one. */
   drop(handle: T): void {
+    this.changed();
     this.open--;
     handle.close();
     const [next] = this.waiting;
@@ -72,8 +78,8 @@ export class HandlePool<T extends { close(): void }> {
     return this.open - this.free.length;
   }
 
-  get waitingCount(): number {
-    return this.waiting.size;
+  get figures(): PoolFigures {
+    return { inUse: this.taken, idle: this.free.length, waiting: this.waiting.size };
   }
 
   /** Closes the free handles now, and each taken one when it is given back. */

@@ -21,6 +21,7 @@ import {
   type DriverFailure,
   type MigrationLock,
 } from "../db/driver.js";
+import { type PoolFigures, PoolReport } from "../db/pool-report.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
@@ -81,6 +82,7 @@ class SqliteDriver extends DatabaseDriver {
   override readonly slowQueryMs = 50;
   private readonly settings: SqliteSettings;
   private clock: Clock = new SystemClock();
+  private report: PoolReport | undefined = undefined;
   private pools:
     { readonly writer: HandlePool<SqliteConnection>; readonly readers: HandlePool<SqliteConnection> } | undefined;
 
@@ -98,8 +100,9 @@ class SqliteDriver extends DatabaseDriver {
     };
   }
 
-  override prepare({ clock }: SubsystemHost): void {
-    this.clock = clock;
+  override prepare(host: SubsystemHost): void {
+    this.clock = host.clock;
+    this.report = new PoolReport(host, () => this.figures());
   }
 
   override async start(): Promise<void> {
@@ -131,6 +134,7 @@ class SqliteDriver extends DatabaseDriver {
     pools.readers.close();
     pools.writer.close();
     this.pools = undefined;
+    this.report?.setGauges();
   }
 
   override async probe(signal: AbortSignal): Promise<void> {
@@ -166,8 +170,17 @@ class SqliteDriver extends DatabaseDriver {
       { size, maxWaiting, waitMs },
       clock,
       () => new SqliteConnection(open(), pool, clock, waitMs),
+      () => this.report?.changed(),
     );
     return pool;
+  }
+
+  /** Of the writer and the readers together; in memory they are one. */
+  private figures(): PoolFigures {
+    const pools = new Set(this.pools === undefined ? [] : [this.pools.writer, this.pools.readers]);
+    const all = [...pools].map(({ figures }) => figures);
+    const sum = (name: keyof PoolFigures): number => all.reduce((total, figures) => total + figures[name], 0);
+    return { inUse: sum("inUse"), idle: sum("idle"), waiting: sum("waiting") };
   }
 
   private openFirst(): SqliteFile {

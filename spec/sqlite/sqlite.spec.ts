@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { standaloneHost } from "../../lib/db/standalone-host.js";
+import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { inWorkScope } from "../../lib/lifecycle/work-scope.js";
 import { ShopDatabase, shopDatabase, temporaryFolder } from "../db/shop-database.js";
 import { errorOf } from "../support/error-of.js";
@@ -167,6 +168,32 @@ describe("the wait for a connection", () => {
 
     expect(await written).to.include({ code: "E_DB_OVERLOADED", status: 503 });
     await release();
+  });
+
+  it("is shown by the gauges of a pool", async () => {
+    const metrics = new Metrics();
+    const clock = new FakeClock();
+    await using folder = await temporaryFolder();
+    await using db = new ShopDatabase(sqlite(folder.file("shop.db")));
+    db.prepare({ name: "shop", clock, metrics });
+    await db.start();
+    await sql`create table articles (id integer primary key, name text, stock integer)`.execute(db.query);
+    const release = await lockOf(db);
+    await db.names();
+    const waiting = db.add("tea");
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(250);
+
+    const text = metrics.render();
+    await release();
+    await waiting;
+    clock.advance(250);
+    const later = metrics.render();
+
+    expect(text).to.include('framework_db_pool_connections{state="in_use",subsystem="shop"} 1');
+    expect(text).to.include('framework_db_pool_connections{state="idle",subsystem="shop"} 1');
+    expect(text).to.include('framework_db_pool_waiting{subsystem="shop"} 1');
+    expect(later).to.include('framework_db_pool_connections{state="in_use",subsystem="shop"} 0');
   });
 
   it("is bounded in the number of callers", async () => {
