@@ -10,6 +10,7 @@ import { connect } from "node:net";
 import { freePort } from "./free-port.js";
 
 const START_LIMIT_MS = 5000;
+const PAUSE_MS = 5;
 
 export class RedisServer implements AsyncDisposable {
   private constructor(
@@ -81,6 +82,8 @@ async function launch(port: number): Promise<ChildProcess> {
   while (!(await accepts(port))) {
     if (child.exitCode !== null) throw new Error(`redis-server ended with code ${child.exitCode}`);
     if (Date.now() > deadline) throw new Error(`redis-server did not listen on port ${port} in time`);
+    // Without the pause this process takes a processor from the server that it waits for.
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   return child;
 }
