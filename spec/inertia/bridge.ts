@@ -11,6 +11,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Any, Application, type Context, redirect, Reply, Route, Routes } from "@stagecraft/framework";
 import { type DocumentBody, external, Pages } from "@stagecraft/framework/pages";
+import { SuitePrecognition } from "./suite-precognition.js";
 import { pageOf, type SuitePage } from "./suite-page.js";
 
 const PORT = 13_716;
@@ -132,11 +133,13 @@ process.env["PACKAGE"] = "react";
 const [checkout] = process.argv.slice(2);
 if (checkout === undefined) throw new Error("give the folder of a checkout of inertiajs/inertia");
 const suite = suiteApp(checkout);
+const answer = (ctx: Context): Promise<unknown> => answerOf(suite, ctx);
 await Application.create()
   .routes(
     new Routes([
-      Route.of(Any("/"), (ctx) => answerOf(suite, ctx)),
-      Route.of(Any("/{*rest}"), (ctx) => answerOf(suite, ctx)),
+      Route.of(Any("/"), answer),
+      Route.of(Any("/{*rest}"), answer),
+      Route.of(Any("/precognition/{*rest}"), answer).middleware(new SuitePrecognition(answer)),
     ]),
   )
   .pages(new Pages({ document: documentOf(checkout) }))

@@ -48,16 +48,24 @@ export interface SuitePage {
 export function pageOf(ctx: Context, data: SuitePage): Page {
   if (data.url !== undefined) ctx.originalUrl = data.url;
   const props = new Props(data);
-  const { errors, ...values } = props.all();
+  const { errors: _, ...values } = props.all();
   for (const name of data.sharedProps ?? []) {
     if (name in values) share(ctx, { [name]: values[name] });
   }
   let made = PageValue.of(data.component ?? componentOf(ctx.path), values);
-  if (typeof errors === "object" && errors !== null) made = made.errors(errors as Record<string, string>);
+  const errors = errorsOf(ctx, data);
+  if (errors !== undefined) made = made.errors(errors);
   if (data.flash !== undefined) made = made.flash(data.flash);
   if (data.encryptHistory !== undefined) made = made.encryptHistory(data.encryptHistory);
   if (data.clearHistory === true) made = made.clearHistory();
   return data.preserveFragment === true ? made.preserveFragment() : made;
+}
+
+/** The errors of the page. The suite puts them into the bag that the request names; the framework does so itself. */
+function errorsOf(ctx: Context, { props = {}, alwaysProps = {} }: SuitePage): Record<string, string> | undefined {
+  const given = (alwaysProps["errors"] ?? props["errors"]) as Record<string, string> | undefined;
+  const bag = given?.[ctx.get("X-Inertia-Error-Bag")] as unknown;
+  return typeof bag === "object" && bag !== null ? (bag as Record<string, string>) : given;
 }
 
 /** As the suite's own server names a page without a component: `/form-helper/data` is `FormHelper/Data`. */
@@ -91,10 +99,10 @@ class Props {
     const { rescuedProps = [], scrollProps = {} } = this.data;
     if (rescuedProps.includes(name)) return deferred(failing, { rescue: true });
     const group = this.groupOf(name);
-    const given = props[name];
+    const given = valueAt(props, name);
     const value = typeof given === "function" ? (): unknown => given(props) : given;
     const scrolled = scrollProps[name];
-    if (scrolled !== undefined) return scroll(() => ({ ...(value as { data: unknown[] }), ...scrolled }));
+    if (scrolled !== undefined) return scrolling(value, scrolled);
     const late = group === undefined ? undefined : deferred(() => value, { group });
     return this.onceOf(name, this.mergeOf(name, late ?? value));
   }
@@ -123,6 +131,17 @@ class Props {
     const prop = value instanceof PropValue ? value.once(key) : once(() => value).once(key);
     return expiresAt === null ? prop : prop.until(Math.max(0.001, (expiresAt - Date.now()) / 1000));
   }
+}
+
+/** The value of a prop; a dot in its name leads to a member. */
+function valueAt(props: Table, name: string): unknown {
+  if (name in props) return props[name];
+  return name.split(".").reduce<unknown>((table, key) => (table as Table | undefined)?.[key], props);
+}
+
+/** The page of the list has the cursors in it; the name of the query parameter is an option. */
+function scrolling(value: unknown, { pageName, ...cursors }: ScrollPart): Prop<unknown> {
+  return scroll(() => ({ ...(value as { data: unknown[] }), ...cursors }), { pageName });
 }
 
 function propOf(value: unknown): Prop<unknown> {
