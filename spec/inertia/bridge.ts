@@ -9,8 +9,9 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { Any, Application, type Context, redirect, Reply, Route, Routes } from "@stagecraft/framework";
+import { Any, Application, type Context, provide, redirect, Reply, Route, Routes } from "@stagecraft/framework";
 import { type DocumentBody, external, Pages } from "@stagecraft/framework/pages";
+import { Uploads } from "@stagecraft/framework/uploads";
 import { SuitePrecognition } from "./suite-precognition.js";
 import { pageOf, type SuitePage } from "./suite-page.js";
 
@@ -142,6 +143,7 @@ await Application.create()
       Route.of(Any("/precognition/{*rest}"), answer).middleware(new SuitePrecognition(answer)),
     ]),
   )
+  .provide(provide(Uploads).useValue(new Uploads()))
   .pages(new Pages({ document: documentOf(checkout) }))
   .port(PORT)
   .build()

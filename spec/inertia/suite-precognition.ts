@@ -5,6 +5,7 @@
  */
 import type { Context, Middleware } from "@stagecraft/framework";
 import { precognitive } from "@stagecraft/framework/pages";
+import { UploadedFile } from "@stagecraft/framework/uploads";
 import type { Reply } from "../../lib/http/reply.js";
 import type { Next } from "../../lib/http/middleware.js";
 
@@ -24,13 +25,25 @@ export class SuitePrecognition implements Middleware {
 
   handle(ctx: Context, next: Next): unknown {
     const validate = async (value: unknown): Promise<{ readonly issues: readonly Issue[] }> => {
-      // The parser of the suite's server leaves a body alone that was read.
-      Object.assign(ctx.req, { body: value ?? {}, _body: true });
+      // The parsers of the suite's server leave a body alone that was read, and a form that is none.
+      Object.assign(ctx.req, { body: value ?? {}, files: filesOf(value), _body: true });
+      ctx.req.headers["content-type"] = "application/json";
       delete ctx.req.headers["precognition-validate-only"];
       return { issues: issuesOf(messagesOf(await this.answer(ctx))) };
     };
     return precognitive({ "~standard": { version: 1, vendor: "suite", validate } }).handle(ctx, next);
   }
+}
+
+/** The files of a form by their fields. */
+function filesOf(value: unknown): Readonly<Record<string, UploadedFile>> {
+  const fields = Object.entries((value ?? {}) as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(
+    fields.flatMap(([name, each]) => {
+      const file: unknown = Array.isArray(each) ? each[0] : each;
+      return file instanceof UploadedFile ? [[name, file]] : [];
+    }),
+  );
 }
 
 function messagesOf(answer: unknown): Messages {

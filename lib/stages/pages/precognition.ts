@@ -3,7 +3,8 @@
  * policy of the route; then the schema checks the fields, and the handler does not run.
  *
  * A route takes part with `precognitive(schema)` as its innermost middleware. Any other route refuses, because nothing could be checked
- * there without the effect of the handler. Uploads are not checked: the client leaves them out.
+ * there without the effect of the handler. The client leaves files out, unless it is told to send them (`validateFiles`): then the schema
+ * sees them as the handler would, and they are removed with the answer. That needs `Uploads` of `@stagecraft/framework/uploads`.
  *
  * @example
  * @links.create
@@ -18,6 +19,7 @@ import { StageLayer, type Middleware, type Next, type Run } from "../../http/mid
 import { refuse } from "../../http/refuse.js";
 import { Reply } from "../../http/reply.js";
 import type { Schema, SchemaIssue } from "../../http/schema.js";
+import { NO_UPLOADS } from "../../http/uploads.js";
 import { Varying } from "../../http/vary.js";
 
 /** In bytes, and in names. */
@@ -66,7 +68,8 @@ class Precognitive implements Middleware {
 function inputOf(ctx: Context): unknown {
   const { "content-type": type = "", "content-length": length, "transfer-encoding": coding } = ctx.incoming.headers;
   if (coding === undefined && (length === undefined || length === "0")) return ctx.search();
-  return /^application\/x-www-form-urlencoded\b/i.test(type) ? ctx.form() : ctx.json();
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return ctx.form();
+  return /^multipart\/form-data\b/i.test(type) && ctx.uploadReader !== NO_UPLOADS ? ctx.uploads() : ctx.json();
 }
 
 /** The names in the header; `undefined` without one. A `*` is one segment of a path. */

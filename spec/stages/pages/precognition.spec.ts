@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { z } from "zod";
 import { Application } from "../../../lib/app/application.js";
@@ -10,6 +13,10 @@ import { Maintenance } from "../../../lib/stages/maintenance.js";
 import { Pages } from "../../../lib/stages/pages/pages.js";
 import { precognitive } from "../../../lib/stages/pages/precognition.js";
 import { testApp } from "../../../lib/testing/test-app.js";
+import { provide } from "../../../lib/di/provide.js";
+import { UploadedFile, Uploads } from "../../../lib/entries/uploads.js";
+import { PNG } from "../../support/multipart.js";
+import { until } from "../../support/until.js";
 
 const NewLink = z.object({
   target: z.string().url("is no URL"),
@@ -143,5 +150,46 @@ describe("a precognition", () => {
     expect([response.status, await response.text()]).to.deep.equal([200, "done"]);
     expect(response.headers.get("precognition")).to.equal(null);
     expect(response.headers.get("vary")).to.equal("Precognition, X-Inertia");
+  });
+});
+
+function formOf(slug: string, content: Buffer | string): FormData {
+  const fields = new FormData();
+  fields.append("slug", slug);
+  fields.append("picture", new Blob([new Uint8Array(Buffer.from(content))], { type: "image/png" }), "a.png");
+  return fields;
+}
+
+describe("a precognition with a file", () => {
+  const NewPicture = z.object({
+    slug: z.string().min(3, "is too short"),
+    picture: z.instanceof(UploadedFile).refine((file) => file.hasType("image/png"), "is no picture"),
+  });
+  const pictures = (): ReturnType<typeof application> =>
+    application().routes(new Routes([Route.post("/pictures", () => "done").middleware(precognitive(NewPicture))]));
+
+  it("checks what the handler would see of it, and leaves nothing of it", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "precognition-"));
+    await using app = await testApp(pictures(), provide(Uploads).useValue(new Uploads({ directory })));
+
+    const valid = await app.post("/pictures", { headers: ASK, body: formOf("abc", PNG) });
+    const invalid = await app.post("/pictures", { headers: ASK, body: formOf("a", "<script>") });
+
+    expect(valid.status).to.equal(204);
+    expect(invalid.status).to.equal(422);
+    expect((await invalid.json<{ errors: unknown }>()).errors).to.deep.equal({
+      slug: ["is too short"],
+      picture: ["is no picture"],
+    });
+    await until(() => readdirSync(directory, { recursive: true, withFileTypes: true }).every((each) => !each.isFile()));
+    rmSync(directory, { recursive: true });
+  });
+
+  it("is a 415 in an application that reads no files", async () => {
+    await using app = await testApp(pictures());
+
+    const response = await app.post("/pictures", { headers: ASK, body: formOf("abc", PNG) });
+
+    expect([response.status, response.headers.get("precognition")]).to.deep.equal([415, "true"]);
   });
 });
