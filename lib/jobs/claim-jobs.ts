@@ -66,7 +66,9 @@ function pick({ dialect, now }: JobSql, { queues = [], limit }: ClaimRequest, co
   const ofQueues = queues.length === 0 ? "" : `AND queue IN ${binds(queues.length)}`;
   // Without the index a sort would lock every candidate.
   const index = dialect === "mysql" ? "FORCE INDEX (framework_jobs_turn)" : "";
-  const picked = `SELECT ${columns} FROM framework_jobs ${index} WHERE worker IS NULL AND due <= ${now} ${ofQueues} ORDER BY priority, due, id LIMIT ${literal(limit)}`;
+  // PostgreSQL would read the clock for each row, and so could not look the time up in the index.
+  const time = dialect === "postgres" ? `(SELECT ${now})` : now;
+  const picked = `SELECT ${columns} FROM framework_jobs ${index} WHERE worker IS NULL AND due <= ${time} ${ofQueues} ORDER BY priority, due, id LIMIT ${literal(limit)}`;
   return { picked, queues };
 }
 
