@@ -47,7 +47,21 @@ export function openHandle(file: string, readOnly: boolean): SqliteHandle {
 function builtIn(): Engine | undefined {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 22 || (major === 22 && minor < 16) || major === 23) return undefined;
-  return process.getBuiltinModule("node:sqlite") as Engine | undefined;
+  return withoutWarning(() => process.getBuiltinModule("node:sqlite")) as Engine | undefined;
+}
+
+/**
+ * Node 22 and 24 write a warning to standard error when they load the module, because its interface may change. The framework uses a small
+ * part of it, which its specs try on every version, and a release build writes only JSON lines there.
+ */
+function withoutWarning<T>(load: () => T): T {
+  const warn = Reflect.get(process, "emitWarning");
+  process.emitWarning = () => {};
+  try {
+    return load();
+  } finally {
+    process.emitWarning = warn;
+  }
 }
 
 function optionalPackage(): Engine {
