@@ -5,6 +5,10 @@ Called with a folder, an access key of the form account:user, and a secret key. 
 import os
 import sys
 
+# One thread alone writes and reads files. With more, a read that coincides with the cleaning after a write finds no file: where each object
+# is on several disks, as in an installation, the proxy then asks the next one.
+os.environ["EVENTLET_THREADPOOL_SIZE"] = "0"
+
 import eventlet
 
 eventlet.monkey_patch()
