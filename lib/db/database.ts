@@ -27,13 +27,12 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
-import { currentWorkScope } from "../lifecycle/work-scope.js";
-import { DatabaseDriver, type DriverResult, type DriverStatement } from "./driver.js";
+import type { AtOnce } from "./at-once.js";
+import { DatabaseDriver, type DriverResult } from "./driver.js";
 import { type BuiltStatement, queryBuilder, rawStatement } from "./kysely.js";
-import { isLost } from "./database-error.js";
+import { queryAlone } from "./lone-query.js";
 import type { Migration, MigrationSource } from "./migration.js";
 import { Migrator } from "./migrator.js";
-import { giveBack } from "./root-transaction.js";
 import { Statements } from "./statements.js";
 import { standaloneHost } from "./standalone-host.js";
 import type { TransactionRun } from "./transaction-level.js";
@@ -195,34 +194,9 @@ export abstract class Database<Tables> extends Subsystem {
     };
   }
 
-  private execute(statement: BuiltStatement): Promise<DriverResult> {
+  private execute(statement: BuiltStatement): AtOnce<DriverResult> {
     const level = this.transactions.level();
-    return level === undefined ? this.alone(statement) : level.query(statement);
-  }
-
-  /** Outside of a transaction: on any connection. */
-  private async alone({ sql, parameters, isRead }: BuiltStatement): Promise<DriverResult> {
-    const statements = this.ready();
-    const signal = currentWorkScope()?.signal;
-    const statement: DriverStatement = { sql, parameters, isRead, signal };
-    const connection = await this.connect(isRead, signal);
-    let broken: unknown;
-    try {
-      return await statements.query(connection, statement);
-    } catch (error) {
-      broken = isLost(error) ? error : undefined;
-      throw error;
-    } finally {
-      giveBack(connection, broken);
-    }
-  }
-
-  private async connect(readOnly: boolean, signal: AbortSignal | undefined) {
-    try {
-      return await this.ready().driver.connect({ readOnly, signal });
-    } catch (error) {
-      throw this.ready().errorOf(error, signal);
-    }
+    return level === undefined ? queryAlone(this.ready(), statement) : level.query(statement);
   }
 
   /** Outside of an application, as in a script, `prepare` is not called. */

@@ -9,6 +9,7 @@
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")));
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
+import type { AtOnce } from "./at-once.js";
 
 /** The SQL that Kysely writes for the engine. */
 export type DatabaseDialect = "sqlite" | "postgres" | "mysql";
@@ -97,7 +98,8 @@ export interface DriverConnection {
    */
   readonly transactionStatus: TransactionStatus;
 
-  query(statement: DriverStatement): Promise<DriverResult>;
+  /** A driver that answers in the same call returns the result, and throws the failure, instead of a promise. */
+  query(statement: DriverStatement): AtOnce<DriverResult>;
 
   /** The rows in portions, read while the engine makes them. Absent where the driver cannot. */
   stream?(statement: DriverStatement, portion: number): AsyncIterable<DriverResult>;
@@ -157,8 +159,8 @@ export abstract class DatabaseDriver {
   /** Resolves if the engine answers. */
   abstract probe(signal: AbortSignal): Promise<void>;
 
-  /** Waits for a free connection: bounded in time and in the number of callers that wait. */
-  abstract connect(options: ConnectOptions): Promise<DriverConnection>;
+  /** A free connection, or a promise of the next one: bounded in time and in the number of callers that wait. */
+  abstract connect(options: ConnectOptions): AtOnce<DriverConnection>;
 
   /** Reads an error of this driver's connections. Any other value is `other`. */
   abstract failure(error: unknown): DriverFailure;

@@ -9,6 +9,7 @@ import type * as KyselyPackage from "kysely";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, Kysely, KyselyPlugin, QueryResult } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
+import type { AtOnce } from "./at-once.js";
 import type { DatabaseDialect, DriverResult } from "./driver.js";
 
 // 0.28.17 closed the last known injection of 0.28. 0.29 needs Node 22.
@@ -34,7 +35,7 @@ export interface BuiltStatement {
 }
 
 export interface StatementSink {
-  execute(statement: BuiltStatement): Promise<DriverResult>;
+  execute(statement: BuiltStatement): AtOnce<DriverResult>;
   stream(statement: BuiltStatement, portion: number): AsyncIterable<DriverResult>;
 }
 
@@ -44,11 +45,11 @@ export function queryBuilder<Tables>(
   sink: StatementSink,
   plugins: readonly KyselyPlugin[],
 ): Kysely<Tables> {
-  const driver = new SinkDriver(new SinkConnection(sink));
-  return new kysely.Kysely<Tables>({
-    dialect: { ...PARTS[dialect], createDriver: () => driver },
-    plugins: [...plugins],
-  });
+  const connection = new SinkConnection(sink);
+  const driver = new SinkDriver(connection);
+  const parts: Dialect = { ...PARTS[dialect], createDriver: () => driver };
+  const executor = new SinkExecutor(parts, driver, connection, plugins);
+  return new kysely.Kysely<Tables>({ config: { dialect: parts }, dialect: parts, driver, executor });
 }
 
 type Parts = Omit<Dialect, "createDriver">;
@@ -101,6 +102,26 @@ class SinkDriver implements Driver {
   }
   async commitTransaction(): Promise<void> {}
   async rollbackTransaction(): Promise<void> {}
+}
+
+/**
+ * Kysely takes a connection for each statement, which makes six promises. The sink chooses the connection itself, so a statement goes
+ * straight to it. Where plugins change the result, Kysely's own way stays.
+ */
+class SinkExecutor extends kysely.DefaultQueryExecutor {
+  constructor(
+    dialect: Dialect,
+    driver: Driver,
+    private readonly connection: DatabaseConnection,
+    plugins: readonly KyselyPlugin[],
+  ) {
+    const provider = new kysely.DefaultConnectionProvider(driver);
+    super(dialect.createQueryCompiler(), dialect.createAdapter(), provider, [...plugins]);
+  }
+
+  override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.plugins.length === 0 ? this.connection.executeQuery(query) : super.executeQuery(query);
+  }
 }
 
 function resultOf<R>({ rows, affected, changed, insertId }: DriverResult): QueryResult<R> {

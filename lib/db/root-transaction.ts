@@ -117,8 +117,7 @@ export class RootTransaction {
   }
 
   private async send(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
-    const { signal } = this;
-    const running = this.statements.query(this.connection, signal === undefined ? statement : { ...statement, signal });
+    const running = this.start(statement);
     this.running = running;
     try {
       return await running;
@@ -128,6 +127,11 @@ export class RootTransaction {
     } finally {
       if (this.running === running) this.running = undefined;
     }
+  }
+
+  private async start(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
+    const { signal } = this;
+    return this.statements.query(this.connection, signal === undefined ? statement : { ...statement, signal });
   }
 
   /** The statement that the function did not wait for. */

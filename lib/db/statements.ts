@@ -5,6 +5,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { tracing } from "../tracing/tracing.js";
+import { type AtOnce, followed } from "./at-once.js";
 import { databaseError } from "./database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
 import type { StatementOperation } from "./kysely.js";
@@ -27,20 +28,21 @@ export class Statements {
   }
 
   /** Reports `work` as one operation. `sql` has placeholders. */
-  report<T>(operation: Operation, sql: string | undefined, work: () => Promise<T>): Promise<T> {
+  report<T>(operation: Operation, sql: string | undefined, work: () => T): T {
     return this.operations.run(operation, work, sql === undefined ? undefined : { statement: sql });
   }
 
   /** @throws DatabaseError, or the reason of the signal */
-  async query(connection: DriverConnection, statement: DriverStatement): Promise<DriverResult> {
+  query(connection: DriverConnection, statement: DriverStatement): AtOnce<DriverResult> {
     const began = this.host.clock.monotonic();
-    try {
-      return await connection.query(statement);
-    } catch (error) {
-      throw this.errorOf(error, statement.signal, statement.sql);
-    } finally {
-      this.warnIfSlow(began, statement.sql);
-    }
+    return followed(
+      () => connection.query(statement),
+      () => this.warnIfSlow(began, statement.sql),
+      (error) => {
+        this.warnIfSlow(began, statement.sql);
+        return this.errorOf(error, statement.signal, statement.sql);
+      },
+    );
   }
 
   /** What the application gets for an error of the driver. Errors of the framework and reasons of a signal pass as they are. */

@@ -99,6 +99,11 @@ export abstract class Exchange extends Answer {
     return this.controller.signal;
   }
 
+  /** @throws the reason of the signal, if it is aborted @internal */
+  throwIfAborted(): void {
+    if (this.abortReason !== undefined) throw this.abortReason;
+  }
+
   /** @internal */
   abort(reason: Error): void {
     if (this.phase !== "over") this.stopHandler(reason);

@@ -2,6 +2,7 @@
  * The handles of one file that are used by one caller at a time: one writer, or some readers. A caller waits for a free handle, bounded in
  * time and in the number of callers.
  */
+import type { AtOnce } from "../db/at-once.js";
 import type { PoolFigures } from "../db/pool-report.js";
 import { type Clock, type Timer } from "../runtime/clock.js";
 
@@ -38,11 +39,10 @@ export class HandlePool<T extends { close(): void }> {
     private readonly changed: () => void,
   ) {}
 
-  /** Rejects with `NoHandle`, the reason of the signal, or the failure of `make`. */
-  async take(signal: AbortSignal | undefined): Promise<T> {
+  /** A free handle, or a promise of the next one. Fails with `NoHandle`, the reason of the signal, or the failure of `make`. */
+  take(options: { readonly signal?: AbortSignal | undefined }): AtOnce<T> {
     if (this.isClosed) throw new NoHandle("the database is stopped");
-    signal?.throwIfAborted();
-    return this.takeNow() ?? this.wait(signal);
+    return this.takeNow() ?? this.wait(options.signal);
   }
 
   /** A free handle, or a new one; `undefined` if all are in use. @throws what `make` throws */
@@ -97,6 +97,7 @@ export class HandlePool<T extends { close(): void }> {
 
   private wait(signal: AbortSignal | undefined): Promise<T> {
     const { maxWaiting, waitMs } = this.limits;
+    signal?.throwIfAborted();
     if (this.waiting.size >= maxWaiting) throw new NoHandle(`${maxWaiting} callers wait already`);
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined = undefined;

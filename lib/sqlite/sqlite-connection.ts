@@ -1,10 +1,12 @@
 /**
- * A handle of SQLite in the hands of one caller. Statements run at once and cannot be cancelled: the signal is read before a statement,
- * and ends the wait for a lock.
+ * A handle of SQLite in the hands of one caller. Statements run at once and cannot be cancelled: the signal ends the wait for a lock, and
+ * is read before each statement of a transaction.
  */
+import type { AtOnce } from "../db/at-once.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../db/driver.js";
 import type { Clock } from "../runtime/clock.js";
 import { untilUnlocked } from "./lock-wait.js";
+import { isBusy } from "./sqlite-failure.js";
 import type { SqliteFile } from "./sqlite-handle.js";
 
 /** Where the connection goes when its user has done. */
@@ -27,13 +29,20 @@ export class SqliteConnection implements DriverConnection {
     return this.file.isInTransaction ? "open" : "none";
   }
 
-  async query({ sql, parameters, signal }: DriverStatement): Promise<DriverResult> {
+  /** Answers at once, unless another process holds a lock. */
+  query(statement: DriverStatement): AtOnce<DriverResult> {
     const { file } = this;
+    const { sql, parameters } = statement;
     if (file.isInTransaction) {
-      signal?.throwIfAborted();
+      statement.signal?.throwIfAborted();
       return file.run(sql, parameters);
     }
-    return this.unlocked(() => file.run(sql, parameters), signal);
+    try {
+      return file.run(sql, parameters);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      return this.unlocked(() => file.run(sql, parameters), statement.signal);
+    }
   }
 
   /** A transaction that may write takes the write lock now: a later attempt to take it would fail at once where another one wrote. */

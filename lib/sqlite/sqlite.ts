@@ -14,6 +14,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import type { AtOnce } from "../db/at-once.js";
 import {
   type ConnectOptions,
   DatabaseDriver,
@@ -146,9 +147,9 @@ class SqliteDriver extends DatabaseDriver {
     }
   }
 
-  override async connect({ readOnly, signal }: ConnectOptions): Promise<DriverConnection> {
+  override connect(options: ConnectOptions): AtOnce<DriverConnection> {
     if (this.pools === undefined) throw new NoHandle("the database is not started");
-    return (readOnly ? this.pools.readers : this.pools.writer).take(signal);
+    return (options.readOnly ? this.pools.readers : this.pools.writer).take(options);
   }
 
   override failure(error: unknown): DriverFailure {

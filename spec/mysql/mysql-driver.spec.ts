@@ -39,7 +39,7 @@ describe("the MySQL driver", () => {
     return driver;
   }
 
-  function connect(options?: Omit<MysqlOptions, "url">): Promise<DriverConnection> {
+  async function connect(options?: Omit<MysqlOptions, "url">): Promise<DriverConnection> {
     return driverWith(options).connect({ readOnly: false });
   }
 
@@ -279,7 +279,11 @@ describe("the MySQL driver", () => {
   });
 });
 
-function run(connection: DriverConnection, sql: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
+async function run(
+  connection: DriverConnection,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<DriverResult> {
   return connection.query({ sql, parameters, isRead: false });
 }
 

@@ -34,7 +34,7 @@ describe("the MySQL driver, when something fails,", () => {
     return driver;
   }
 
-  function connect(options?: Partial<MysqlOptions>): Promise<DriverConnection> {
+  async function connect(options?: Partial<MysqlOptions>): Promise<DriverConnection> {
     return driverWith(options).connect({ readOnly: false });
   }
 
@@ -123,7 +123,7 @@ describe("the MySQL driver, when something fails,", () => {
 
   it("survives the death of the server: a read fails, a write is unknown, a commit is lost, and then it connects again", async () => {
     const driver = driverWith();
-    const [reader, writer, committer] = await Promise.all([1, 2, 3].map(() => driver.connect({ readOnly: false })));
+    const [reader, writer, committer] = await Promise.all([1, 2, 3].map(() => connectionOf(driver)));
     if (reader === undefined || writer === undefined || committer === undefined)
       throw new Error("three were asked for");
     await committer.begin({ readOnly: false });
@@ -137,7 +137,7 @@ describe("the MySQL driver, when something fails,", () => {
     expect(await written).to.be.instanceOf(UnknownOutcomeError);
     expect(driver.failure(await rejectionOf(committer.commit())).kind).to.equal("connection");
     for (const each of [reader, writer, committer]) each.release();
-    const failure = driver.failure(await rejectionOf(driver.connect({ readOnly: false })));
+    const failure = driver.failure(await rejectionOf(connectionOf(driver)));
     expect(failure.text).to.equal(`cannot connect to 127.0.0.1:${server.port}/shop: ECONNREFUSED`);
 
     await server.restart();
@@ -210,7 +210,11 @@ describe("the MySQL driver, when something fails,", () => {
   });
 });
 
-function run(
+async function connectionOf(driver: DatabaseDriver): Promise<DriverConnection> {
+  return driver.connect({ readOnly: false });
+}
+
+async function run(
   connection: DriverConnection,
   sql: string,
   { isRead = false, signal }: { isRead?: boolean; signal?: AbortSignal } = {},

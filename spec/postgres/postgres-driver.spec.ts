@@ -343,7 +343,11 @@ describe("the PostgreSQL driver", () => {
   });
 });
 
-function run(connection: DriverConnection, sql: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
+async function run(
+  connection: DriverConnection,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<DriverResult> {
   return connection.query({ sql, parameters, isRead: false });
 }
 

@@ -40,7 +40,7 @@ describe("the PostgreSQL driver, when something fails,", () => {
     return driver;
   }
 
-  function connect(options?: Partial<PostgresOptions>): Promise<DriverConnection> {
+  async function connect(options?: Partial<PostgresOptions>): Promise<DriverConnection> {
     return driverWith(options).connect({ readOnly: false });
   }
 
@@ -126,7 +126,7 @@ describe("the PostgreSQL driver, when something fails,", () => {
       await using front = await Front.before(server.port);
       const driver = driverWith({ url: server.url.replace(String(server.port), String(front.port)), pool: { max: 6 } });
       const ending = new AbortController();
-      const connections = await Promise.all(Array.from({ length: 6 }, () => driver.connect({ readOnly: false })));
+      const connections = await Promise.all(Array.from({ length: 6 }, () => connectionOf(driver)));
       const sleep = "select pg_sleep(40)";
       const failed = connections.map((each) => rejectionOf(run(each, sleep, { isRead: true, signal: ending.signal })));
       await until(async () => (await server.run(ACTIVE + ` and query = '${sleep}'`)).length === 6);
@@ -229,7 +229,7 @@ describe("the PostgreSQL driver, when something fails,", () => {
       expect(await written).to.be.instanceOf(UnknownOutcomeError);
       expect(driver.failure(await rejectionOf(committer.commit())).kind).to.equal("connection");
       for (const each of [reader, writer, committer]) each.release();
-      const failure = driver.failure(await rejectionOf(driver.connect({ readOnly: false })));
+      const failure = driver.failure(await rejectionOf(connectionOf(driver)));
       expect(failure.text).to.equal(`cannot connect to 127.0.0.1:${server.port}/shop: ECONNREFUSED`);
 
       await server.restart();
@@ -291,7 +291,7 @@ describe("the PostgreSQL driver, when something fails,", () => {
       const others = driverWith({ pool: { max: 11 } });
       const mine = driverWith({ pool: { max: 5, waitMs: 2000 } });
       const held = await mine.connect({ readOnly: false });
-      const taken = await Promise.all(Array.from({ length: 11 }, () => others.connect({ readOnly: false })));
+      const taken = await Promise.all(Array.from({ length: 11 }, () => connectionOf(others)));
 
       const waiting = mine.connect({ readOnly: false });
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -310,7 +310,7 @@ describe("the PostgreSQL driver, when something fails,", () => {
     const outer = await driver.connect({ readOnly: false });
     await outer.begin({ readOnly: false });
 
-    const failure = driver.failure(await rejectionOf(driver.connect({ readOnly: false })));
+    const failure = driver.failure(await rejectionOf(connectionOf(driver)));
     await outer.rollback();
     outer.release();
 
@@ -378,7 +378,11 @@ describe("the URL of a PostgreSQL server", () => {
   });
 });
 
-function run(
+async function connectionOf(driver: DatabaseDriver): Promise<DriverConnection> {
+  return driver.connect({ readOnly: false });
+}
+
+async function run(
   connection: DriverConnection,
   sql: string,
   {
