@@ -23,8 +23,14 @@ export const linksIndex = contract("links/index", {
   overview: shape.optional(shape.object({ stages: shape.array(shape.string), line: shape.string })),
 });
 
+export const mostVisited = contract("links/most-visited", {
+  links: shape.array(shape.object({ slug: shape.string, target: shape.string, visits: shape.number })),
+});
+
 export const linksShow = contract("links/show", {
   link,
+  /** The path of its picture. */
+  picture: shape.optional(shape.string),
   /** The visits of each of the last days. */
   clicks: shape.optional(shape.array(day)),
 });
@@ -48,6 +54,7 @@ export const errorsShow = contract("errors/show", { status: shape.number });
 
 export const contracts = new PageContracts().register(
   linksIndex,
+  mostVisited,
   linksShow,
   signInPage,
   signUpPage,

@@ -8,6 +8,7 @@ import { listedFor, ListQuery, pageOf, sliceOf } from "./link-list.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
+import { Logos } from "./logos.js";
 import { freshSlug, NewLink } from "./new-link.js";
 import { Overview } from "./overview/overview.js";
 import { sent } from "./sent.js";
@@ -17,6 +18,7 @@ import { sent } from "./sent.js";
 export class HomeController {
   constructor(
     private readonly store: LinkStore,
+    private readonly pictures: Logos,
     private readonly overview: Overview,
     private readonly events: Events,
   ) {}
@@ -45,6 +47,7 @@ export class HomeController {
     if (link === undefined) throw new NotFoundError(`no link ${slug}`);
     return page(linksShow, {
       link: listedFor(await visitorOf(ctx), link),
+      picture: await this.pictures.pathOf(link),
       clicks: deferred(() => this.store.visitsByDay(slug)),
     });
   }

@@ -13,8 +13,8 @@ export const home = routes("home", "/", {
   about: Get("/about"),
 });
 
-/** The ten most visited links, as JSON. */
-export const mostVisited = Get("/api/most-visited", "most-visited");
+/** The ten most visited links: a page, and the same as JSON. */
+export const ranking = routes("ranking", "/", { page: Get("/most-visited"), list: Get("/api/most-visited") });
 
 /** The picture of a link. */
 export const logos = routes("logos", "/links/{slug}/logo", { show: Get("/"), store: Post("/") });

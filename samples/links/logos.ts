@@ -4,6 +4,7 @@ import {
   Injectable,
   NotFoundError,
   On,
+  PayloadTooLargeError,
   redirect,
   Reply,
   ValidationError,
@@ -44,6 +45,12 @@ export class Logos {
     return Reply.of(body, file.type).header("Cache-Control", "public, max-age=60");
   }
 
+  /** The path of the picture. A new picture has a new path, so that a browser does not show the old one. */
+  async pathOf(link: Link): Promise<string | undefined> {
+    const file = await this.storage.stat(keyOf(link));
+    return file && `${logos.show.url(link.slug)}?version=${file.modified.getTime()}`;
+  }
+
   @On(linkRemoved)
   async remove(link: Link): Promise<void> {
     await this.storage.delete(keyOf(link));
@@ -81,6 +88,7 @@ export class LogosController {
       return again;
     } catch (error) {
       if (error instanceof ValidationError) return again.withErrors(error);
+      if (error instanceof PayloadTooLargeError) return again.withErrors({ logo: "at most 256 KiB" });
       throw error;
     }
   }

@@ -1,8 +1,10 @@
 import { Cache, Controller, Injectable, On } from "@stagecraft/framework";
 import { cacheKey } from "@stagecraft/framework/cache";
+import { page } from "@stagecraft/framework/pages";
+import { mostVisited } from "./contracts.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore, type Link } from "./link-store.js";
-import { mostVisited } from "./links.routes.js";
+import { ranking } from "./links.routes.js";
 
 const MOST = 10;
 const FRESH_MS = 5000;
@@ -37,12 +39,17 @@ export class Ranking {
   }
 }
 
-@Controller()
+@Controller(ranking)
 export class RankingController {
-  constructor(private readonly ranking: Ranking) {}
+  constructor(private readonly cached: Ranking) {}
 
-  @mostVisited
-  async show() {
-    return { links: await this.ranking.top() };
+  @ranking.page
+  async page() {
+    return page(mostVisited, { links: await this.cached.top() }).head({ description: "The most visited links." });
+  }
+
+  @ranking.list
+  async list() {
+    return { links: await this.cached.top() };
   }
 }

@@ -18,6 +18,8 @@ import { SAMPLE_JOURNEYS } from "../support/sample-journeys.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 
 const KEY = "the-key-of-the-spec";
+/** One pixel, as a PNG in base64. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const TARGET = "https://example.com/a?b=<c>&d";
 
 /** A busy machine takes longer for a page than a server may. */
@@ -112,6 +114,24 @@ describe("In a browser, samples/links", function () {
 
     expect(await ada.page.textContent("#all")).to.equal("3 links");
     expect(ada.documents).to.deep.equal(["/"]);
+  });
+
+  it("gives a picture to a link, and says at the field what is no picture", async () => {
+    await using ada = await visitor();
+    const { page } = ada;
+    await ada.signUp("painter");
+    await ada.shorten(TARGET, "pictured");
+    await page.click("[aria-label='Details of pictured']");
+
+    await page.setInputFiles("input[type=file]", logo("<script>"));
+    await page.click("text=Upload");
+    expect(await ada.faults()).to.deep.equal({ logo: "a PNG, JPEG, GIF or WebP picture" });
+    await page.setInputFiles("input[type=file]", logo(Buffer.from(PIXEL, "base64")));
+    await page.click("text=Upload");
+    await ada.says("The link pictured has a picture.");
+
+    await page.waitForFunction(() => (document.querySelector<HTMLImageElement>("img.picture")?.naturalWidth ?? 0) > 0);
+    expect(ada.documents).to.deep.equal(["/account/sign-up"]);
   });
 
   it("asks people to sign in again when the server has ended their session", async () => {
@@ -294,6 +314,8 @@ describe("In a browser, samples/links", function () {
     await page.waitForSelector("figure.chart");
     await page.click("summary");
     await look();
+    await ada.open("/most-visited");
+    await look();
     await ada.open("/admin");
     await ada.enter({ key: KEY });
     await page.click("main form button");
@@ -305,6 +327,10 @@ describe("In a browser, samples/links", function () {
     expect(found).to.deep.equal([]);
   });
 });
+
+function logo(content: string | Buffer) {
+  return { name: "logo.png", mimeType: "image/png", buffer: Buffer.from(content) };
+}
 
 /** The answer of another server: as if the server had been replaced by one with new assets. */
 async function answeredBy(other: string, own: string, route: Intercepted): Promise<void> {

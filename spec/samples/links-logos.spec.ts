@@ -2,11 +2,12 @@
 import { testApp, type TestApp, type TestClient } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { linksApplication } from "../../samples/links/application.js";
-import { home, logos, mostVisited, visit } from "../../samples/links/links.routes.js";
+import { home, logos, ranking, visit } from "../../samples/links/links.routes.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { LinkStore } from "../../samples/links/link-store.js";
 import { until } from "../support/until.js";
 import { PNG } from "../support/multipart.js";
+import { pageIn } from "../support/page-visit.js";
 
 const TARGET = "https://example.com/";
 
@@ -23,14 +24,14 @@ function counted(app: TestApp, visits: number): Promise<void> {
   return until(async () => (await app.resolve(LinkStore).totals()).visits >= visits);
 }
 
-async function ranking(client: TestClient): Promise<readonly (readonly [string, number])[]> {
-  const { links } = (await (await client.get(mostVisited.url())).json()) as {
+async function ranked(client: TestClient): Promise<readonly (readonly [string, number])[]> {
+  const { links } = (await (await client.get(ranking.list.url())).json()) as {
     links: readonly { slug: string; visits: number }[];
   };
   return links.map(({ slug, visits }) => [slug, visits]);
 }
 
-function picture(content: string | Buffer, type = "image/png"): FormData {
+function pictureOf(content: string | Buffer, type = "image/png"): FormData {
   const form = new FormData();
   form.append("logo", new Blob([new Uint8Array(Buffer.from(content))], { type }), "logo.png");
   return form;
@@ -43,10 +44,10 @@ describe("the ranking of links", () => {
     await app.get(visit.url("two"));
     await counted(app, 1);
 
-    const first = await ranking(app);
+    const first = await ranked(app);
     await app.get(visit.url("one"));
     await counted(app, 2);
-    const second = await ranking(app);
+    const second = await ranked(app);
     await ada.post(home.remove.url("two"));
 
     expect(first).to.deep.equal([
@@ -54,7 +55,19 @@ describe("the ranking of links", () => {
       ["one", 0],
     ]);
     expect(second).to.deep.equal(first);
-    expect(await ranking(app)).to.deep.equal([["one", 1]]);
+    expect(await ranked(app)).to.deep.equal([["one", 1]]);
+  });
+
+  it("is a page too", async () => {
+    await using app = await started();
+    await withLinks(app, "one");
+
+    const { component, props } = pageIn(await (await app.get(ranking.page.url())).text());
+
+    expect([component, props["links"]]).to.deep.equal([
+      "links/most-visited",
+      [{ slug: "one", target: TARGET, visits: 0 }],
+    ]);
   });
 });
 
@@ -63,24 +76,31 @@ describe("the picture of a link", () => {
     await using app = await started();
     const ada = await withLinks(app, "mine");
 
-    const answer = await ada.post(logos.store.url("mine"), { body: picture(PNG, "text/html") });
-    const shown = await app.get(logos.show.url("mine"));
+    const answer = await ada.post(logos.store.url("mine"), { body: pictureOf(PNG, "text/html") });
+    const { picture } = pageIn(await (await app.get(home.show.url("mine"))).text()).props;
+    const shown = await app.get(String(picture));
 
+    expect(picture).to.match(/^\/links\/mine\/logo\?version=\d+$/);
     expect([answer.status, answer.headers.get("location")]).to.deep.equal([303, home.show.url("mine")]);
     expect(shown.headers.get("content-type")).to.equal("image/png");
     expect(shown.headers.get("x-content-type-options")).to.equal("nosniff");
     expect(Buffer.from(await shown.arrayBuffer())).to.deep.equal(PNG);
   });
 
-  it("is refused from others, as a page, and above 256 KiB", async () => {
+  it("is refused from others, and with an error at its field as a page and above 256 KiB", async () => {
     await using app = await started();
     const ada = await withLinks(app, "mine");
     const eve = await app.withSession({ account: "eve" });
 
-    expect((await eve.post(logos.store.url("mine"), { body: picture(PNG) })).status).to.equal(404);
-    expect((await ada.post(logos.store.url("mine"), { body: picture("<script>") })).status).to.equal(303);
-    const large = picture(Buffer.concat([PNG, Buffer.alloc(262_144)]));
-    expect((await ada.post(logos.store.url("mine"), { body: large })).status).to.equal(413);
+    expect((await eve.post(logos.store.url("mine"), { body: pictureOf(PNG) })).status).to.equal(404);
+    const refused = async (body: FormData) => {
+      const { status, headers } = await ada.post(logos.store.url("mine"), { body });
+      expect([status, headers.get("location")]).to.deep.equal([303, home.show.url("mine")]);
+      return pageIn(await (await ada.get(home.show.url("mine"))).text()).props["errors"];
+    };
+    expect(await refused(pictureOf("<script>"))).to.deep.equal({ logo: "a PNG, JPEG, GIF or WebP picture" });
+    const large = pictureOf(Buffer.concat([PNG, Buffer.alloc(262_144)]));
+    expect(await refused(large)).to.deep.equal({ logo: "at most 256 KiB" });
 
     expect((await app.get(logos.show.url("mine"))).status).to.equal(404);
   });
@@ -88,7 +108,7 @@ describe("the picture of a link", () => {
   it("goes with its link", async () => {
     await using app = await started();
     const ada = await withLinks(app, "mine");
-    await ada.post(logos.store.url("mine"), { body: picture(PNG) });
+    await ada.post(logos.store.url("mine"), { body: pictureOf(PNG) });
     await ada.post(home.remove.url("mine"));
     await withLinks(app, "mine");
 

@@ -35,6 +35,7 @@ export function Layout({ children }: { readonly children?: ReactNode }) {
       <footer className="foot">
         <p>A sample of Stagecraft.</p>
         <nav aria-label="More">
+          <Link href="/most-visited">Most visited</Link>
           <Link href="/admin">For operators</Link>
         </nav>
       </footer>

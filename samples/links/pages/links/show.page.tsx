@@ -5,11 +5,11 @@ import type { PropsOf } from "@stagecraft/framework/pages";
 import type { linksShow } from "../../contracts.js";
 import { Chart, ChartSkeleton } from "../parts/chart.js";
 import { CopyButton } from "../parts/copy-button.js";
-import { PostButton } from "../parts/form.js";
+import { Field, FieldsForm, PostButton } from "../parts/form.js";
 
 const DATE = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
-export function Page({ link, clicks }: PropsOf<typeof linksShow>) {
+export function Page({ link, picture, clicks }: PropsOf<typeof linksShow>) {
   const { slug, target, visits, createdAt, isOwn } = link;
   const { host } = usePage().props;
   return (
@@ -19,6 +19,7 @@ export function Page({ link, clicks }: PropsOf<typeof linksShow>) {
         <Link href="/">All links</Link>
       </nav>
       <section className="card link-head">
+        {picture !== undefined && <img className="picture" src={picture} alt="" />}
         <h1>
           <span className="host">{host}/to/</span>
           {slug}
@@ -54,6 +55,7 @@ export function Page({ link, clicks }: PropsOf<typeof linksShow>) {
           {() => <Chart days={clicks ?? []} />}
         </Deferred>
       </section>
+      {isOwn && <NewPicture slug={slug} />}
       {isOwn && <Removal slug={slug} />}
     </>
   );
@@ -77,6 +79,26 @@ function Refresh() {
     >
       Refresh
     </button>
+  );
+}
+
+function NewPicture({ slug }: { readonly slug: string }) {
+  return (
+    <section className="card" aria-labelledby="picture">
+      <h2 id="picture">Picture</h2>
+      <FieldsForm action={`/links/${slug}/logo`} submit="Upload" className="new-picture" hasFiles>
+        {({ errors }) => (
+          <Field
+            name="logo"
+            label="A PNG, JPEG, GIF or WebP file of at most 256 KiB"
+            type="file"
+            accept="image/png,image/jpeg,image/gif,image/webp"
+            required
+            error={errors["logo"]}
+          />
+        )}
+      </FieldsForm>
+    </section>
   );
 }
 

@@ -17,6 +17,8 @@ interface FieldsProps {
   /** The label of the button. */
   readonly submit: string;
   readonly className?: string;
+  /** For a browser without scripts, which must be told. */
+  readonly hasFiles?: boolean;
   readonly children: (form: FieldsState) => ReactNode;
 }
 
@@ -24,7 +26,7 @@ interface FieldsProps {
 const PAUSE_MS = 300;
 
 /** A form with fields. After a refusal the first wrong field has the focus; after success the form is empty again. */
-export function FieldsForm({ action, submit, className = "stack", children }: FieldsProps) {
+export function FieldsForm({ action, submit, className = "stack", hasFiles = false, children }: FieldsProps) {
   const given = usePage().props.errors;
   const form = useRef<FormComponentRef>(null);
   const [refusals, setRefusals] = useState(0);
@@ -33,8 +35,9 @@ export function FieldsForm({ action, submit, className = "stack", children }: Fi
       ref={form}
       action={action}
       method="post"
+      encType={hasFiles ? "multipart/form-data" : undefined}
       className={className}
-      options={{ preserveScroll: true }}
+      options={{ preserveScroll: "errors" }}
       validationTimeout={PAUSE_MS}
       noValidate
       onError={() => setRefusals((count) => count + 1)}

@@ -7,7 +7,7 @@ import type { linksShow } from "../../contracts.js";
 export type ListedLink = PropsOf<typeof linksShow>["link"];
 
 interface RowProps {
-  readonly link: ListedLink;
+  readonly link: Pick<ListedLink, "slug" | "target" | "visits"> & Partial<Pick<ListedLink, "isOwn">>;
   readonly host: string | undefined;
   readonly children?: ReactNode;
 }
@@ -20,7 +20,7 @@ export function LinkRow({ link: { slug, target, visits, isOwn }, host, children 
           <span className="host">{host}/to/</span>
           {slug}
         </a>
-        {isOwn && <span className="tag">yours</span>}
+        {isOwn === true && <span className="tag">yours</span>}
         <p className="target">{target}</p>
       </div>
       <p className="visits">

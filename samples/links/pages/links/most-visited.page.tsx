@@ -1,0 +1,32 @@
+/** The links that most people follow, the first one first. */
+import { Head, Link, usePage } from "@inertiajs/react";
+import type { PropsOf } from "@stagecraft/framework/pages";
+import type { mostVisited } from "../../contracts.js";
+import { LinkRow } from "../parts/link-list.js";
+
+export function Page({ links }: PropsOf<typeof mostVisited>) {
+  const { host } = usePage().props;
+  return (
+    <>
+      <Head title="Most visited" />
+      <nav aria-label="Back" className="back">
+        <Link href="/">All links</Link>
+      </nav>
+      <section aria-labelledby="most" className="list">
+        <div className="list-head">
+          <h1 id="most">Most visited</h1>
+          <p className="aside">Counted anew every few seconds.</p>
+        </div>
+        {links.length === 0 ? (
+          <p className="empty">No links yet.</p>
+        ) : (
+          <ol className="rows">
+            {links.map((link) => (
+              <LinkRow key={link.slug} link={link} host={host} />
+            ))}
+          </ol>
+        )}
+      </section>
+    </>
+  );
+}
