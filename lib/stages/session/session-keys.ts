@@ -56,10 +56,13 @@ function tagOf(key: KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("hex").slice(0, TAG_LENGTH);
 }
 
-/** Compares texts, not bytes: the last character of base64url has spare bits, and only one spelling is accepted. */
+/**
+ * Compares texts, not bytes: the last character of base64url has spare bits, and only one spelling is accepted. The second comparison is
+ * for characters beyond Latin-1, and runs only where the first one found no difference.
+ */
 export function isSame(expected: string, given: string): boolean {
   if (expected.length !== given.length) return false;
-  return timingSafeEqual(Buffer.from(expected, "latin1"), Buffer.from(given, "latin1"));
+  return timingSafeEqual(Buffer.from(expected, "latin1"), Buffer.from(given, "latin1")) && expected === given;
 }
 
 function keyOf(material: unknown): KeyObject {

@@ -29,6 +29,7 @@ import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import { z } from "zod";
+import { SessionKeys } from "../../../lib/stages/session/session-keys.js";
 import { Gate } from "../../support/gate.js";
 
 const KEY = "5a".repeat(64);
@@ -93,6 +94,7 @@ describe("a session's cookie", () => {
       `__Host-id=${id}`,
       `__Host-id=${id}.`,
       `__Host-id=.${mac}`,
+      `__Host-id=${id}-${mac}`,
       `__Host-id=${value.slice(0, -1)}`,
       `__Host-id=${value}A`,
       `__Host-id=${spare(value)}`,
@@ -115,6 +117,14 @@ describe("a session's cookie", () => {
       expect(response.headers.getSetCookie()).to.deep.equal([]);
     }
     expect(store.loads).to.equal(0);
+  });
+
+  it("is not verified with a character whose low byte is the right one", () => {
+    const keys = new SessionKeys(KEY);
+    const mac = keys.sign("text");
+    const beyond = String.fromCodePoint((mac.codePointAt(0) ?? 0) + 0x100) + mac.slice(1);
+
+    expect([keys.verifies("text", mac), keys.verifies("text", beyond)]).to.deep.equal([true, false]);
   });
 
   it("is found among a thousand others, and behind a planted one", async () => {
