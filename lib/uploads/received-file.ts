@@ -14,6 +14,8 @@ import type { TemporaryDirectory } from "./temporary-directory.js";
 const log = tracing.target("framework::uploads");
 
 const READABLE_BY_OWNER = 0o600;
+/** No space, no quota, or more than the process may write to one file. */
+const FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 export class RequestFiles {
   private readonly paths = new Set<string>();
@@ -165,8 +167,7 @@ function codeOf(error: unknown): unknown {
 
 /** An error of the file system as one with a status; any other error as it is. */
 function diskFault(error: unknown): unknown {
-  const code = codeOf(error);
-  if (code === "ENOSPC" || code === "EDQUOT") {
+  if (FULL.has(codeOf(error))) {
     return new FrameworkError("There is no space for the files.", { code: "E_UPLOAD_FULL", status: 507, cause: error });
   }
   const isOfDisk = error instanceof Error && "syscall" in error;

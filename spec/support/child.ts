@@ -15,6 +15,8 @@ const ASK_EVERY = 10;
 export interface ChildOptions {
   readonly port?: number;
   readonly cwd?: string;
+  /** The largest size of a file that the program can write, in blocks of 512 bytes: a write beyond it fails as on a full disk. */
+  readonly fileBlocks?: number;
 }
 
 export class Child implements AsyncDisposable {
@@ -36,13 +38,17 @@ export class Child implements AsyncDisposable {
   static async start(
     file: string,
     environment: NodeJS.ProcessEnv = {},
-    { port, cwd }: ChildOptions = {},
+    { port, cwd, fileBlocks }: ChildOptions = {},
   ): Promise<Child> {
     const chosen = port ?? (await freePort());
     const { NODE_ENV: _mode, ...inherited } = process.env;
     const env = { ...inherited, PORT: String(chosen), ...environment };
     const program = fileURLToPath(new URL(file, import.meta.url));
-    return new Child(spawn(process.execPath, [program], { env, cwd, stdio: "pipe" }), chosen);
+    const [command, args] =
+      fileBlocks === undefined
+        ? [process.execPath, [program]]
+        : ["sh", ["-c", `ulimit -f ${fileBlocks}; exec "$0" "$@"`, process.execPath, program]];
+    return new Child(spawn(command, args, { env, cwd, stdio: "pipe" }), chosen);
   }
 
   get url(): string {

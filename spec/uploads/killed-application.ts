@@ -2,6 +2,8 @@
 import { Application, type Context, provide, Route, Routes } from "@stagecraft/framework";
 import { Uploads } from "@stagecraft/framework/uploads";
 
+// Without a listener the signal ends the process; with one the write fails with EFBIG, as on a full disk.
+process.on("SIGXFSZ", () => {});
 const directory = process.env["UPLOADS"] ?? "";
 const most = process.env["LIMIT"];
 const limits = most === undefined ? {} : { bytes: Number(most), fileBytes: Number(most) };

@@ -55,6 +55,22 @@ describe("the directory of uploads", () => {
     expect(readdirSync(base)).to.deep.equal([]);
   });
 
+  it("keeps nothing of a form that the disk does not take, and the answer is a 507", async function () {
+    this.slow(5000);
+    await using child = await Child.start("../uploads/killed-application.js", { UPLOADS: base }, { fileBlocks: 256 });
+    await child.serves();
+    const form = new FormData();
+    form.append("file", new Blob([new Uint8Array(500_000)]), "large.bin");
+
+    const answer = await fetch(child.url, { method: "POST", body: form });
+
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).to.deep.equal([
+      507,
+      "There is no space for the files.",
+    ]);
+    await until(() => filesIn(base) === 0);
+  });
+
   it("is not swept of the files of a living process, nor of another directory of this one", async () => {
     const [one, other] = [directoryOf(), directoryOf()];
     await one.make();
