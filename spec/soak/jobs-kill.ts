@@ -3,7 +3,7 @@
  * the end each job has run, and no job has run twice at once.
  *
  * @example
- * npm run jobs:kill -- 20000
+ * npm run jobs:kill -- 20000 --on postgres
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,25 +11,30 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { DatabaseJobs, Jobs } from "@stagecraft/framework/jobs";
 import { Metrics } from "@stagecraft/framework/observe";
 import { SystemClock } from "@stagecraft/framework";
-import { jobTables } from "../../lib/jobs/job-migrations.js";
-import { JobSql } from "../../lib/jobs/job-sql.js";
-import { countedJob, killDatabase } from "./jobs-worker.js";
+import { jobsMigration } from "../../lib/jobs/job-migrations.js";
+import { killDatabase, startEngine } from "./jobs-engine.js";
+import { countedJob } from "./jobs-worker.js";
 import { readJournal } from "./jobs-journal.js";
 
 const WORKERS = 4;
 const KILL_EVERY_MS = 1500;
-const LIMIT_MS = 300_000;
 /** Longer than the time after which a silent worker is dead. */
 const STOPPED_MS = 45_000;
 
-const count = Number(process.argv[2] ?? 20_000);
+const { values, positionals } = parseArgs({
+  options: { on: { type: "string", default: "sqlite" } },
+  allowPositionals: true,
+});
+const count = Number(positionals[0] ?? 20_000);
+const limitMs = 300_000 + count * 5;
 const folder = mkdtempSync(join(tmpdir(), "jobs-kill-"));
-process.env["JOBS_FILE"] = join(folder, "jobs.db");
-process.env["JOBS_JOURNAL"] = join(folder, "journal");
-writeFileSync(join(folder, "journal"), "");
+const journal = join(folder, "journal");
+writeFileSync(journal, "");
+const engine = await startEngine(values.on, folder);
 
 /** When each process was killed, by its id. */
 const deaths = new Map<number, number>();
@@ -38,7 +43,7 @@ let events = "";
 
 function startWorker(): void {
   const program = fileURLToPath(new URL("jobs-worker.js", import.meta.url));
-  const env = { ...process.env, JOBS_WORKER: "1", NODE_ENV: "production" };
+  const env = { ...process.env, ...engine.env, JOBS_JOURNAL: journal, JOBS_WORKER: "1", NODE_ENV: "production" };
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr.setEncoding("utf8").on("data", (text: string) => (events += text));
   workers.push(child);
@@ -53,15 +58,18 @@ async function killOne(): Promise<void> {
   startWorker();
 }
 
+process.once("exit", () => {
+  for (const child of workers) child.kill("SIGKILL");
+});
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const database = killDatabase();
+const database = killDatabase(engine.env);
 const metrics = new Metrics();
 const clock = new SystemClock();
 database.prepare({ name: "database", clock, metrics });
 await database.start();
-const sql = new JobSql(database);
-for (const statement of jobTables("sqlite")) await sql.run(statement);
+await jobsMigration.up(database.query);
 const jobs = new Jobs({ store: new DatabaseJobs(database) });
 jobs.prepare({ name: "jobs", clock, metrics });
 for (let at = 0; at < count; at += 1000) {
@@ -75,7 +83,7 @@ for (let each = 0; each < WORKERS; each++) startWorker();
 
 // One worker is stopped until others have taken its jobs, and then goes on.
 const [stopped] = workers.splice(0, 1);
-while (!readFileSync(join(folder, "journal"), "utf8").includes(` ${stopped?.pid} `)) await pause(20);
+while (!readFileSync(journal, "utf8").includes(` ${stopped?.pid} `)) await pause(20);
 stopped?.kill("SIGSTOP");
 startWorker();
 const stoppedAt = Date.now();
@@ -94,7 +102,7 @@ for (;;) {
   const { waiting, running, dead } = await jobs.counts();
   if (Date.now() - stoppedAt > STOPPED_MS) continueStopped();
   if (waiting + running === 0 && !isStopped) break;
-  if (Date.now() - began > LIMIT_MS) throw new Error(`not done: ${waiting} wait, ${running} run, ${dead} are dead`);
+  if (Date.now() - began > limitMs) throw new Error(`not done: ${waiting} wait, ${running} run, ${dead} are dead`);
   const isBusy = waiting > count / 50;
   if (isBusy && Date.now() - lastKill > KILL_EVERY_MS) {
     lastKill = Date.now();
@@ -107,15 +115,20 @@ for (const child of workers) {
   child.kill("SIGTERM");
   await once(child, "exit");
 }
-const verdict = readJournal(readFileSync(join(folder, "journal"), "utf8"), {
+const verdict = readJournal(readFileSync(journal, "utf8"), {
   count,
   deaths,
   stoppedPid: stopped?.pid ?? 0,
 });
 await database.stop();
+await engine[Symbol.asyncDispose]();
 rmSync(folder, { recursive: true });
 const refused = events.split("\n").filter((line) => line.includes("job lease lost")).length;
 console.log(
-  JSON.stringify({ jobs: count, killed: deaths.size, dead, refused_after_stop: refused, ...verdict }, null, 2),
+  JSON.stringify(
+    { on: values.on, jobs: count, killed: deaths.size, dead, refused_after_stop: refused, ...verdict },
+    null,
+    2,
+  ),
 );
 if (verdict.lost > 0 || verdict.twice_at_once > 0 || dead > 0 || refused === 0) process.exitCode = 1;

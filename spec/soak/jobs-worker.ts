@@ -1,17 +1,14 @@
 /**
- * A worker process of the killing run: works on the jobs in the SQLite file `JOBS_FILE`, and appends to `JOBS_JOURNAL` when a run begins and
- * when it ends. What is written survives the death of the process.
+ * A worker process of the killing run: works on the jobs in the database of the run, and appends to `JOBS_JOURNAL` when a run begins and when
+ * it ends. What is written survives the death of the process.
  */
 import { appendFileSync } from "node:fs";
 import { Application, provide } from "@stagecraft/framework";
-import { Database } from "@stagecraft/framework/db";
-import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { DatabaseJobs, Handles, job, type JobContext, Jobs } from "@stagecraft/framework/jobs";
 import { installLogging } from "@stagecraft/framework/observe";
+import { KillDatabase, killDatabase } from "./jobs-engine.js";
 
 export const countedJob = job<{ number: number; ms: number }>("kill.counted");
-
-export class KillDatabase extends Database<Record<string, never>> {}
 
 class Counter {
   @Handles(countedJob)
@@ -26,13 +23,9 @@ function note(what: "B" | "E", number: number, token: number): void {
   appendFileSync(process.env["JOBS_JOURNAL"] ?? "", `${what} ${number} ${token} ${process.pid} ${Date.now()}\n`);
 }
 
-export function killDatabase(): KillDatabase {
-  return new KillDatabase(sqlite(process.env["JOBS_FILE"] ?? "", { waitMs: 20_000 }));
-}
-
 if (process.env["JOBS_WORKER"] === "1") {
   installLogging("warn,framework=warn");
-  const database = provide(KillDatabase).useFactory(killDatabase);
+  const database = provide(KillDatabase).useFactory(() => killDatabase(process.env));
   const jobs = provide(Jobs).useFactory(
     (resolve) => new Jobs({ store: new DatabaseJobs(resolve(KillDatabase)), concurrency: 8, prefetch: 16 }),
   );
