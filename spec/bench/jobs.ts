@@ -1,109 +1,106 @@
 /**
- * Jobs without work, dispatched in bulk and worked off: a plain BullMQ program, `BullJobs` on the same Redis, and `DatabaseJobs` on
- * PostgreSQL, plain and with prefetch. Prints jobs per second.
- *
- * @example
- * node dist/spec/bench/jobs.js 20000
+ * Jobs without work, added and worked off: a plain BullMQ program beside `BullJobs` on one Redis, and graphile-worker beside `DatabaseJobs` on
+ * one PostgreSQL, plain and with jobs claimed ahead. Each measurement is a process of its own, and the contenders take turns within a round.
  */
-import { Queue, Worker } from "bullmq";
-import { Redis } from "ioredis";
-import { SystemClock } from "@stagecraft/framework";
-import { postgres } from "@stagecraft/framework/db/postgres";
-import { DatabaseJobs, Handles, job, Jobs, type JobsOptions } from "@stagecraft/framework/jobs";
-import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
-import { Metrics } from "@stagecraft/framework/observe";
-import { jobsDatabase, makeTables } from "../jobs/jobs-database.js";
+
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { locate } from "../support/machine.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { RedisServer } from "../support/redis-server.js";
+import { PEERS, ROOT } from "./places.js";
+import type { JobsRates } from "./jobs-rates.js";
+import type { BenchOptions } from "./options.js";
+import { markdownTable, median, whole } from "./table.js";
 
-const count = Number(process.argv[2] ?? 20_000);
 const CONCURRENCIES = [1, 8, 32];
-const BATCH = 500;
-const noop = job<number>("noop");
-const numbers = Array.from({ length: count }, (_, number) => number);
 
-interface Rates {
-  readonly added: number;
-  readonly done: number;
+interface JobsProgram {
+  readonly name: string;
+  /** The program, and its first arguments. */
+  readonly command: readonly string[];
 }
 
-class Counter {
-  private left = count;
-  readonly finished: Promise<void>;
-  private finish: () => void = () => {};
+/** The ratios are to the first of them. */
+type Pair = readonly [JobsProgram, JobsProgram];
 
-  constructor() {
-    this.finished = new Promise((resolve) => (this.finish = resolve));
-  }
-
-  @Handles(noop)
-  run(): void {
-    this.left -= 1;
-    if (this.left === 0) this.finish();
-  }
+function own(name: string, argument: string): JobsProgram {
+  return { name, command: [join(ROOT, "dist/spec/bench/jobs-contender.js"), argument] };
 }
 
-async function rateOf(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return Math.round((count / (performance.now() - began)) * 1000);
+function graphile(name: string, mode: string): JobsProgram {
+  return { name, command: [join(PEERS, "graphile-worker.mjs"), mode] };
 }
 
-async function plainBullmq(url: string, concurrency: number): Promise<Rates> {
-  const client = () => new Redis(url, { maxRetriesPerRequest: null });
-  const queue = new Queue<number>("plain", { connection: client() });
-  const added = await rateOf(async () => {
-    for (let at = 0; at < count; at += BATCH) {
-      const some = numbers.slice(at, at + BATCH);
-      await queue.addBulk(some.map((data) => ({ name: "noop", data, opts: { removeOnComplete: true } })));
+const ON_REDIS: readonly Pair[] = [[own("BullMQ", "bullmq"), own("BullJobs", "bull-jobs")]];
+
+const ON_POSTGRES: readonly Pair[] = [
+  [graphile("graphile-worker", "plain"), own("DatabaseJobs", "database-jobs")],
+  [graphile("graphile-worker, batched", "batched"), own("DatabaseJobs, prefetch 500", "database-jobs-batched")],
+];
+
+export const JOBS = [
+  {
+    name: "jobs:redis",
+    what: "jobs a second without work, added and worked off, beside a plain BullMQ program",
+    run: async (options: BenchOptions) => {
+      if (!RedisServer.isInstalled) return "redis-server is not on the PATH: nothing was measured";
+      await using server = await RedisServer.start();
+      return await measured(ON_REDIS, server.url, options);
+    },
+  },
+  {
+    name: "jobs:postgres",
+    what: "jobs a second without work, added and worked off, beside graphile-worker",
+    run: async (options: BenchOptions) => {
+      if (locate("postgres") === undefined) return "postgres is not installed: nothing was measured";
+      await using server = await PostgresServer.start(["shared_buffers=128MB"]);
+      return await measured(ON_POSTGRES, server.url, options);
+    },
+  },
+] as const;
+
+interface Comparison {
+  readonly concurrency: number;
+  readonly pair: Pair;
+  /** Of each round, for both programs. */
+  readonly rounds: (readonly [JobsRates, JobsRates])[];
+}
+
+async function measured(pairs: readonly Pair[], url: string, { rounds, jobs }: BenchOptions): Promise<string> {
+  const comparisons = CONCURRENCIES.flatMap((concurrency) =>
+    pairs.map((pair): Comparison => ({ concurrency, pair, rounds: [] })),
+  );
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { concurrency, pair, rounds: taken } of comparisons) {
+      const rates = async (program: JobsProgram): Promise<JobsRates> => ratesOf(program, [url, jobs, concurrency]);
+      taken.push([await rates(pair[0]), await rates(pair[1])]);
     }
-  });
-  const counter = new Counter();
-  const worker = new Worker<number>("plain", async () => counter.run(), {
-    connection: client(),
-    concurrency,
-    autorun: false,
-  });
-  const done = await rateOf(() => {
-    void worker.run();
-    return counter.finished;
-  });
-  await worker.close();
-  await queue.close();
-  return { added, done };
-}
-
-async function ours(options: JobsOptions): Promise<Rates> {
-  const counter = new Counter();
-  const jobs = new Jobs(options);
-  jobs.prepare({ name: "jobs", clock: new SystemClock(), metrics: new Metrics(), instances: () => [counter] });
-  await jobs.start();
-  const added = await rateOf(() => jobs.dispatchAll(noop, numbers));
-  const done = await rateOf(async () => {
-    await jobs.beginWork("worker");
-    await counter.finished;
-  });
-  await jobs.endWork(5000);
-  await jobs.stop();
-  return { added, done };
-}
-
-function show(what: string, { added, done }: Rates): void {
-  console.log(`${what.padEnd(44)} added ${String(added).padStart(7)}/s   worked off ${String(done).padStart(7)}/s`);
-}
-
-await using redis = await RedisServer.start();
-for (const concurrency of CONCURRENCIES) {
-  show(`plain BullMQ, concurrency ${concurrency}`, await plainBullmq(redis.url, concurrency));
-  show(`BullJobs, concurrency ${concurrency}`, await ours({ store: new BullJobs({ url: redis.url }), concurrency }));
-}
-await using server = await PostgresServer.start();
-await using db = await jobsDatabase(postgres({ url: server.url }), new SystemClock());
-for (const concurrency of CONCURRENCIES) {
-  for (const prefetch of [0, 500]) {
-    await makeTables(db);
-    const rates = await ours({ store: new DatabaseJobs(db), concurrency, prefetch });
-    show(`DatabaseJobs on PostgreSQL, concurrency ${concurrency}, prefetch ${prefetch}`, rates);
   }
+  return summary(comparisons);
 }
-process.exit();
+
+async function ratesOf({ command }: JobsProgram, args: readonly unknown[]): Promise<JobsRates> {
+  const env = { ...process.env, NODE_ENV: "production" };
+  const { stdout } = await promisify(execFile)(process.execPath, [...command, ...args.map(String)], { env });
+  // Printed by our own `printRates`.
+  return JSON.parse(stdout) as JobsRates;
+}
+
+const COLUMNS = ["program", "concurrency", "added in bulk", "ratio", "added singly", "ratio", "worked off", "ratio"];
+const RATES = ["bulk", "single", "done"] as const;
+
+function summary(comparisons: readonly Comparison[]): string {
+  const rows = comparisons.flatMap(({ concurrency, pair, rounds }) =>
+    pair.map(({ name }, which) => {
+      const figures = RATES.flatMap((rate) => {
+        const taken = rounds.map((both) => ({ first: both[0][rate], rate: (both[which] ?? both[0])[rate] }));
+        const ratio = median(taken.map((each) => each.rate / each.first));
+        return [whole(median(taken.map((each) => each.rate))), ratio.toFixed(2)];
+      });
+      return [name, String(concurrency), ...figures];
+    }),
+  );
+  return markdownTable(COLUMNS, rows);
+}

@@ -20,9 +20,11 @@ export interface BenchOptions {
   readonly connections: number;
   /** The size of the body of the scenario `storage`. */
   readonly mebibytes: number;
+  /** The number of jobs in a measurement of the scenario `jobs`. */
+  readonly jobs: number;
 }
 
-export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--before <folder>] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64] [--mebibytes 1024]`;
+export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--before <folder>] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64] [--mebibytes 1024] [--jobs 10000]`;
 
 /** @throws Error naming the value when a number is not positive or a scenario is unknown. */
 export function parseOptions(argv: readonly string[], known: readonly string[]): BenchOptions {
@@ -37,6 +39,7 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
       "warm-up": { type: "string", default: "6" },
       connections: { type: "string", default: "64" },
       mebibytes: { type: "string", default: "1024" },
+      jobs: { type: "string", default: "10000" },
     },
   });
   const scenarios =
@@ -50,6 +53,7 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
     warmUp: positive("warm-up", values["warm-up"]),
     connections: positive("connections", values.connections),
     mebibytes: positive("mebibytes", values.mebibytes),
+    jobs: positive("jobs", values.jobs),
   };
 }
 

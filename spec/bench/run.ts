@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { CACHE } from "./cache.js";
 import { CONDUIT } from "./conduit.js";
 import { DB } from "./db.js";
+import { JOBS } from "./jobs.js";
 import { loadGenerator } from "./load.js";
 import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
@@ -43,6 +44,7 @@ const PARTS: readonly Part[] = [
   DB,
   CONDUIT,
   UPLOADS,
+  ...JOBS,
   OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];
