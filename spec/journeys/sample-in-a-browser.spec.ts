@@ -41,6 +41,8 @@ describe("In a browser, samples/links", function () {
   let browser: Browser;
   let app: TestApp;
   let store: LinkStore;
+  /** One person after the other at the same browser: a new profile costs more than most tests. */
+  let ada: SampleVisitor;
 
   const visitor = (...options: readonly Parameters<Browser["newContext"]>[0][]) =>
     SampleVisitor.at(browser, app.url, ...options);
@@ -50,27 +52,25 @@ describe("In a browser, samples/links", function () {
     [browser] = await Promise.all([launchBrowser(), buildFrontEnd()]);
     app = await start();
     store = app.resolve(LinkStore);
+    ada = await visitor();
   });
   after(async () => {
+    await ada?.[Symbol.asyncDispose]();
     await browser?.close();
     await app?.stop();
   });
   beforeEach(async () => {
     for (const { slug } of await store.list({ count: 1000 })) await store.remove(slug);
   });
+  afterEach(() => ada.nextPerson());
 
-  for (const [title, journey] of SAMPLE_JOURNEYS)
-    it(title, async () => {
-      await using ada = await visitor();
-      await journey(ada);
-    });
+  for (const [title, journey] of SAMPLE_JOURNEYS) it(title, () => journey(ada));
 
   it("follows a link of the list, and sees the visit by day", async () => {
     const there = new Routes([
       Route.get("/there", () => Reply.html(`<title>There</title><link rel="icon" href="data:,">`)),
     ]);
     await using elsewhere = await testApp(Application.create().routes(there));
-    await using ada = await visitor();
     const { page } = ada;
     await ada.open();
     expect(await page.textContent("main")).to.include("No links yet");
@@ -88,7 +88,6 @@ describe("In a browser, samples/links", function () {
   });
 
   it("leads the keyboard to the new page, and past the navigation", async () => {
-    await using ada = await visitor();
     const { page } = ada;
     const focused = () => page.evaluate(() => document.activeElement?.id);
     await ada.open();
@@ -103,7 +102,6 @@ describe("In a browser, samples/links", function () {
 
   it("searches while the reader types, with the number of all links in its place", async () => {
     for (const slug of ["apple", "pear", "apple-pie"]) await store.add(slug, TARGET);
-    await using ada = await visitor();
     await ada.open();
 
     await ada.page.fill("input[name=q]", "apple");
@@ -117,7 +115,6 @@ describe("In a browser, samples/links", function () {
   });
 
   it("gives a picture to a link, and says at the field what is no picture", async () => {
-    await using ada = await visitor();
     const { page } = ada;
     await ada.signUp("painter");
     await ada.shorten(TARGET, "pictured");
@@ -135,7 +132,6 @@ describe("In a browser, samples/links", function () {
   });
 
   it("asks people to sign in again when the server has ended their session", async () => {
-    await using ada = await visitor();
     await ada.signUp("lou");
     endAllSessions();
 
@@ -150,7 +146,6 @@ describe("In a browser, samples/links", function () {
 
   it("keeps the sign-in of another tab when an answer for the session before comes after it", async () => {
     await store.add("slow", TARGET);
-    await using ada = await visitor();
     await ada.signUp("max");
     const [asked, goOn] = [new Gate(), new Gate()];
     const visitsByDay = store.visitsByDay.bind(store);
@@ -183,7 +178,6 @@ describe("In a browser, samples/links", function () {
   });
 
   it("lets a tab that was open before go on with the new session after a sign-in in another one", async () => {
-    await using ada = await visitor();
     await ada.signUp("kim");
     const second = await ada.context.newPage();
     await second.goto(app.url);
@@ -202,7 +196,6 @@ describe("In a browser, samples/links", function () {
 
   it("loads the page anew when the assets have another version", async () => {
     await using next = await start({ version: "next" });
-    await using ada = await visitor();
     await ada.open();
     await ada.page.route(`${app.url}/**`, (route) => answeredBy(next.url, app.url, route));
 
@@ -214,7 +207,6 @@ describe("In a browser, samples/links", function () {
 
   it("shows errors as pages: in the same document, as a document, and while the site is closed", async () => {
     await store.add("gone", TARGET);
-    await using ada = await visitor();
     const { page } = ada;
     await ada.open();
     await store.remove("gone");
@@ -238,7 +230,6 @@ describe("In a browser, samples/links", function () {
 
   it("asks operators before it removes a link of somebody", async () => {
     await store.add("of-somebody", TARGET);
-    await using ada = await visitor();
     const questions: string[] = [];
     ada.page.on("dialog", (dialog) => {
       questions.push(dialog.message());
@@ -286,42 +277,42 @@ describe("In a browser, samples/links", function () {
 
   it("has no barriers on any page, in light and dark, on a telephone and on a desk", async () => {
     for (let at = 1; at <= 25; at++) await store.add(`link-${at}`, `${TARGET}&${"long".repeat(50)}`);
-    await using ada = await visitor({ reducedMotion: "reduce" });
-    const { page } = ada;
+    await using lee = await visitor({ reducedMotion: "reduce" });
+    const { page } = lee;
     const found: string[] = [];
     const look = async () => {
       for (const width of [390, 1280]) {
         await page.setViewportSize({ width, height: 800 });
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
-          found.push(...(await ada.barriers()).map((each) => `${colorScheme} ${width} ${each}`));
+          found.push(...(await lee.barriers()).map((each) => `${colorScheme} ${width} ${each}`));
         }
       }
     };
 
-    await ada.open();
+    await lee.open();
     await look();
-    await ada.open("/account/sign-up");
-    await ada.enter({ name: "X", password: "short" });
+    await lee.open("/account/sign-up");
+    await lee.enter({ name: "X", password: "short" });
     await page.click("main form button");
-    await ada.faults();
+    await lee.faults();
     await look();
-    await ada.signUp("lee");
-    await ada.shorten(TARGET, "barrier-free");
-    await ada.says("The link barrier-free is ready.");
+    await lee.signUp("lee");
+    await lee.shorten(TARGET, "barrier-free");
+    await lee.says("The link barrier-free is ready.");
     await look();
-    await ada.open("/links/barrier-free");
+    await lee.open("/links/barrier-free");
     await page.waitForSelector("figure.chart");
     await page.click("summary");
     await look();
-    await ada.open("/most-visited");
+    await lee.open("/most-visited");
     await look();
-    await ada.open("/admin");
-    await ada.enter({ key: KEY });
+    await lee.open("/admin");
+    await lee.enter({ key: KEY });
     await page.click("main form button");
     await page.waitForSelector("#switch");
     await look();
-    await ada.open("/nowhere");
+    await lee.open("/nowhere");
     await look();
 
     expect(found).to.deep.equal([]);

@@ -40,6 +40,10 @@ export class SampleVisitor implements AsyncDisposable {
 
   /** Another person at the same browser, which has the files of the front end already. Fails on a complaint up to now. */
   async nextPerson(): Promise<void> {
+    for (const page of this.context.pages()) if (page !== this.page) await page.close();
+    await this.page.unrouteAll();
+    this.page.removeAllListeners("dialog");
+    if (this.page.url().startsWith(this.url)) await this.page.evaluate(() => sessionStorage.clear());
     await this.page.goto("about:blank");
     await this.context.clearCookies();
     this.documents.length = 0;
