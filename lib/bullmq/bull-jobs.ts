@@ -190,7 +190,11 @@ export class BullJobs implements JobEngine {
     for (const queue of new Set(plain.map((job) => job.queue))) {
       const some = plain.filter((job) => job.queue === queue);
       const records = some.map((job) => ({ name: job.name, data: bullData(job), opts: bullOptions(job, isRelayed) }));
-      await (await this.queue(queue)).addBulk(records);
+      const place = await this.queue(queue);
+      const [first] = records;
+      // BullMQ adds many in a transaction of Redis, which one job does not need.
+      if (records.length === 1 && first !== undefined) await place.add(first.name, first.data, first.opts);
+      else await place.addBulk(records);
     }
     for (const job of jobs) {
       if (job.key === undefined) results.set(job, { outcome: "created", id: job.id });
