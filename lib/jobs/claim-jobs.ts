@@ -43,8 +43,10 @@ async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly
     return (await sql.run(update, [request.worker, ...queues])).rows;
   }
   const columns = COLUMNS.replaceAll(/\w+/g, "job.$&");
-  const update = `WITH picked AS MATERIALIZED (${picked} FOR UPDATE SKIP LOCKED) UPDATE framework_jobs job SET ${changes} FROM picked WHERE job.id = picked.id RETURNING ${columns}`;
-  return (await sql.run(update, [...queues, request.worker])).rows;
+  const update = `WITH picked AS MATERIALIZED (${picked} FOR UPDATE SKIP LOCKED) UPDATE framework_jobs job SET ${changes} FROM picked WHERE job.id = picked.id RETURNING ${columns}, (SELECT pg_relation_size('framework_jobs')) AS table_bytes${sql.planMark}`;
+  const { rows } = await sql.run(update, [...queues, request.worker]);
+  sql.noteSize(rows[0]?.["table_bytes"]);
+  return rows;
 }
 
 function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
@@ -68,7 +70,9 @@ function pick({ dialect, now }: JobSql, { queues = [], limit }: ClaimRequest, co
   const index = dialect === "mysql" ? "FORCE INDEX (framework_jobs_turn)" : "";
   // PostgreSQL would read the clock for each row, and so could not look the time up in the index.
   const time = dialect === "postgres" ? `(SELECT ${now})` : now;
-  const picked = `SELECT ${columns} FROM framework_jobs ${index} WHERE worker IS NULL AND due <= ${time} ${ofQueues} ORDER BY priority, due, id LIMIT ${literal(limit)}`;
+  // True of each job. Without statistics PostgreSQL expects few jobs because of it, and reads the index in its order instead of sorting all.
+  const all = dialect === "postgres" ? "AND priority BETWEEN 0 AND 100" : "";
+  const picked = `SELECT ${columns} FROM framework_jobs ${index} WHERE worker IS NULL ${all} AND due <= ${time} ${ofQueues} ORDER BY priority, due, id LIMIT ${literal(limit)}`;
   return { picked, queues };
 }
 

@@ -189,7 +189,10 @@ export class DatabaseJobs implements JobStore {
   private async deleteHeld(claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
     const { sql, parameters } = pairs(this.sql, claims);
     return idsOf(
-      await this.sql.run(`DELETE FROM framework_jobs WHERE worker IS NOT NULL AND ${sql} RETURNING id`, parameters),
+      await this.sql.run(
+        `DELETE FROM framework_jobs WHERE worker IS NOT NULL AND ${sql} RETURNING id${this.sql.planMark}`,
+        parameters,
+      ),
     );
   }
 

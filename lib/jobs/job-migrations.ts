@@ -54,8 +54,10 @@ export function jobTables(dialect: JobDialect): readonly string[] {
     `traceparent ${text}`,
     `tracestate ${text}`,
   ].join(", ");
+  const unique = dialect === "postgres" ? "" : " UNIQUE";
   return [
-    `CREATE TABLE framework_jobs (${job}, due ${number} NOT NULL, worker ${id}, leased_until ${number}, job_key ${hash}, wait_key ${hash} UNIQUE, hold_key ${hash} UNIQUE${end}`,
+    `CREATE TABLE framework_jobs (${job}, due ${number} NOT NULL, worker ${id}, leased_until ${number}, job_key ${hash}, wait_key ${hash}${unique}, hold_key ${hash}${unique}${end}`,
+    ...(dialect === "postgres" ? KEY_INDEXES : []),
     turnIndex(dialect),
     `CREATE INDEX framework_jobs_key ON framework_jobs (job_key)${partial(dialect, "job_key IS NOT NULL")}`,
     ...(dialect === "mysql"
@@ -67,6 +69,11 @@ export function jobTables(dialect: JobDialect): readonly string[] {
     `CREATE TABLE framework_job_ticks (name ${name} NOT NULL, due ${number} NOT NULL, PRIMARY KEY (name, due)${end}`,
   ];
 }
+
+/** PostgreSQL writes an entry for each null too, and again at each claim, where an index has no condition. */
+const KEY_INDEXES = ["wait_key", "hold_key"].map(
+  (key) => `CREATE UNIQUE INDEX framework_jobs_${key} ON framework_jobs (${key}) WHERE ${key} IS NOT NULL`,
+);
 
 /** The order of the claims, over the waiting jobs alone. */
 function turnIndex(dialect: JobDialect): string {

@@ -49,6 +49,8 @@ export class JobSql {
   readonly dialect: JobDialect;
   /** Set by a test. */
   clock: Clock | undefined;
+  private sizeClass: number | undefined;
+  private marks = 0;
 
   constructor(readonly database: JobDatabase) {
     this.dialect = database.driver.dialect;
@@ -57,6 +59,20 @@ export class JobSql {
   /** The time, as an expression. */
   get now(): string {
     return this.clock === undefined ? NOW[this.dialect] : String(Math.trunc(this.clock.now()));
+  }
+
+  /**
+   * A comment after a statement that claims or completes, for PostgreSQL. The server keeps the plan of a text that comes again, and a plan
+   * of the time when the table was empty reads the whole table for each job. So a text is for one class of sizes, and the one after a claim
+   * that found nothing comes once.
+   */
+  get planMark(): string {
+    return this.dialect === "postgres" ? ` /* ${this.sizeClass ?? `once ${(this.marks += 1)}`} */` : "";
+  }
+
+  /** @param bytes of the table, as the server writes it; absent if no row said it */
+  noteSize(bytes: unknown): void {
+    this.sizeClass = bytes === undefined ? undefined : Math.ceil(Math.log2(Number(bytes) + 1) / 2);
   }
 
   /** @param sql with `?` for each bind, and no other question mark */

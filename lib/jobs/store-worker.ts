@@ -187,6 +187,8 @@ export class StoreWorker {
     else await this.reportEnd(job, outcome);
     if (this.running.get(job.id) === running) this.running.delete(job.id);
     this.startReady();
+    // Jobs that end in the same turn of the event loop leave their places to one claim.
+    await Promise.resolve();
     this.claimMore();
   }
 

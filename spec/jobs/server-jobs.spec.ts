@@ -3,7 +3,7 @@ import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { mysql } from "@stagecraft/framework/db/mysql";
 import { postgres } from "@stagecraft/framework/db/postgres";
 import { SystemClock } from "@stagecraft/framework";
-import { DatabaseJobs, Handles, job, Jobs } from "@stagecraft/framework/jobs";
+import { type ClaimedJob, DatabaseJobs, Handles, job, Jobs } from "@stagecraft/framework/jobs";
 import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock, obeysQueue } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -87,4 +87,35 @@ for (const [name, { program, start, driver }] of Object.entries(ENGINES)) {
       expect(await jobs?.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
     });
   });
+}
+
+describe("DatabaseJobs on PostgreSQL after an empty queue", function () {
+  this.timeout(60_000);
+  this.slow(5000);
+
+  before(needs("postgres"));
+
+  it("claim and complete without a look at each job that waits", async () => {
+    await using server = await PostgresServer.start(["autovacuum=off"]);
+    await using db = await jobsDatabase(postgres({ url: server.url, pool: { max: 1 } }), new SystemClock());
+    await makeTables(db);
+    // Statistics of an empty table, and statements whose plans the server has made by then.
+    await server.run("ANALYZE framework_jobs");
+    const store = new DatabaseJobs(db);
+    await store.beat("worker");
+    for (let each = 0; each < 10; each++) await claimOne(store);
+    await server.run(MANY);
+    for (let each = 0; each < 10; each++) await store.complete(await claimOne(store));
+    await db.stop();
+
+    const [read] = await server.run("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'framework_jobs'");
+    expect(Number(read?.["seq_tup_read"])).to.be.below(5 * WAITING);
+  });
+});
+
+const WAITING = 5000;
+const MANY = `INSERT INTO framework_jobs (id, name, queue, priority, payload, max_attempts, due) SELECT lpad(n::text, 36, '0'), 'counted', 'default', 50, '1', 5, 1 FROM generate_series(1, ${WAITING}) n`;
+
+function claimOne(store: DatabaseJobs): Promise<readonly ClaimedJob[]> {
+  return store.claim({ worker: "worker", queues: undefined, limit: 1, leaseMs: 60_000 });
 }
