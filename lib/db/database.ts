@@ -20,7 +20,7 @@
  *   }
  * }
  */
-import type { Kysely, KyselyPlugin } from "kysely";
+import type { Compilable, Kysely, KyselyPlugin } from "kysely";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
@@ -33,6 +33,7 @@ import { type BuiltStatement, queryBuilder, rawStatement } from "./kysely.js";
 import { queryAlone } from "./lone-query.js";
 import type { Migration, MigrationSource } from "./migration.js";
 import { Migrator } from "./migrator.js";
+import { preparedQuery, type PreparedQuery } from "./prepared-query.js";
 import { Statements } from "./statements.js";
 import { standaloneHost } from "./standalone-host.js";
 import type { TransactionRun } from "./transaction-level.js";
@@ -93,7 +94,7 @@ export abstract class Database<Tables> extends Subsystem {
   }
 
   override prepare(host: SubsystemHost): void {
-    this.prepared(host);
+    this.useHost(host);
   }
 
   override async start(): Promise<void> {
@@ -166,6 +167,24 @@ export abstract class Database<Tables> extends Subsystem {
   }
 
   /**
+   * A query that is compiled once and runs with other values each time: for the queries that run most. `build` gets a stand-in for each of
+   * its parameters and may only bind it.
+   *
+   * @example
+   * class ShopDatabase extends Database<Tables> {
+   *   readonly linkBySlug = this.prepared((slug: string) => this.query.selectFrom("links").selectAll().where("slug", "=", slug));
+   * }
+   * const link = await db.linkBySlug.first("docs");
+   *
+   * @throws FrameworkError `E_DB_PREPARED` if `build` does anything else with a parameter
+   */
+  prepared<Values extends readonly unknown[], Row>(
+    build: (...values: Values) => Compilable<Row>,
+  ): PreparedQuery<Values, Row> {
+    return preparedQuery(build, (query) => this.query.executeQuery(query));
+  }
+
+  /**
    * Runs one statement of SQL, with placeholders in the form of the engine, and returns its rows: for a seed or a script. In code, prefer
    * `query`, and `sql` of Kysely, which write the placeholders.
    */
@@ -201,10 +220,10 @@ export abstract class Database<Tables> extends Subsystem {
 
   /** Outside of an application, as in a script, `prepare` is not called. */
   private ready(): Statements {
-    return this.statements ?? this.prepared(standaloneHost(this.name));
+    return this.statements ?? this.useHost(standaloneHost(this.name));
   }
 
-  private prepared(host: SubsystemHost): Statements {
+  private useHost(host: SubsystemHost): Statements {
     this.driver.prepare(host);
     const slowQueryMs = this.options.slowQueryMs ?? this.driver.slowQueryMs;
     return (this.statements = new Statements(this.driver, host, slowQueryMs));

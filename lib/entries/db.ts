@@ -34,6 +34,7 @@ export {
 export type { MigrationStatus, Migrator } from "../db/migrator.js";
 export { factory, type Factory } from "../db/factory.js";
 export { after, pageOf, type AfterOptions, type CursorPage, type NumberedPage } from "../db/pagination.js";
+export type { PreparedQuery } from "../db/prepared-query.js";
 export { emptied, rolledBack } from "../db/sandbox.js";
 export type { TransactionRun } from "../db/transaction-level.js";
 export type { TransactionOptions } from "../db/transaction-options.js";

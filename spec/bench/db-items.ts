@@ -9,7 +9,9 @@ export interface Item {
   readonly price: number;
 }
 
-export class ItemDatabase extends Database<{ items: Item }> {}
+export class ItemDatabase extends Database<{ items: Item }> {
+  readonly itemById = this.prepared((id: number) => this.query.selectFrom("items").selectAll().where("id", "=", id));
+}
 
 export function itemOf(id: number): Item {
   return { id, name: `item ${id}`, price: id * 100 };

@@ -26,6 +26,12 @@ export const DB = {
 } as const;
 
 const OWN: Contender = { name: "stagecraft", script: join(OURS, "serve-db.js") };
+/** The query is compiled once. */
+const prepared = (engine: string): Contender => ({
+  ...OWN,
+  name: "stagecraft-prepared",
+  variant: `${engine}-prepared`,
+});
 const BARE: Contender = { name: "node", script: join(PEERS, "node-db.mjs") };
 const NEST: Contender = { name: "nest-typeorm", script: join(PEERS, "nest-typeorm.mjs") };
 
@@ -39,7 +45,7 @@ async function overSqlite(options: BenchOptions): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "bench-db-"));
   const file = join(folder, "items.db");
   try {
-    return await measured(file, sqlite(file), scenario("sqlite", [BARE, OWN]), options);
+    return await measured(file, sqlite(file), scenario("sqlite", [BARE, OWN, prepared("sqlite")]), options);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -47,7 +53,12 @@ async function overSqlite(options: BenchOptions): Promise<string> {
 
 async function overPostgres(options: BenchOptions): Promise<string> {
   await using server = await PostgresServer.start();
-  return await measured(server.url, postgres(server.url), scenario("postgres", [BARE, OWN, NEST]), options);
+  return await measured(
+    server.url,
+    postgres(server.url),
+    scenario("postgres", [BARE, OWN, prepared("postgres"), NEST]),
+    options,
+  );
 }
 
 /** The contenders read the address from their environment. */

@@ -1,4 +1,7 @@
-/** Our contender of the database benchmark: an injected repository over the driver that the first argument names. */
+/**
+ * Our contender of the database benchmark: an injected repository over the driver that the first argument names. With `-prepared` behind
+ * the name, the query is compiled once.
+ */
 
 import {
   Application,
@@ -16,12 +19,14 @@ import { ItemDatabase } from "../db-items.js";
 import { serving } from "./serving.js";
 
 const address = process.env["BENCH_DB"] ?? "";
+const [engine, isPrepared] = (process.argv[2] ?? "").split("-");
 
 @Injectable()
 class ItemStore {
   constructor(private readonly db: ItemDatabase) {}
 
   find(id: number) {
+    if (isPrepared !== undefined) return this.db.itemById.first(id);
     return this.db.query.selectFrom("items").selectAll().where("id", "=", id).executeTakeFirst();
   }
 }
@@ -43,7 +48,7 @@ class ItemsController {
   providers: [
     ItemStore,
     provide(ItemDatabase).useFactory(
-      () => new ItemDatabase(process.argv[2] === "postgres" ? postgres(address) : sqlite(address)),
+      () => new ItemDatabase(engine === "postgres" ? postgres(address) : sqlite(address)),
     ),
   ],
 })
