@@ -6,6 +6,7 @@ import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type { DatabaseJobs } from "../jobs/database-jobs.js";
 import type { NewJob } from "../jobs/job-store.js";
+import { quietly } from "../jobs/quiet.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 
@@ -66,22 +67,18 @@ export class Relay {
   }
 
   private async moveSome(): Promise<number> {
-    const claimed = await this.rows.claimForTransit({
-      worker: this.id,
-      queues: undefined,
-      limit: BATCH,
-      leaseMs: LEASE_MS,
-    });
+    const request = { worker: this.id, queues: undefined, limit: BATCH, leaseMs: LEASE_MS };
+    const claimed = await quietly(() => this.rows.claimForTransit(request));
     if (claimed.length === 0) return 0;
     await this.move(claimed);
-    await this.rows.complete(claimed);
+    await quietly(() => this.rows.complete(claimed));
     return claimed.length;
   }
 
   private async beat(): Promise<void> {
     if (this.clock.monotonic() - this.lastBeat < BEAT_MS) return;
     this.lastBeat = this.clock.monotonic();
-    await this.rows.beat(this.id);
-    await this.rows.reap(DEAD_AFTER_MS);
+    await quietly(() => this.rows.beat(this.id));
+    await quietly(() => this.rows.reap(DEAD_AFTER_MS));
   }
 }

@@ -4,6 +4,7 @@
  */
 import { type Clock, within } from "../runtime/clock.js";
 import type { JobClaim, JobStore } from "./job-store.js";
+import { quietly } from "./quiet.js";
 
 const MOST_AT_ONCE = 500;
 const PAUSE_MS = 1000;
@@ -55,7 +56,7 @@ export class Completions {
   private async tellSome(claims: readonly JobClaim[]): Promise<void> {
     this.inFlight = claims.length;
     try {
-      const lost = await this.store.complete(claims);
+      const lost = await quietly(() => this.store.complete(claims));
       this.inFlight = 0;
       if (lost.length > 0) this.reports.lost(lost);
     } catch (error) {

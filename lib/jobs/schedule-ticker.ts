@@ -7,6 +7,7 @@ import type { Operations } from "../lifecycle/operations.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import type { JobReports } from "./job-reports.js";
 import type { JobStore, NewJob } from "./job-store.js";
+import { quietly } from "./quiet.js";
 import type { Schedule, ScheduledTick } from "./schedule.js";
 
 /** The longest wait between two looks at the time of the store: its clock may be set. */
@@ -50,7 +51,7 @@ export class ScheduleTicker {
   private async tickAll(): Promise<void> {
     let wait = LONGEST_WAIT_MS;
     try {
-      const now = await this.tools.store.now();
+      const now = await quietly(() => this.tools.store.now());
       for (const schedule of this.schedules) wait = Math.min(wait, await this.tickOne(schedule, now));
     } catch (error) {
       this.tools.reports.storeFailed("tick", error);

@@ -13,6 +13,7 @@ import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
 import { JobLeaseLostError } from "./job-context.js";
 import type { JobReports } from "./job-reports.js";
 import type { ClaimedJob, JobStore } from "./job-store.js";
+import { quietly } from "./quiet.js";
 
 /** A claim ends after this time unless it is renewed. */
 const LEASE_MS = 300_000;
@@ -73,7 +74,7 @@ export class StoreWorker {
 
   /** The first beat comes before the first claim: a store takes the jobs of an unknown worker for those of a dead one. */
   async begin(): Promise<void> {
-    await this.store.beat(this.id).catch((error: unknown) => this.reports.storeFailed("beat", error));
+    await quietly(() => this.store.beat(this.id)).catch((error: unknown) => this.reports.storeFailed("beat", error));
     await this.beat();
     this.stopListening = this.store.onWake?.(this.wake);
     this.claimMore();
@@ -134,7 +135,8 @@ export class StoreWorker {
     try {
       this.wasWoken = false;
       const worker = this.id;
-      const jobs = await this.store.claim({ worker, queues: this.settings.queues, limit, leaseMs: LEASE_MS });
+      const request = { worker, queues: this.settings.queues, limit, leaseMs: LEASE_MS };
+      const jobs = await quietly(() => this.store.claim(request));
       this.failures = 0;
       this.isDry = jobs.length < limit && !this.wasWoken;
       if (worker === this.id) this.take(jobs);
@@ -210,9 +212,9 @@ export class StoreWorker {
 
   private async beat(): Promise<void> {
     try {
-      if (!(await this.store.beat(this.id))) await this.beginAnew();
+      if (!(await quietly(() => this.store.beat(this.id)))) await this.beginAnew();
       await this.renewLeases();
-      this.reports.reaped(await this.store.reap(DEAD_AFTER_MS));
+      this.reports.reaped(await quietly(() => this.store.reap(DEAD_AFTER_MS)));
     } catch (error) {
       this.reports.storeFailed("beat", error);
     }
@@ -231,10 +233,8 @@ export class StoreWorker {
       ({ leaseEnds, control }) => leaseEnds - now < (LEASE_MS * 2) / 3 && !control.signal.aborted,
     );
     if (due.length === 0) return;
-    const refused = await this.store.renew(
-      due.map(({ job }) => job),
-      LEASE_MS,
-    );
+    const held = due.map(({ job }) => job);
+    const refused = await quietly(() => this.store.renew(held, LEASE_MS));
     for (const running of due) {
       if (refused.some(({ id }) => id === running.job.id)) this.lose(running);
       else running.leaseEnds = now + LEASE_MS;

@@ -2,9 +2,11 @@
 import { Application, provide } from "@stagecraft/framework";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { DatabaseJobs, Handles, job, Jobs } from "@stagecraft/framework/jobs";
+import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock, obeysQueue, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { temporaryFolder } from "../db/shop-database.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 import { until } from "../support/until.js";
 import { jobsDatabase, JobsDatabase, makeTables, passSlowly, startedTables } from "./jobs-database.js";
@@ -66,6 +68,38 @@ describe("DatabaseJobs on SQLite", function () {
 
     expect(counter.seen).to.deep.equal([2]);
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
+  });
+
+  it("looks for jobs without a span and without a DEBUG event, and warns of a slow look", async () => {
+    await using folder = await temporaryFolder();
+    const clock = new FakeClock();
+    const recorder = new TracingRecorder();
+    const metrics = new Metrics();
+    await recorder.run(async () => {
+      const db = new JobsDatabase(sqlite(folder.file("jobs.db")), { slowQueryMs: 0 });
+      db.prepare({ name: "database", clock, metrics });
+      await db.start();
+      await makeTables(db);
+      const jobs = new Jobs({ store: new DatabaseJobs(db) });
+      jobs.prepare({ name: "jobs", clock, metrics, instances: () => [new Counter()] });
+      recorder.spans.length = 0;
+      recorder.events.length = 0;
+      await jobs.beginWork("worker");
+      await passSlowly(clock, 25_000);
+      const looks = recorder.events.filter(({ fields }) => String(fields["statement"]).startsWith("UPDATE"));
+      expect(looks).to.have.lengthOf.above(15);
+      expect(recorder.events.filter(({ level }) => level !== "WARN")).to.deep.equal([]);
+      expect(recorder.spans).to.deep.equal([]);
+
+      await jobs.dispatch(counted, 1);
+      await passSlowly(clock, 2000);
+      await jobs.endWork(1000);
+      await db.stop();
+    });
+
+    const names = recorder.spans.map(({ name }) => name);
+    expect(names).to.include.members(["framework.job.dispatch", "framework.db.query", "framework.job.handle"]);
+    expect(metrics.render()).to.match(/operation_duration_seconds_count\{[^}]*operation="raw"[^}]*\} [2-9]\d/);
   });
 
   it("is not chosen among two databases", () => {
