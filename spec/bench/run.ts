@@ -23,6 +23,7 @@ import { runScenario } from "./rounds.js";
 import { SCENARIOS } from "./scenario.js";
 import { STORAGE } from "./storage.js";
 import { runStart } from "./start.js";
+import { TECHEMPOWER } from "./techempower.js";
 import { UPLOADS } from "./uploads.js";
 
 interface Part {
@@ -42,6 +43,7 @@ const PARTS: readonly Part[] = [
   STORAGE,
   CACHE,
   DB,
+  ...TECHEMPOWER,
   CONDUIT,
   UPLOADS,
   ...JOBS,
