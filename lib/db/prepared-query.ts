@@ -22,7 +22,7 @@ export function preparedQuery<Values extends readonly unknown[], Row>(
   execute: Execute,
 ): PreparedQuery<Values, Row> {
   const standIns = Array.from({ length: build.length }, (_, index) => new StandIn(index));
-  // The builder binds a standIn as it would bind the value.
+  // The builder binds a stand-in as it would bind the value.
   const compiled = build(...(standIns as unknown as Values)).compile();
   for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBound(standIn.index);
   const run = (values: Values): Promise<QueryResult<Row>> =>
