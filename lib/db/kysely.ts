@@ -24,6 +24,15 @@ const PEER = {
 expectPeer(PEER);
 const kysely = requirePeer(PEER) as typeof KyselyPackage;
 
+/**
+ * Kysely's tag for raw SQL inside a query: values become parameters. It is the one of the Kysely that the framework has loaded. An ES module
+ * that imports `sql` from `kysely` loads the package a second time, which takes a tenth of a second at each start.
+ *
+ * @example
+ * const shorter = db.query.selectFrom("users").where(sql<boolean>`length(name) < ${20}`);
+ */
+export const { sql } = kysely;
+
 /** What a statement does; the label of its metric. */
 export type StatementOperation = "select" | "insert" | "update" | "delete" | "merge" | "schema" | "raw";
 
@@ -143,14 +152,15 @@ const OPERATIONS: Readonly<Partial<Record<CompiledQuery["query"]["kind"], Statem
   RawNode: "raw",
 };
 
-function statementOf({ query, sql, parameters }: CompiledQuery): BuiltStatement {
+function statementOf({ query, sql: text, parameters }: CompiledQuery): BuiltStatement {
   const operation = OPERATIONS[query.kind] ?? "schema";
-  return { sql, parameters, operation, isRead: operation === "select" ? isPlainSelect(query) : isRawRead(sql) };
+  const isRead = operation === "select" ? isPlainSelect(query) : isRawRead(text);
+  return { sql: text, parameters, operation, isRead };
 }
 
 /** A statement that the application wrote itself. */
-export function rawStatement(sql: string, parameters: readonly unknown[]): BuiltStatement {
-  return { sql, parameters, operation: "raw", isRead: isRawRead(sql) };
+export function rawStatement(text: string, parameters: readonly unknown[]): BuiltStatement {
+  return { sql: text, parameters, operation: "raw", isRead: isRawRead(text) };
 }
 
 /** False for a select whose `with` holds anything but selects: PostgreSQL allows writes there. */
@@ -160,6 +170,6 @@ function isPlainSelect(query: CompiledQuery["query"]): boolean {
 }
 
 /** A `with` may write, so it does not count. */
-function isRawRead(sql: string): boolean {
-  return /^\s*(?:select|values|explain)\b/i.test(sql);
+function isRawRead(text: string): boolean {
+  return /^\s*(?:select|values|explain)\b/i.test(text);
 }

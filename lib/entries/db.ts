@@ -32,6 +32,7 @@ export {
   type MigrationTables,
 } from "../db/migration.js";
 export type { MigrationStatus, Migrator } from "../db/migrator.js";
+export { sql } from "../db/kysely.js";
 export { factory, type Factory } from "../db/factory.js";
 export { after, pageOf, type AfterOptions, type CursorPage, type NumberedPage } from "../db/pagination.js";
 export type { PreparedQuery } from "../db/prepared-query.js";

@@ -1,6 +1,6 @@
 import { Clock, Injectable } from "@stagecraft/framework";
-import { UniqueViolationError } from "@stagecraft/framework/db";
-import { type Selectable, sql } from "kysely";
+import { sql, UniqueViolationError } from "@stagecraft/framework/db";
+import type { Selectable } from "kysely";
 import { LinksDatabase, type Tables } from "./database.js";
 import { dayOf, type DayVisits, LinkStore, type Link, type LinkSlice } from "./link-store.js";
 

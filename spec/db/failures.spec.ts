@@ -4,7 +4,7 @@ import { type DatabaseDriver, type DatabaseError, UniqueViolationError } from "@
 import { expectNoLeak, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { inspect } from "node:util";
-import { sql } from "kysely";
+import { sql } from "../../lib/db/kysely.js";
 import { errorOf } from "../support/error-of.js";
 import { eventsOf } from "../support/events-of.js";
 import { rejectionOf } from "../support/rejection-of.js";

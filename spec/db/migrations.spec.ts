@@ -2,7 +2,7 @@
 import { Database, type DatabaseOptions, type Migration, migrationsIn } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
-import { sql } from "kysely";
+import { sql } from "../../lib/db/kysely.js";
 import { mkdir, writeFile } from "node:fs/promises";
 import { checksumOf } from "../../lib/db/migration.js";
 import { eventsOf } from "../support/events-of.js";

@@ -3,7 +3,7 @@ import { emptied, factory, rolledBack } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { obeysDatabase } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { sql } from "kysely";
+import { sql } from "../../lib/db/kysely.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { shopDatabase, temporaryFolder } from "./shop-database.js";
 

@@ -1,7 +1,8 @@
 /** A database with two tables, for the specs of the room `db`. */
 import { Database, type DatabaseDriver, type DatabaseOptions } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import { type Generated, sql } from "kysely";
+import type { Generated } from "kysely";
+import { sql } from "../../lib/db/kysely.js";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,7 +11,7 @@ describe("a sample that is killed under load", function () {
   let soaked: Soaked;
 
   before(async () => {
-    soaked = await soak({ seconds: 2, clients: CLIENTS, connections: 0 });
+    soaked = await soak({ seconds: 1, clients: CLIENTS, connections: 0 });
   });
 
   it("writes a whole line for each answer, in the order of each client, and counts it in /metrics", () => {

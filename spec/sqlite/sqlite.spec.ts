@@ -3,7 +3,7 @@ import type { DatabaseError } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { sql } from "kysely";
+import { sql } from "../../lib/db/kysely.js";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { standaloneHost } from "../../lib/db/standalone-host.js";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
