@@ -174,13 +174,18 @@ describe("samples/links, observed", () => {
     this.timeout(30_000);
     this.slow(3000);
 
-    it("calls itself on the port of the environment", async () => {
+    it("calls itself on the port of the environment, and writes plain text in a debug build", async () => {
       await using child = await Child.start(MAIN);
       await child.says("listening", "errors");
 
       const response = await fetch(`${child.url}/status`);
+      await child.says("GET /status", "errors");
 
       expect([response.status, await response.json()]).to.deep.equal([200, { upstream: 200 }]);
+      expect(child.errors).to.match(/^\S+Z INFO framework::lifecycle: listening name=links url=\S+ at=\S+$/m);
+      expect(child.errors).to.match(
+        /^\S+Z INFO framework::observe::access_log: framework\.request: GET \/status 200 \d+ms /m,
+      );
     });
 
     it("does not start with a malformed variable, and names it before anything listens", async () => {
@@ -267,19 +272,6 @@ describe("samples/links, observed", () => {
       expect(await child.exitCode()).to.equal(0);
       expect(child.errors).to.include("spans not delivered");
       expect(child.errors).to.include("WARN framework::lifecycle: shutdown failed");
-    });
-
-    it("writes plain text in a debug build", async () => {
-      await using child = await Child.start(MAIN);
-      await child.says("listening", "errors");
-
-      await fetch(`${child.url}/about`);
-      await child.says("access_log", "errors");
-
-      expect(child.errors).to.match(/^\S+Z INFO framework::lifecycle: listening name=links url=\S+ at=\S+$/m);
-      expect(child.errors).to.match(
-        /^\S+Z INFO framework::observe::access_log: framework\.request: GET \/about 200 \d+ms /m,
-      );
     });
 
     it("writes exactly the events that RUST_LOG selects", async () => {

@@ -12,14 +12,16 @@ async function frontPage(child: Child): Promise<string> {
 }
 
 describe("the front page of samples/links", () => {
+  let child: Child;
+
   before(async function () {
     this.timeout(60_000);
     await buildFrontEnd();
+    child = await Child.start(MAIN);
   });
+  after(() => child?.[Symbol.asyncDispose]());
 
   it("shows the stages that are on, in their order", async () => {
-    await using child = await Child.start(MAIN);
-
     const html = await frontPage(child);
 
     const rows = linksApplication(settingsFrom({})).build().pipeline();
@@ -28,8 +30,6 @@ describe("the front page of samples/links", () => {
   });
 
   it("shows the log line of its own request", async () => {
-    await using child = await Child.start(MAIN);
-
     const html = await frontPage(child);
     const [, line = ""] = /<code>(INFO .*?)<\/code>/.exec(html) ?? [];
     const [start = "", ...rest] = line.split(" … ");
@@ -42,8 +42,6 @@ describe("the front page of samples/links", () => {
   });
 
   it("links to pages that answer, the guide among them", async () => {
-    await using child = await Child.start(MAIN);
-
     const html = await frontPage(child);
 
     const links = [...html.matchAll(/<a [^>]*href="(\/[^"]*)"/g)].map(([, path = ""]) => path);
@@ -55,9 +53,9 @@ describe("the front page of samples/links", () => {
   });
 
   it("shows none of it in a release build", async () => {
-    await using child = await Child.start(MAIN, { NODE_ENV: "production" });
+    await using release = await Child.start(MAIN, { NODE_ENV: "production" });
 
-    const html = await frontPage(child);
+    const html = await frontPage(release);
 
     expect(html).to.include("<h1>Short links").and.not.include("What runs here");
   });
