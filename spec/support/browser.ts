@@ -1,6 +1,6 @@
 /**
- * Debian's Chromium under Playwright, with a new profile: for tests of the behaviour of browsers. Launch one browser for a suite and open
- * a page for each test. Call `before(needs("chromium"))` first.
+ * Debian's Chromium under Playwright, its headless shell where that is installed, with a new profile: for tests of the behaviour of
+ * browsers. Launch one browser for a suite and open a page for each test. Call `before(needs("chromium"))` first.
  */
 import type { Browser } from "playwright-core";
 import { locate } from "./machine.js";

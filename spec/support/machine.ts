@@ -6,7 +6,7 @@
  * describe("the shared rate limit", () => {
  *   before(needs("redis-server"));
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -14,7 +14,7 @@ import { delimiter, join } from "node:path";
 const PACKAGES = {
   curl: "curl",
   "redis-server": "redis-server",
-  chromium: "chromium",
+  chromium: "chromium-headless-shell",
   promtool: "prometheus",
   prometheus: "prometheus",
   wrk: "wrk",
@@ -23,6 +23,11 @@ const PACKAGES = {
   openssl: "openssl",
   "swift-proxy-server": "swift-proxy",
 } as const;
+
+/** Files that are as good, the best first: a page in the headless shell takes a third of the time of a page in the whole browser. */
+const FILES: Readonly<Partial<Record<Program, readonly string[]>>> = {
+  chromium: ["chromium-headless-shell", "chromium"],
+};
 
 /** Debian keeps servers in folders that are not on the PATH of every user. */
 const VERSIONS_OF_POSTGRES = "/usr/lib/postgresql";
@@ -34,7 +39,8 @@ export type Program = keyof typeof PACKAGES;
 export function locate(program: Program): string | undefined {
   const onPath = (process.env["PATH"] ?? "").split(delimiter);
   const folders = isServer(program) ? [...onPath, ...FOLDERS_BESIDE_PATH, ...postgresFolders()] : onPath;
-  return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
+  const names = FILES[program] ?? [program];
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file));
 }
 
 function isServer(program: Program): boolean {
@@ -79,7 +85,11 @@ function install(packages: readonly string[]): void {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   try {
     execFileSync("apt-get", ["update", "-q"], { env, stdio: "ignore" });
-    execFileSync("apt-get", ["install", "-qy", "--no-install-recommends", ...packages], { env, stdio: "ignore" });
+    const options = ["install", "-qy", "--no-install-recommends"];
+    const installed = spawnSync("apt-get", [...options, ...packages], { env, stdio: "ignore" });
+    // A package that this release does not have must not keep the others away.
+    if (installed.status !== 0)
+      for (const each of packages) spawnSync("apt-get", [...options, each], { env, stdio: "ignore" });
   } catch (error) {
     console.error(`apt-get failed: ${error instanceof Error ? error.message : String(error)}`);
   }
