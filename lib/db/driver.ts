@@ -170,4 +170,13 @@ export abstract class DatabaseDriver {
    * when, as far as the engine knows. An engine whose write lock does the same, as SQLite, returns a lock that does nothing.
    */
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
+
+  /**
+   * Calls `heard` when another connection notifies the channel, and when something may have been missed, on a connection of its own. Absent
+   * where the engine has no notifications. A notification can be lost.
+   *
+   * @param channel a name that needs no quotes
+   * @returns how to end that
+   */
+  listen?(channel: string, heard: () => void): () => void;
 }

@@ -20,7 +20,7 @@ export type {
   NewJob,
   ReapedJob,
 } from "../jobs/job-store.js";
-export { DatabaseJobs } from "../jobs/database-jobs.js";
+export { DatabaseJobs, type DatabaseJobsOptions } from "../jobs/database-jobs.js";
 export { jobsMigration, jobTables, type MigratedDatabase } from "../jobs/job-migrations.js";
 export type { JobDatabase, JobDialect, RawResult, RawStatement } from "../jobs/job-sql.js";
 export type { JobEngine, JobWorker } from "../jobs/job-engine.js";

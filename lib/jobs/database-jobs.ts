@@ -8,9 +8,11 @@
  * provide(Jobs).useFactory((resolve) => new Jobs({ store: new DatabaseJobs(resolve(ShopDatabase)), concurrency: 20 }));
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { SystemClock } from "../runtime/clock.js";
+import { Announcements } from "./announcements.js";
 import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { binds, type JobDatabase, JobSql, type JobRows, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
@@ -33,17 +35,48 @@ const TICKS_KEPT_MS = 2_678_400_000;
 /** The columns that a dead job keeps. */
 const KEPT = "id, name, queue, priority, payload, max_attempts, attempt, token, request_id, traceparent, tracestate";
 
+export interface DatabaseJobsOptions {
+  /**
+   * PostgreSQL: workers of other processes hear of committed jobs at once, by `NOTIFY`, on one further connection for each worker process.
+   * They poll as well. `false` unless set.
+   */
+  readonly notify?: boolean;
+}
+
+const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
+
 export class DatabaseJobs implements JobStore {
   readonly joinsTransactions = true;
   private readonly sql: JobSql;
+  private readonly notifies: boolean;
+  private announcements: Announcements | undefined;
 
-  constructor(private readonly database: JobDatabase) {
+  /** @throws FrameworkError `E_OPTION` */
+  constructor(
+    private readonly database: JobDatabase,
+    options: DatabaseJobsOptions = {},
+  ) {
+    checkOptionNames(options, NAMES, "new DatabaseJobs");
     this.sql = new JobSql(database);
+    this.notifies = options.notify === true && this.sql.dialect === "postgres";
   }
 
   /** The clock of a test takes the place of the clock of the database. */
   prepare({ clock }: Pick<SubsystemHost, "clock">): void {
     this.sql.clock = clock instanceof SystemClock ? undefined : clock;
+    if (this.notifies) this.announcements = new Announcements(this.sql, clock);
+  }
+
+  stop(): void {
+    this.announcements?.end();
+  }
+
+  onWake(listener: () => void): () => void {
+    return this.announcements?.listen(listener) ?? (() => {});
+  }
+
+  announce(): void {
+    this.announcements?.announce();
   }
 
   add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {

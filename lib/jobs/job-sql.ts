@@ -16,7 +16,7 @@ export interface JobRows {
 /** The part of a `Database` that the queue uses. */
 export interface JobDatabase {
   readonly name?: string | undefined;
-  readonly driver: { readonly dialect: JobDialect };
+  readonly driver: { readonly dialect: JobDialect; listen?(channel: string, heard: () => void): () => void };
   readonly query: { withoutPlugins(): { executeQuery(statement: RawStatement): Promise<RawResult> } };
   transaction<T>(fn: () => Promise<T>, options?: { readonly isolation?: "read committed" }): Promise<T>;
   current<T>(fn: () => Promise<T>): Promise<T>;

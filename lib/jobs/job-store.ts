@@ -154,4 +154,7 @@ export interface JobStore {
 
   /** Calls `listener` when a job may be due, sooner than the next look would find it. Returns how to end that. */
   onWake?(listener: () => void): () => void;
+
+  /** Jobs were added, and their transaction has committed. Returns at once: the workers of other processes may hear of it. */
+  announce?(): void;
 }

@@ -141,7 +141,7 @@ export class Jobs extends Subsystem {
       operations: ticking,
       reports,
       newJob: (schedule, tick) => this.newJobs.make(schedule, tick, {}),
-      added: () => this.worker?.wake(),
+      added: () => this.wake(),
     });
     this.ticker.begin();
   }
@@ -186,7 +186,7 @@ export class Jobs extends Subsystem {
   /** Runs a dead job again, with all its attempts. False: there is no such dead job. */
   async revive(id: string): Promise<boolean> {
     const isRevived = await this.waiting().revive(id);
-    if (isRevived) this.worker?.wake();
+    if (isRevived) this.wake();
     return isRevived;
   }
 
@@ -205,7 +205,7 @@ export class Jobs extends Subsystem {
     if (scope === undefined) return this.add(jobs);
     if (this.waiting().joinsTransactions) {
       const results = await this.add(jobs);
-      scope.afterCommit(() => this.worker?.wake());
+      scope.afterCommit(() => this.wake());
       return results;
     }
     scope.afterCommit(() => this.add(jobs));
@@ -219,8 +219,13 @@ export class Jobs extends Subsystem {
       const some = jobs.slice(at, at + MOST_AT_ONCE);
       results.push(...(await dispatching.run("dispatch", () => this.waiting().add(some), { jobs: some.length })));
     }
-    if (currentCommitScope() === undefined) this.worker?.wake();
+    if (currentCommitScope() === undefined) this.wake();
     return results;
+  }
+
+  private wake(): void {
+    this.worker?.wake();
+    this.waiting().announce?.();
   }
 
   /** The jobs of an application with one database wait there. */

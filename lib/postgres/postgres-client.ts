@@ -37,6 +37,7 @@ export class PostgresClient {
     client.connection.on("readyForQuery", () => this.ready());
     client.on("error", () => this.ended());
     client.on("end", () => this.ended());
+    client.on("notification", () => this.onNotification?.());
   }
 
   /** @param closed called when the server has closed the connection @throws DriverError; the reason of the signal */
@@ -67,6 +68,9 @@ export class PostgresClient {
 
   /** Set by the user: called once, when the server has closed the connection. */
   onClosed: (() => void) | undefined = undefined;
+
+  /** Set by a user that listens on one channel. */
+  onNotification: (() => void) | undefined = undefined;
 
   get isClosed(): boolean {
     return this.isOver;

@@ -15,6 +15,7 @@ import type { Clock } from "../runtime/clock.js";
 import { DriverError } from "../db/driver-error.js";
 import { standaloneHost } from "../db/standalone-host.js";
 import { CancelRequests } from "./cancel-request.js";
+import { PostgresListener } from "./listener.js";
 import { lockMigrations } from "./migration-lock.js";
 import { PostgresClient } from "./postgres-client.js";
 import { type PostgresOwner, PostgresConnection } from "./postgres-connection.js";
@@ -80,6 +81,21 @@ class PostgresDriver extends DatabaseDriver {
 
   override async lockMigrations(waitMs: number): Promise<MigrationLock> {
     return lockMigrations(await this.openForMigration(undefined), waitMs);
+  }
+
+  /** A pooler that changes the connection hands no notifications on, so behind one nothing is heard. */
+  override listen(channel: string, heard: () => void): () => void {
+    const { settings, host } = this;
+    if (settings.isPooled) return () => {};
+    const { server, timeouts, pool } = settings;
+    const open = (limit: AbortSignal) => PostgresClient.open(settings, server, timeouts, host.clock, limit);
+    const listener = new PostgresListener({
+      open: () => withLimit(host.clock, pool.connectMs, server, undefined, open),
+      channel,
+      heard,
+      clock: host.clock,
+    });
+    return () => listener.end();
   }
 
   private newPool(): ConnectionPool<PostgresConnection> {
