@@ -8,6 +8,7 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
+import { currentSubscriber } from "../tracing/flow.js";
 import { Span } from "../tracing/span.js";
 import type { Fields, RemoteParent } from "../tracing/subscriber.js";
 import { currentWorkScope } from "./work-scope.js";
@@ -72,11 +73,10 @@ export class Operations {
    */
   run<T>(operation: string, work: () => T, fields?: Fields, remoteParent?: RemoteParent): T {
     const began = this.host.clock.monotonic();
-    const { target, span: name } = this.names;
-    const span = new Span(target, name, { subsystem: this.host.name, operation, ...fields }, remoteParent);
     let result: T;
     try {
-      result = span.run(work);
+      // Without a subscriber a span would report nothing.
+      result = currentSubscriber() === undefined ? work() : this.span(operation, fields, remoteParent).run(work);
     } catch (error) {
       this.ended(operation, began, outcomeOf(error), error);
       throw error;
@@ -95,6 +95,11 @@ export class Operations {
         throw error;
       },
     ) as T; // Settles as `result` does.
+  }
+
+  private span(operation: string, fields: Fields | undefined, remoteParent: RemoteParent | undefined): Span {
+    const { target, span: name } = this.names;
+    return new Span(target, name, { subsystem: this.host.name, operation, ...fields }, remoteParent);
   }
 
   private ended(operation: string, began: number, outcome: OperationOutcome, error?: unknown): void {
