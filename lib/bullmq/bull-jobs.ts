@@ -6,7 +6,7 @@
  * its transaction commits. Without one a dispatch in a transaction goes to Redis after the commit, and a process that dies between the two
  * loses it.
  *
- * `concurrency` counts for each queue. Keys are `deduplication` of BullMQ: two dispatches of one key at the same moment may make two jobs.
+ * `concurrency` counts for each queue. Keys are `deduplication` of BullMQ.
  *
  * @example
  * provide(Jobs).useFactory((resolve) => new Jobs({ store: new BullJobs({ url, database: resolve(ShopDatabase) }) }));
@@ -25,7 +25,7 @@ import { DatabaseJobs } from "../jobs/database-jobs.js";
 import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
-import { addKeyed } from "./bull-keys.js";
+import { addKeyed, type KeyPlace } from "./bull-keys.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { type BullData, bullData, bullOptions } from "./bull-record.js";
 import { BullWorker } from "./bull-worker.js";
@@ -60,6 +60,7 @@ export class BullJobs implements JobEngine {
   private readonly known = new Set<string>();
   private connection: Redis | undefined;
   private relay: Relay | undefined;
+  private loop: BullWorker | undefined;
 
   /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL`, `E_PEER_MISSING` */
   constructor(private readonly options: BullJobsOptions) {
@@ -117,7 +118,8 @@ export class BullJobs implements JobEngine {
         return made;
       },
     };
-    return new BullWorker(place, settings, tools, reports);
+    this.loop = new BullWorker(place, settings, tools, reports);
+    return this.loop;
   }
 
   async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
@@ -198,9 +200,13 @@ export class BullJobs implements JobEngine {
     }
     for (const job of jobs) {
       if (job.key === undefined) results.set(job, { outcome: "created", id: job.id });
-      else results.set(job, await addKeyed(await this.queue(job.queue), job, bullOptions(job, isRelayed)));
+      else results.set(job, await addKeyed(await this.keyPlace(job), job, bullOptions(job, isRelayed)));
     }
     return jobs.map((job) => results.get(job) ?? { outcome: "created", id: job.id });
+  }
+
+  private async keyPlace({ queue }: NewJob): Promise<KeyPlace> {
+    return { queue: await this.queue(queue), redis: this.redis() };
   }
 
   private async queue(name: string): Promise<Queue<BullData>> {
@@ -212,6 +218,8 @@ export class BullJobs implements JobEngine {
     if (!this.known.has(name)) {
       await this.redis().sadd(`${this.prefix}:jobs:queues`, name);
       this.known.add(name);
+      // The relay may be the first to use a queue, after the dispatch has woken the worker.
+      this.loop?.wake();
     }
     return queue;
   }

@@ -3,13 +3,24 @@
  * framework a waiting job is changed, and a running one gives the id up to its successor.
  */
 import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
+import type { Redis } from "ioredis";
 import type { Dispatched, NewJob } from "../jobs/job-store.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { type BullData, bullData, deduplicationId } from "./bull-record.js";
 
 const TRIES = 10;
 
-export async function addKeyed(queue: Queue<BullData>, job: NewJob, options: BullJobOptions): Promise<Dispatched> {
+/** Takes the id from a job that has it still: another dispatch may have given it to its successor meanwhile. */
+const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
+return 0`;
+
+export interface KeyPlace {
+  readonly queue: Queue<BullData>;
+  readonly redis: Pick<Redis, "call">;
+}
+
+export async function addKeyed(place: KeyPlace, job: NewJob, options: BullJobOptions): Promise<Dispatched> {
+  const { queue, redis } = place;
   const id = deduplicationId(job.name, job.key ?? "");
   const data = bullData(job);
   for (let left = TRIES; left > 0; left--) {
@@ -19,7 +30,7 @@ export async function addKeyed(queue: Queue<BullData>, job: NewJob, options: Bul
     if (job.unique === "until-done") return { outcome: "kept", id: known };
     if (await replace(queue, known, job, data)) return { outcome: "replaced", id: known };
     // It runs, or has ended: the change that this job stands for must not be missed.
-    await queue.removeDeduplicationKey(id);
+    await redis.call("EVAL", RELEASE, 1, queue.toKey(`de:${id}`), known);
   }
   throw new FrameworkError(`jobs of ${job.name} with one key come and go too fast to add one`, { code: "E_JOB_KEY" });
 }

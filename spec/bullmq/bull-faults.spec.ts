@@ -1,0 +1,131 @@
+/** Jobs in BullMQ when Redis is halted or killed, with two relays, and with many dispatches of one key. */
+import { EventEmitter, once } from "node:events";
+import { SystemClock } from "@stagecraft/framework";
+import { sqlite } from "@stagecraft/framework/db/sqlite";
+import { Handles, job, Jobs } from "@stagecraft/framework/jobs";
+import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
+import { Metrics } from "@stagecraft/framework/observe";
+import { expect } from "chai";
+import { temporaryFolder } from "../db/shop-database.js";
+import { JobSql } from "../../lib/jobs/job-sql.js";
+import { type JobsDatabase, jobsDatabase, makeTables } from "../jobs/jobs-database.js";
+import { needRedis, RedisServer } from "../support/redis-server.js";
+import { until } from "../support/until.js";
+
+const counted = job<number>("counted");
+const COUNT = 200;
+const numbers = Array.from({ length: COUNT }, (_, number) => number);
+
+class Counter {
+  readonly seen: number[] = [];
+  /** A handler waits for it. */
+  gate: Promise<unknown> = Promise.resolve();
+
+  @Handles(counted)
+  async count(number: number): Promise<void> {
+    this.seen.push(number);
+    await this.gate;
+  }
+}
+
+class Instance implements AsyncDisposable {
+  readonly counter = new Counter();
+  readonly jobs: Jobs;
+
+  private constructor(url: string, database: JobsDatabase | undefined) {
+    this.jobs = new Jobs({ store: new BullJobs({ url, ...(database !== undefined && { database }) }) });
+    const host = { name: "jobs", clock: new SystemClock(), metrics: new Metrics() };
+    this.jobs.prepare({ ...host, instances: () => [this.counter] });
+  }
+
+  static async start(url: string, database?: JobsDatabase): Promise<Instance> {
+    const instance = new Instance(url, database);
+    await instance.jobs.start();
+    await instance.jobs.beginWork("worker");
+    return instance;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.jobs.endWork(1000);
+    await this.jobs.stop();
+  }
+}
+
+async function isIdle(jobs: Jobs): Promise<boolean> {
+  const { waiting, running } = await jobs.counts();
+  return waiting + running === 0;
+}
+
+describe("BullJobs", function () {
+  this.timeout(60_000);
+  this.slow(10_000);
+  before(function () {
+    needRedis(this);
+  });
+
+  it("run each job once where the relays of two instances move the rows of one table", async () => {
+    await using server = await RedisServer.start();
+    await using folder = await temporaryFolder();
+    await using one = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
+    await using other = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
+    await makeTables(one);
+    await using first = await Instance.start(server.url, one);
+    await using second = await Instance.start(server.url, other);
+    await Promise.all(numbers.map((number) => (number % 2 === 0 ? first : second).jobs.dispatch(counted, number)));
+    const seen = (): readonly number[] => [first, second].flatMap(({ counter }) => counter.seen);
+    await until(() => seen().length >= COUNT);
+    await until(() => isIdle(first.jobs));
+
+    expect(seen().toSorted((left, right) => left - right)).to.deep.equal(numbers);
+  });
+
+  it("take dispatches with a database while Redis is halted or killed, and run them when it is back", async () => {
+    await using server = await RedisServer.start();
+    await using folder = await temporaryFolder();
+    await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
+    await makeTables(db);
+    await using instance = await Instance.start(server.url, db);
+    const { jobs, counter } = instance;
+    server.halt();
+    await jobs.dispatchAll(counted, numbers.slice(0, 100));
+    // The relay has taken them, and waits for Redis.
+    await until(async () => (await runningIn(db)) === 100);
+    expect(counter.seen).to.deep.equal([]);
+    server.resume();
+    await until(() => counter.seen.length === 100);
+    await until(async () => (await runningIn(db)) === 0);
+    await server.kill();
+    await jobs.dispatchAll(counted, numbers.slice(100));
+    await until(async () => (await runningIn(db)) === 100);
+    await server.restart();
+    await until(() => counter.seen.length >= COUNT);
+    await until(() => isIdle(jobs));
+
+    expect(counter.seen.toSorted((left, right) => left - right)).to.deep.equal(numbers);
+  });
+
+  it("make one job of many dispatches of one key while another one with it runs", async () => {
+    await using server = await RedisServer.start();
+    await using instance = await Instance.start(server.url);
+    const { jobs, counter } = instance;
+    const gate = new EventEmitter();
+    counter.gate = once(gate, "open");
+    await jobs.dispatch(counted, -1, { key: "k" });
+    await until(() => counter.seen.length === 1);
+    // Ten places, all of which would take a job.
+    const others = await Promise.all(
+      numbers.slice(0, 9).map((number) => jobs.dispatch(counted, number, { key: "k", delay: 60_000 })),
+    );
+    const { waiting, running } = await jobs.counts();
+    gate.emit("open");
+    await until(async () => (await jobs.counts()).running === 0);
+
+    expect({ waiting, running }).to.deep.equal({ waiting: 1, running: 1 });
+    expect(new Set(others.map(({ id }) => id))).to.have.lengthOf(1);
+  });
+});
+
+async function runningIn(db: JobsDatabase): Promise<number> {
+  const { rows } = await new JobSql(db).run("SELECT COUNT(*) AS jobs FROM framework_jobs WHERE worker IS NOT NULL");
+  return Number(rows[0]?.["jobs"]);
+}
