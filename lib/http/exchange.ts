@@ -2,6 +2,7 @@
  * One request and its answer, as the stages see them: this class adds the request to `Answer`. It knows the client connection, the
  * end of the request and the listeners for it. Not for applications: they use `Context`, which adds the public accessors.
  */
+import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../runtime/clock.js";
 import { ClientGoneError } from "../errors/framework-error.js";
@@ -93,6 +94,8 @@ export abstract class Exchange extends Answer {
   get abortSignal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
+      // A handler may ask for many things at once. Node would warn of the eleventh listener.
+      setMaxListeners(0, this.controller.signal);
       this.signalFlow = currentFlow()?.request;
       if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
     }

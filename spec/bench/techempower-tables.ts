@@ -7,7 +7,13 @@ interface Tables {
   readonly fortune: { readonly id: number; readonly message: string };
 }
 
-export class WorldDatabase extends Database<Tables> {}
+export class WorldDatabase extends Database<Tables> {
+  readonly worldById = this.prepared((id: number) =>
+    this.query.selectFrom("world").select(["id", "randomnumber as randomNumber"]).where("id", "=", id),
+  );
+
+  readonly allFortunes = this.prepared(() => this.query.selectFrom("fortune").selectAll());
+}
 
 export async function fillWorlds(driver: DatabaseDriver): Promise<void> {
   const db = new WorldDatabase(driver);

@@ -68,6 +68,15 @@ describe("our entry in the TechEmpower scenarios", () => {
     expect(selectsOf(app) - earlier).to.equal(20);
   });
 
+  it("runs 20 queries at once without a warning of Node", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", note);
+    await answer("/queries?queries=20");
+    process.off("warning", note);
+    expect(warnings).to.deep.equal([]);
+  });
+
   it("reads the rows again for each request", async () => {
     await store("-1");
     expect(rowsOf(await answer("/queries?queries=500")).map(({ randomNumber }) => randomNumber)).to.include(-1);

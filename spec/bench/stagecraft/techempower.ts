@@ -8,6 +8,7 @@ import {
   Injectable,
   Layer,
   Module,
+  NotFoundError,
   provide,
   Reply,
 } from "@stagecraft/framework";
@@ -20,16 +21,14 @@ import { WorldDatabase } from "../techempower-tables.js";
 class WorldStore {
   constructor(private readonly db: WorldDatabase) {}
 
-  find(id: number): Promise<World> {
-    return this.db.query
-      .selectFrom("world")
-      .select(["id", "randomnumber as randomNumber"])
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
+  async find(id: number): Promise<World> {
+    const world = await this.db.worldById.first(id);
+    if (world === undefined) throw new NotFoundError(`no world ${id}`);
+    return world;
   }
 
   fortunes() {
-    return this.db.query.selectFrom("fortune").selectAll().execute();
+    return this.db.allFortunes.all();
   }
 
   /** One statement; the rows are in the order of their ids. */
