@@ -1,6 +1,6 @@
 /**
- * One row by its primary key over HTTP, on SQLite and on PostgreSQL: an injected repository, beside node:http with the bare driver and
- * NestJS with TypeORM. The benchmark makes the file and the server, and ends both.
+ * One row by its primary key over HTTP, on SQLite and on PostgreSQL: an injected repository, beside node:http with the bare driver. On
+ * PostgreSQL also NestJS with TypeORM and with MikroORM, and AdonisJS with Lucid. The benchmark makes the file and the server, and ends both.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -33,7 +33,11 @@ const prepared = (engine: string): Contender => ({
   variant: `${engine}-prepared`,
 });
 const BARE: Contender = { name: "node", script: join(PEERS, "node-db.mjs") };
-const NEST: Contender = { name: "nest-typeorm", script: join(PEERS, "nest-typeorm.mjs") };
+/** On PostgreSQL only: their drivers for SQLite are compiled when they are installed. */
+const MAPPERS: readonly Contender[] = ["nest-typeorm", "nest-mikro-orm", "adonis-lucid"].map((name) => ({
+  name,
+  script: join(PEERS, `${name}.mjs`),
+}));
 
 async function runDb(options: BenchOptions): Promise<string> {
   const onSqlite = await overSqlite(options);
@@ -56,7 +60,7 @@ async function overPostgres(options: BenchOptions): Promise<string> {
   return await measured(
     server.url,
     postgres(server.url),
-    scenario("postgres", [BARE, OWN, prepared("postgres"), NEST]),
+    scenario("postgres", [BARE, OWN, prepared("postgres"), ...MAPPERS]),
     options,
   );
 }
