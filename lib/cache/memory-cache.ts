@@ -21,7 +21,9 @@ import { type Clock, SystemClock } from "../runtime/clock.js";
 export interface MemoryCacheOptions {
   /** The most values; 10 000 unless set. */
   readonly maxEntries?: number;
-  /** The most bytes of keys and values together, by the UTF-8 of their JSON and 256 for each entry; 67 108 864 (64 MiB) unless set. */
+  /**
+   * The most bytes of keys, values and tags together, by the UTF-8 of their JSON, and 256 for each entry; 67 108 864 (64 MiB) unless set.
+   */
   readonly maxBytes?: number;
   /** The name in health checks and events; `MemoryCache` unless set. */
   readonly name?: string;
@@ -33,7 +35,7 @@ const NAMES: OptionNames<MemoryCacheOptions> = { maxEntries: true, maxBytes: tru
 
 const DEFAULT_ENTRIES = 10_000;
 const DEFAULT_BYTES = 67_108_864;
-/** What an entry costs beside its key and its value, about. */
+/** What an entry costs beside its key, its value and its tags, about. */
 const ENTRY_BYTES = 256;
 
 export class MemoryCache extends Cache {
@@ -63,7 +65,7 @@ export class MemoryCache extends Cache {
     super.prepare(host);
     const { name: subsystem, metrics } = host;
     metrics.describeGauge(CACHE_ENTRIES, "Values of a cache in memory.");
-    metrics.describeGauge(CACHE_BYTES, "Bytes of the values of a cache in memory, with their keys.");
+    metrics.describeGauge(CACHE_BYTES, "Bytes of the values of a cache in memory, with their keys and tags.");
     this.entries.showSize(metrics.gauge(CACHE_ENTRIES, { subsystem }), metrics.gauge(CACHE_BYTES, { subsystem }));
   }
 
@@ -203,7 +205,7 @@ class MemoryEntries implements CacheEntries {
   private keep(key: string, given: unknown, { ttlMs, staleMs, tags }: CacheLifetime): unknown {
     const text = writeCacheValue(key, given);
     const value = readCacheValue(key, text);
-    const bytes = Buffer.byteLength(text) + Buffer.byteLength(key) + ENTRY_BYTES;
+    const bytes = [text, key, ...tags].reduce((sum, each) => sum + Buffer.byteLength(each), ENTRY_BYTES);
     this.drop(key);
     // A value above the limit would drive out all others, and then itself.
     if (bytes > this.maxBytes) return value;

@@ -21,7 +21,7 @@ export class RequestFiles {
   private readonly paths = new Set<string>();
   private isOver = false;
 
-  constructor(private readonly directory: TemporaryDirectory) {}
+  constructor(private readonly directory: Pick<TemporaryDirectory, "newPath" | "makeAgain">) {}
 
   /** Writes the stream to a new file, which is removed with the others. `name` is that of the client. */
   async receive(content: Readable, name: string, signal: AbortSignal): Promise<UploadedFile> {
@@ -31,9 +31,10 @@ export class RequestFiles {
       await pipeline(content, file.createWriteStream(), { signal });
     } catch (error) {
       throw diskFault(error);
+    } finally {
+      // The response may have ended while the file was opened or written.
+      if (this.isOver) await this.remove(path);
     }
-    // The response may have ended while the last bytes were written.
-    if (this.isOver) await this.removeAll();
     return new ReceivedFile(this, path, name, head.size, sniff(head.bytes));
   }
 
@@ -42,11 +43,7 @@ export class RequestFiles {
     this.isOver = true;
     const paths = [...this.paths];
     this.paths.clear();
-    for (const path of paths) {
-      await rm(path, { force: true }).catch((error: unknown) =>
-        log.warn("an uploaded file could not be removed", describeThrown(error)),
-      );
-    }
+    for (const path of paths) await this.remove(path);
   }
 
   /** @throws FrameworkError `E_UPLOAD_GONE` */
@@ -60,6 +57,13 @@ export class RequestFiles {
   /** The file stays. */
   release(path: string): void {
     this.paths.delete(path);
+  }
+
+  private async remove(path: string): Promise<void> {
+    this.paths.delete(path);
+    await rm(path, { force: true }).catch((error: unknown) =>
+      log.warn("an uploaded file could not be removed", describeThrown(error)),
+    );
   }
 
   /** A new file. */

@@ -5,6 +5,8 @@ import { errorOf } from "../support/error-of.js";
 
 const HOUR_MS = 3_600_000;
 
+const longTags = (of: number) => Array.from({ length: 8 }, (_, at) => `${of}:${at}`.padEnd(1000, "x"));
+
 describe("MemoryCache", () => {
   it("obeys the contract of a cache", () => {
     const clock = new FakeClock();
@@ -33,6 +35,15 @@ describe("MemoryCache", () => {
       expect(cache.size.bytes).to.be.at.most(10_000);
     }
     expect(await cache.get("key 99")).to.equal("x".repeat(1000));
+  });
+
+  it("counts the bytes of tags, which can be longer than the value", async () => {
+    const cache = new MemoryCache({ maxBytes: 10_000 });
+    for (let each = 0; each < 10; each++) await cache.set(`key ${each}`, 1, HOUR_MS, { tags: longTags(each) });
+
+    expect(cache.size).to.include({ entries: 1 });
+    expect(cache.size.bytes).to.be.within(8000, 10_000);
+    expect(await cache.get("key 9")).to.equal(1);
   });
 
   it("counts no byte twice when values are written, replaced, deleted and invalidated", async () => {

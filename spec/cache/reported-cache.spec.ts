@@ -113,8 +113,8 @@ describe("the report of a cache", () => {
 
     expect(sizes).to.deep.equal([
       [0, 0],
-      [2, 718],
-      [1, 359],
+      [2, 724],
+      [1, 362],
       [0, 0],
     ]);
   });

@@ -12,12 +12,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { Uploads } from "@stagecraft/framework/uploads";
 import { expect } from "chai";
+import { RequestFiles } from "../../lib/uploads/received-file.js";
 import { TemporaryDirectory } from "../../lib/uploads/temporary-directory.js";
 import { SystemClock } from "../../lib/runtime/clock.js";
 import { Child } from "../support/child.js";
 import { Conversation } from "../support/conversation.js";
+import { Gate } from "../support/gate.js";
 import { fileOf, formBytes, headOf, UploadApp } from "../support/multipart.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { until } from "../support/until.js";
@@ -69,6 +72,30 @@ describe("the directory of uploads", () => {
       "There is no space for the files.",
     ]);
     await until(() => filesIn(base) === 0);
+  });
+
+  it("keeps no file that is opened after its response has ended", async () => {
+    const [asked, goOn] = [new Gate(), new Gate()];
+    const folder = join(base, "made-again");
+    const directory = {
+      newPath: () => Promise.resolve(join(folder, "file")),
+      makeAgain: () => {
+        mkdirSync(folder);
+        asked.open();
+        return goOn.passed;
+      },
+    };
+    const files = new RequestFiles(directory);
+    const left = new AbortController();
+    const receiving = files.receive(new Readable({ read() {} }), "name", left.signal);
+    await asked.passed;
+
+    await files.removeAll();
+    left.abort();
+    goOn.open();
+
+    expect(await rejectionOf(receiving)).to.have.property("name", "AbortError");
+    expect(readdirSync(folder)).to.deep.equal([]);
   });
 
   it("is not swept of the files of a living process, nor of another directory of this one", async () => {

@@ -28,9 +28,9 @@ type Field = readonly [name: string, value: string | readonly string[]];
 /** Patterns of the log that stand for contents in general. Forms have such fields, and their texts are no secrets. */
 const OF_CONTENTS: ReadonlySet<string> = new Set(["bind", "body", "cache_value", "payload", "sql_args"]);
 /** Names of forms, which no log has. */
-const OF_FORMS = ["cvc", "passcode", "passphrase"];
-/** Names that are too short to be looked for within others, such as `shipping`. */
-const WHOLE_NAMES: ReadonlySet<string> = new Set(["pass", "pin"]);
+const OF_FORMS = ["cvc", "passcode", "passphrase", "passwort", "kennwort", "security_code"];
+/** Words that are too short to be looked for within others, such as `shipping`. */
+const WORDS: ReadonlySet<string> = new Set(["mfa", "pass", "pin", "ssn"]);
 const secrets = new RedactionPatterns([...DENY_LIST.filter((pattern) => !OF_CONTENTS.has(pattern)), ...OF_FORMS]);
 
 /** A new field for a message. Its place in the order of names is the order of time. */
@@ -86,13 +86,11 @@ function fitting(fields: readonly Field[]): Record<string, Field[1]> {
   return kept;
 }
 
-/** Also in camel case, as in `apiKey` and `privateKey`. */
+/** Also in camel case, as in `apiKey` and `newPass`. */
 function isSecret(name: string): boolean {
-  return (
-    WHOLE_NAMES.has(name.toLowerCase()) ||
-    secrets.matches(name) ||
-    secrets.matches(name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, "_"))
-  );
+  const snake = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, "_");
+  const words = snake.toLowerCase().split(/[^a-z\d]/);
+  return words.some((word) => WORDS.has(word)) || secrets.matches(name) || secrets.matches(snake);
 }
 
 /** The flash among the values of a session. */

@@ -71,7 +71,7 @@ async function createSession(ctx: Context, session: Session): Promise<SaveResult
     const isCreated = await session.ask((store) =>
       store.create(storeKey(id), set, firstTimes(timesOf(ctx, session), maxAgeMs)),
     );
-    if (isCreated) return { kind: "cookie", id, isNew: true, maxAgeMs };
+    if (session.failing(() => checkedCreation(isCreated))) return { kind: "cookie", id, isNew: true, maxAgeMs };
     session.dropNewId();
   }
   return session.ask(() => {
@@ -122,6 +122,11 @@ function checkedUpdate(answer: SessionUpdate): SessionUpdate {
   if (answer === "ended" || answer === "unknown") return answer;
   const { expiresAt, size } = (answer ?? {}) as Partial<KeptSession>;
   if (Number.isFinite(expiresAt) && Number.isFinite(size)) return answer;
+  throw new TypeError("the session store returned a result that it cannot return");
+}
+
+function checkedCreation(answer: boolean): boolean {
+  if (typeof answer === "boolean") return answer;
   throw new TypeError("the session store returned a result that it cannot return");
 }
 

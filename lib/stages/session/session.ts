@@ -294,7 +294,14 @@ function checkedRecord(record: StoredSession | undefined, key: string): StoredSe
   if (typeof record !== "object" || record === null || record.key !== key || !(record.values instanceof Map)) {
     throw new TypeError("the session store returned a record that does not belong to the session");
   }
+  if (!Number.isFinite(record.renewedAt)) throw brokenRecord();
+  for (const [name, text] of record.values)
+    if (typeof name !== "string" || typeof text !== "string") throw brokenRecord();
   return record;
+}
+
+function brokenRecord(): TypeError {
+  return new TypeError("the session store returned a broken record");
 }
 
 async function fitted(schema: Schema, value: unknown, name: string): Promise<unknown> {

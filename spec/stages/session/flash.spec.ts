@@ -322,11 +322,22 @@ describe("a redirect", () => {
         "passCode",
         "PIN",
         "otp",
+        "newPass",
+        "user_pass",
+        "pass-confirm",
+        "login.pin",
+        "passwort",
+        "security_code",
+        "securityCode",
+        "mfa_code",
+        "ssn",
       ];
       const form = {
         name: "A",
         tags: ["x", "y"],
         body: "a text",
+        shipping: "by air",
+        compass: "north",
         ...Object.fromEntries(secrets.map((name) => [name, "hidden"])),
       };
 
@@ -336,7 +347,7 @@ describe("a redirect", () => {
       expect(await (await browser.get("/")).json()).to.deep.equal({
         ...nothing,
         errors: { default: { name: "Too short", "address.city": "invalid" } },
-        input: { name: "A", tags: ["x", "y"], body: "a text" },
+        input: { name: "A", tags: ["x", "y"], body: "a text", shipping: "by air", compass: "north" },
       });
     }));
 

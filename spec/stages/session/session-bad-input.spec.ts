@@ -289,6 +289,24 @@ describe("a session's store", () => {
       expect(await (await app.get("/name")).text()).to.equal("nobody");
     });
 
+  for (const [title, broken] of [
+    ["names", { values: new Map([[5, '"1"']]) }],
+    ["values", { values: new Map([["name", 5]]) }],
+    ["times", { renewedAt: undefined }],
+  ] as const)
+    it(`that returns a record with broken ${title} makes the answer a 503`, async () => {
+      const store = new (class extends MemorySessionStore {
+        override load(key: string, now: number): StoredSession | undefined {
+          const record = super.load(key, now);
+          return record === undefined ? undefined : ({ ...record, ...broken } as unknown as StoredSession);
+        }
+      })();
+      await using app = await start(store);
+      const cookie = cookieOf(await app.post("/name/Ada"));
+
+      await expectProblem(await app.get("/name", { headers: { cookie } }), { status: 503, slug: "unavailable" });
+    });
+
   it("that holds a value which is not JSON makes the answer a 503", async () => {
     const store = new (class extends MemorySessionStore {
       override load(key: string, now: number): StoredSession | undefined {
@@ -339,6 +357,10 @@ describe("a session's store", () => {
   for (const garbage of [undefined, null, "garbage", 42, {}])
     it(`that returns ${JSON.stringify(garbage)} from a save makes the answer a 503 without a cookie`, async () => {
       const store = new (class extends MemorySessionStore {
+        isGarbled = false;
+        override create(...args: Parameters<MemorySessionStore["create"]>): boolean {
+          return this.isGarbled ? (garbage as never) : super.create(...args);
+        }
         override update(): never {
           return garbage as never;
         }
@@ -348,9 +370,14 @@ describe("a session's store", () => {
       })();
       await using app = await start(store);
       const cookie = cookieOf(await app.post("/name/Ada"));
+      store.isGarbled = true;
 
-      for (const path of ["/name/Eve", "/login"]) {
-        const response = await app.post(path, { headers: { cookie } });
+      for (const [path, sent] of [
+        ["/name/Eve", cookie],
+        ["/login", cookie],
+        ["/name/Eve", ""],
+      ] as const) {
+        const response = await app.post(path, { headers: { cookie: sent } });
         await expectProblem(response, { status: 503, slug: "unavailable" });
         expect(response.headers.getSetCookie()).to.deep.equal([]);
       }
