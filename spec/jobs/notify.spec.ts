@@ -66,7 +66,9 @@ describe("DatabaseJobs that notify", function () {
       await web.dispatch(counted, 1);
       await web.dispatch(counted, 2);
     });
-    await until(() => {
+    await until(async () => {
+      // The way through the server takes time of a real clock, on a busy machine a second.
+      await new Promise((resolve) => setTimeout(resolve, STEP_MS));
       // Far less than a poll takes.
       if (clock.now() < START_MS + 300) clock.advance(5);
       return counter.seen.length === 2;
@@ -158,3 +160,4 @@ describe("DatabaseJobs that notify", function () {
 });
 
 const START_MS = new FakeClock().now();
+const STEP_MS = 20;
