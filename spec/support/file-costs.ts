@@ -2,7 +2,7 @@
  * What each file of specs costs. Processor time decides how long the suite takes: the files run at the same time and share the processors.
  * A run of many files prints the sum and the files that cost most. The time of the pages of Chromium is missing, because its first process
  * does not wait for them: a file with a browser costs up to three times what is printed. In one process (`--no-parallel`) mocha does not
- * tell when a file is over, and nothing is printed.
+ * tell when a file is over, and nothing is printed. `SPECS_COSTS_SHOWN=400 npm test` prints all files.
  */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,13 +63,14 @@ export function printCosts(): void {
   rmSync(dirname(notes), { recursive: true, force: true });
   // `endCost` writes this type.
   const costs = lines.map((line) => JSON.parse(line) as Cost);
-  if (costs.length >= MANY) console.log(summary(costs, (performance.now() - started) / 1000));
+  const shown = Number(process.env["SPECS_COSTS_SHOWN"] ?? SHOWN);
+  if (costs.length >= MANY) console.log(summary(costs, (performance.now() - started) / 1000, shown));
 }
 
 /** Exported for its own spec. */
-export function summary(costs: readonly Cost[], elapsed: number): string {
+export function summary(costs: readonly Cost[], elapsed: number, shown = SHOWN): string {
   const sum = costs.reduce((total, { processor }) => total + processor, 0);
-  const most = costs.toSorted((one, other) => other.processor - one.processor).slice(0, SHOWN);
+  const most = costs.toSorted((one, other) => other.processor - one.processor).slice(0, shown);
   return [
     `  ${seconds(sum)} of processors for ${costs.length} files in ${seconds(elapsed)}; the files that cost most:`,
     ...most.map((cost) => `  ${seconds(cost.processor)} in ${seconds(cost.elapsed)}  ${cost.file}`),
