@@ -221,6 +221,16 @@ describe("a release build", () => {
     expect(stdout).to.equal("404");
     expect(stderr).to.match(/^app listening on [^\n]+\n$/);
   });
+
+  it("warns of sessions in memory", async () => {
+    const { stderr } = await runOnce(
+      `Application.create().session(new SessionConfig("5a".repeat(64)))`,
+      `const { SessionConfig } = await load("entries/session.js");`,
+      { NODE_ENV: "production" },
+    );
+
+    expect(stderr).to.contain("sessions are kept in memory: they are lost at a restart, and each process has its own");
+  });
 });
 
 const LISTS = `
