@@ -1,10 +1,12 @@
 /** Jobs in SQLite: the contract, transactions of the application, and the death of a worker. */
-import { Application, provide } from "@stagecraft/framework";
+import { Application, FrameworkError, provide } from "@stagecraft/framework";
+import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { DatabaseJobs, Handles, job, Jobs } from "@stagecraft/framework/jobs";
 import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock, obeysQueue, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { DriverError } from "../../lib/db/driver-error.js";
 import { temporaryFolder } from "../db/shop-database.js";
 import { TracingRecorder } from "../support/tracing-recorder.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
@@ -70,6 +72,32 @@ describe("DatabaseJobs on SQLite", function () {
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
+  it("runs the job of a commit whose answer is lost only if the commit was made; the caller learns that this is unknown", async () => {
+    await using folder = await temporaryFolder();
+    const driver = sqlite(folder.file("jobs.db"));
+    const clock = new FakeClock();
+    await using db = await jobsDatabase(driver, clock);
+    await makeTables(db);
+    const counter = new Counter();
+    const jobs = new Jobs({ store: new DatabaseJobs(db) });
+    jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => [counter] });
+    await jobs.beginWork("worker");
+    await passSlowly(clock, 100);
+    const codes: unknown[] = [];
+    for (const [number, isMade] of [false, true].entries()) {
+      using _lost = loseCommits(driver, isMade);
+      const transaction = db.transaction(() => jobs.dispatch(counted, number));
+      codes.push(await transaction.catch((error: unknown) => error instanceof FrameworkError && error.code));
+    }
+    expect(counter.seen).to.deep.equal([]);
+    await passSlowly(clock, 2000);
+    await jobs.endWork(1000);
+
+    expect(codes).to.deep.equal(["E_DB_UNKNOWN_OUTCOME", "E_DB_UNKNOWN_OUTCOME"]);
+    expect(counter.seen).to.deep.equal([1]);
+    expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
+  });
+
   it("looks for jobs without a span and without a DEBUG event, and warns of a slow look", async () => {
     await using folder = await temporaryFolder();
     const clock = new FakeClock();
@@ -115,3 +143,21 @@ describe("DatabaseJobs on SQLite", function () {
     expect(diagnostic).to.include({ code: "E_JOBS_STORE", what: "Jobs could wait in 2 databases" });
   });
 });
+
+/** Until it is disposed of, each commit of the driver fails as on a lost connection; the engine has made it, or rolled it back. */
+function loseCommits(driver: DatabaseDriver, isMade: boolean): Disposable {
+  const connect = driver.connect.bind(driver);
+  const failure = driver.failure.bind(driver);
+  driver.failure = (error) => (error instanceof DriverError ? error.failure : failure(error));
+  driver.connect = async (options) => {
+    const connection = await connect(options);
+    const commit = connection.commit.bind(connection);
+    connection.commit = async () => {
+      connection.commit = commit;
+      await (isMade ? commit() : connection.rollback());
+      throw new DriverError({ kind: "connection", code: "LOST", text: "the connection was lost" });
+    };
+    return connection;
+  };
+  return { [Symbol.dispose]: () => (driver.connect = connect) };
+}
