@@ -61,15 +61,26 @@ async function createTable(db: Records): Promise<void> {
     .execute();
 }
 
-/** Adds the column that a table of an older version lacks. Only under the lock of the migrations, and outside of a transaction. */
+/**
+ * Adds the column that a table of an older version lacks. Outside of a transaction. SQLite has no lock of the migrations, so another
+ * process may add it at the same moment.
+ */
 export async function completeRecords(db: Records): Promise<void> {
+  if (await isComplete(db)) return;
+  try {
+    await db.schema.alterTable(MIGRATION_TABLE).addColumn("applied_by", APPLIED_BY).execute();
+  } catch (error) {
+    if (!(await isComplete(db))) throw error;
+  }
+}
+
+function isComplete(db: Records): Promise<boolean> {
   // With the name of the table: SQLite may read an unknown quoted name alone as a text.
   const query = db.selectFrom(MIGRATION_TABLE).select(`${MIGRATION_TABLE}.applied_by`).limit(1);
-  const isComplete = await query.execute().then(
+  return query.execute().then(
     () => true,
     () => false,
   );
-  if (!isComplete) await db.schema.alterTable(MIGRATION_TABLE).addColumn("applied_by", APPLIED_BY).execute();
 }
 
 /** In the order in which they were applied. */

@@ -35,6 +35,7 @@ export class Migrator {
   constructor(
     private readonly statements: () => Statements,
     private readonly sources: MigrationSources,
+    /** Called before anything is awaited, so that its error can name the call. */
     private readonly checkCaller: () => void,
   ) {}
 
@@ -54,6 +55,7 @@ export class Migrator {
    * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; what a migration throws
    */
   async run(): Promise<readonly string[]> {
+    this.checkCaller();
     const migrations = await loadMigrations(this.sources);
     return this.locked(async (session) => {
       await this.check(session, migrations);
@@ -69,6 +71,7 @@ export class Migrator {
    * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`; as `run`
    */
   async rollback(count = 1): Promise<readonly string[]> {
+    this.checkCaller();
     const migrations = await loadMigrations(this.sources);
     return this.locked(async (session) => {
       const records = await this.check(session, migrations);
@@ -95,6 +98,7 @@ export class Migrator {
   }
 
   private async known() {
+    this.checkCaller();
     const migrations = await loadMigrations(this.sources);
     const records = await this.inSession(({ database }) => recordsOf(database));
     return { records, status: statusOf(migrations, records) };
@@ -166,7 +170,6 @@ export class Migrator {
   }
 
   private async locked<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
-    this.checkCaller();
     const statements = this.statements();
     const lock = await statements.driver.lockMigrations(LOCK_WAIT_MS).catch((error: unknown) => {
       throw statements.errorOf(error);
@@ -179,7 +182,6 @@ export class Migrator {
   }
 
   private async inSession<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
-    this.checkCaller();
     const session = await MigrationSession.open(this.statements());
     try {
       return await work(session);

@@ -21,6 +21,9 @@ export class TransactionLevel implements CommitScope {
   private work: (() => unknown)[] = [];
   private phase: "new" | "open" | "over" = "new";
 
+  /** Has the stack of the call that began the outermost transaction. */
+  begunBy: Error | undefined = undefined;
+
   /** @param transactions those of the database; @param name of the database */
   constructor(
     readonly transactions: object,
@@ -42,7 +45,9 @@ export class TransactionLevel implements CommitScope {
   nested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
     return this.turns.take(() => {
       this.throwIfOver();
-      return new TransactionLevel(this.transactions, this.name, this.root, this.run, this).runNested(fn);
+      const level = new TransactionLevel(this.transactions, this.name, this.root, this.run, this);
+      level.begunBy = this.begunBy;
+      return level.runNested(fn);
     });
   }
 

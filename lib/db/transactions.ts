@@ -3,6 +3,7 @@
  * code is in a transaction is known from the scope that `inCommitScope` carries along.
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import { callerOf } from "../errors/setup-error.js";
 import { currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
 import { tracing } from "../tracing/tracing.js";
@@ -49,12 +50,8 @@ export class Transactions {
 
   /** Work on a connection of its own, inside a transaction that holds another one, may wait for itself. */
   refuseSecondConnection(): void {
-    if (this.level() === undefined) return;
-    throw new FrameworkError(
-      `${this.statements().host.name}: this needs a connection of its own, and the code runs in a transaction, which holds one. ` +
-        "Call it outside of db.transaction(…), or with db.afterCommit(…).",
-      { code: "E_DB_SECOND_CONNECTION" },
-    );
+    const level = this.level();
+    if (level !== undefined) throw secondConnection(this.statements().host.name, level.begunBy);
   }
 
   /** The innermost transaction of the database that the running code is in. */
@@ -67,9 +64,11 @@ export class Transactions {
   private async outermost<T>(fn: (run: TransactionRun) => T | Promise<T>, options: TransactionOptions): Promise<T> {
     const { retries = 0 } = options;
     const signal = currentWorkScope()?.signal;
+    // Its stack becomes a text only if it is read.
+    const begunBy = new Error();
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.attempt(fn, { attempt }, options, signal);
+        return await this.attempt(fn, { attempt }, options, signal, begunBy);
       } catch (error) {
         if (attempt > retries || !isConflict(error)) throw error;
         log.info("transaction runs again", { subsystem: this.statements().host.name, attempt: attempt + 1 });
@@ -83,10 +82,12 @@ export class Transactions {
     run: TransactionRun,
     { readOnly = false, isolation }: TransactionOptions,
     signal: AbortSignal | undefined,
+    begunBy: Error,
   ): Promise<T> {
     const statements = this.statements();
     const root = await RootTransaction.begin(statements, { readOnly, isolation, signal });
     const level = new TransactionLevel(this, statements.host.name, root, run);
+    level.begunBy = begunBy;
     let result: T;
     try {
       result = await inCommitScope(level, async () => fn(run));
@@ -100,4 +101,15 @@ export class Transactions {
     await runAfterCommit(work, statements.host.name);
     return result;
   }
+}
+
+function secondConnection(database: string, begunBy: Error | undefined): FrameworkError {
+  const [began, calls] = [begunBy, new Error()]
+    .map((site) => site && callerOf(site))
+    .map((line) => line && ` (${line})`);
+  return new FrameworkError(
+    `${database}: this call${calls ?? ""} needs a connection of its own, and the code runs in a transaction${began ?? ""}, which holds ` +
+      "one. Call it outside of db.transaction(…), or with db.afterCommit(…).",
+    { code: "E_DB_SECOND_CONNECTION" },
+  );
 }

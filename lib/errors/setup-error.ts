@@ -39,8 +39,8 @@ function print(uncaught: unknown): void {
   process.exit(1);
 }
 
-/** The place outside the library from which the setting came. */
-function callerOf({ stack = "" }: Error): string | undefined {
+/** The place in the program from which it called the library: `file:line:column`. Unknown in a bundle. */
+export function callerOf({ stack = "" }: Error): string | undefined {
   const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
   const caller = LIBRARY && frames.find((line) => !LIBRARY.some((place) => line.includes(place)));
   return caller === undefined ? undefined : /\(?((?:file:|\/|[A-Za-z]:).*:\d+:\d+)\)?$/.exec(caller)?.[1];
