@@ -114,7 +114,7 @@ describe("a read-only database", () => {
       await using mine = new ShopDatabase(mysql({ url, pool: { max: 5, waitMs: 5000 } }));
       await mine.start();
       await server.run("set global max_connections = 10");
-      const taken = await Promise.all(Array.from({ length: 9 }, () => others.connect({ readOnly: false })));
+      const taken = await Promise.all(Array.from({ length: 9 }, async () => others.connect({ readOnly: false })));
 
       expect(await Promise.all([1, 2, 3].map(() => mine.names()))).to.have.lengthOf(3);
       const late = new ShopDatabase(mysql(url));
