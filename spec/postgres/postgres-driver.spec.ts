@@ -52,6 +52,11 @@ describe("the PostgreSQL driver", () => {
     expect((await query("insert into items values (3, 'nib', 1) returning id")).rows).to.deep.equal([{ id: 3 }]);
   });
 
+  it("knows the failure of a full disk of the server", async () => {
+    const full = "do $$ begin raise exception 'no space left' using errcode = '53100'; end $$";
+    expect(await failureOf(full)).to.include({ kind: "full", code: "53100", text: "the disk of the server is full" });
+  });
+
   it("knows the state of a transaction, also right after a failure", async () => {
     const connection = await connect();
     expect(connection.transactionStatus).to.equal("none");
