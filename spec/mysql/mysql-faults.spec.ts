@@ -2,8 +2,10 @@
 import { expect } from "chai";
 import { UnknownOutcomeError } from "../../lib/db/database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
+import { standaloneHost } from "../../lib/db/standalone-host.js";
 import { mysql } from "../../lib/mysql/mysql-driver.js";
 import type { MysqlOptions } from "../../lib/mysql/mysql-options.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
 import { freePort } from "../support/free-port.js";
 import { needs } from "../support/machine.js";
@@ -168,6 +170,30 @@ describe("the MySQL driver, when something fails,", () => {
     server.resume();
 
     expect(failure).to.include({ kind: "connection", code: "CONNECT_TIMEOUT" });
+  });
+
+  it("ends a probe with its signal while the server hangs, and a transaction that begins", async () => {
+    const clock = new FakeClock();
+    const driver = driverWith();
+    driver.prepare({ ...standaloneHost("shop"), clock });
+    const [connection, free] = [await connectionOf(driver), await connectionOf(driver)];
+    free.release();
+    // A use that long ago does not stand for a probe.
+    clock.advance(1001);
+    server.pause();
+    const ending = new AbortController();
+
+    const probed = rejectionOf(driver.probe(ending.signal));
+    const begun = rejectionOf(connection.begin({ readOnly: false, isolation: "serializable", signal: ending.signal }));
+    await new Promise((resolve) => setImmediate(resolve));
+    ending.abort(LEFT);
+    clock.advance(1000);
+
+    expect(await probed).to.equal(LEFT);
+    expect(await begun).to.equal(LEFT);
+    server.resume();
+    connection.release();
+    await driver.probe(AbortSignal.timeout(5000));
   });
 
   const REFUSALS: readonly (readonly [string, (url: string) => string, RegExp])[] = [

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { freePort } from "./free-port.js";
+import { stopProcesses } from "./stop-process.js";
 
 /** Several files run at the same time, and a busy machine starts a process slowly. */
 const LIMIT_MS = 15_000;
@@ -66,7 +67,8 @@ export class Child implements AsyncDisposable {
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.process.kill(signal);
+    if (signal === "SIGSTOP" && this.pid !== undefined) stopProcesses([this.pid]);
+    else this.process.kill(signal);
   }
 
   endInput(): void {

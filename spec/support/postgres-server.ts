@@ -36,7 +36,7 @@ export class PostgresServer implements AsyncDisposable {
     const port = await freePort();
     const server = new ServerProcess({
       program: postgres(),
-      template: `postgres-${basename(dirname(dirname(postgres())))}`,
+      template: `postgres-small-${basename(dirname(dirname(postgres())))}`,
       user: "postgres",
       makeTemplate: initialize,
       arguments: (folder) => ["-D", folder, ...argumentsOf(port, settings)],
@@ -90,7 +90,16 @@ function postgres(): string {
   return realpathSync(found);
 }
 
-/** Makes the cluster, and in it the database `shop`, which the single-user mode of the server can do without a port. */
+/**
+ * The statements of the single-user mode, which needs no port, by the database where they run. The cluster has one database in the end,
+ * because each start of a server copies all files.
+ */
+const STATEMENTS = [
+  ["template1", ["alter database postgres rename to shop"]],
+  ["shop", ["update pg_database set datistemplate = false", "drop database template0", "drop database template1"]],
+] as const;
+
+/** Makes the cluster, and in it the database `shop`. */
 function initialize(folder: string): void {
   const passwordFile = `${folder}.password`;
   const options = {
@@ -99,10 +108,20 @@ function initialize(folder: string): void {
     ...idsOf("postgres"),
   };
   writeFileSync(passwordFile, POSTGRES_PASSWORD, { mode: 0o644 });
-  const settings = ["--no-sync", "--auth=scram-sha-256", "--username=owner", `--pwfile=${passwordFile}`, "--no-locale"];
+  const settings = [
+    "--wal-segsize=1",
+    "--no-sync",
+    "--auth=scram-sha-256",
+    "--username=owner",
+    `--pwfile=${passwordFile}`,
+    "--no-locale",
+  ];
   try {
     execFileSync(join(dirname(postgres()), "initdb"), ["-D", folder, "-E", "UTF8", ...settings], options);
-    execFileSync(postgres(), ["--single", "-D", folder, "postgres"], { ...options, input: "create database shop\n" });
+    for (const [database, statements] of STATEMENTS) {
+      const input = `${statements.join("\n")}\n`;
+      execFileSync(postgres(), ["--single", "-D", folder, database], { ...options, input });
+    }
   } finally {
     rmSync(passwordFile);
   }

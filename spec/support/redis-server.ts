@@ -5,11 +5,13 @@
  * Without `redis-server`, `needRedis` makes the tests pending; with `CI=true` it fails them.
  */
 import { once } from "node:events";
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { connect } from "node:net";
 import { freePort } from "./free-port.js";
+import { locate } from "./machine.js";
+import { stopProcesses } from "./stop-process.js";
 
-const START_LIMIT_MS = 5000;
+const START_LIMIT_MS = 15_000;
 const PAUSE_MS = 5;
 
 export class RedisServer implements AsyncDisposable {
@@ -19,7 +21,7 @@ export class RedisServer implements AsyncDisposable {
   ) {}
 
   static get isInstalled(): boolean {
-    return spawnSync("redis-server", ["--version"]).error === undefined;
+    return locate("redis-server") !== undefined;
   }
 
   static async start(): Promise<RedisServer> {
@@ -33,7 +35,7 @@ export class RedisServer implements AsyncDisposable {
 
   /** Stops the process. Its connections stay open without an answer. */
   halt(): void {
-    this.child.kill("SIGSTOP");
+    if (this.child.pid !== undefined) stopProcesses([this.child.pid]);
   }
 
   resume(): void {

@@ -5,9 +5,10 @@
  * The empty data folder takes seconds to make, so the first start on a machine makes one, and every server gets a copy.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { signalProcess, stopProcesses } from "./stop-process.js";
 
 /** Several files run at the same time, and a busy machine starts a process slowly. */
 const START_LIMIT_MS = 15_000;
@@ -80,11 +81,11 @@ export class ServerProcess implements AsyncDisposable {
 
   /** The connections stay open without an answer. */
   pause(): void {
-    for (const pid of this.processes()) signal(pid, "SIGSTOP");
+    stopProcesses(this.processes());
   }
 
   resume(): void {
-    for (const pid of this.processes()) signal(pid, "SIGCONT");
+    for (const pid of this.processes()) signalProcess(pid, "SIGCONT");
   }
 
   async restart(): Promise<void> {
@@ -116,15 +117,27 @@ export class ServerProcess implements AsyncDisposable {
   }
 }
 
-/** Empty where this process is not root: then the server runs as the user of this process. */
-export function idsOf(user: string): { readonly uid: number; readonly gid: number } | Record<string, never> {
-  if (process.getuid?.() !== 0) return {};
-  const id = (flag: string) => Number(execFileSync("id", [flag, user], { encoding: "utf8" }));
-  return { uid: id("-u"), gid: id("-g") };
+interface Ids {
+  readonly uid: number;
+  readonly gid: number;
 }
 
+/** Each look starts two processes, and a process with many loaded files starts others slowly. */
+const known = new Map<string, Ids>();
+
+/** Empty where this process is not root: then the server runs as the user of this process. */
+export function idsOf(user: string): Ids | Record<string, never> {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync("id", [flag, user], { encoding: "utf8" }));
+  const ids = known.get(user) ?? { uid: id("-u"), gid: id("-g") };
+  known.set(user, ids);
+  return ids;
+}
+
+/** Gives an empty folder to the user. */
 function own(user: string, folder: string): void {
-  if (process.getuid?.() === 0) execFileSync("chown", ["-R", `${user}:`, folder]);
+  const { uid, gid } = idsOf(user);
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
 }
 
 /** Keeps the owner, unlike `cpSync`. */
@@ -146,12 +159,4 @@ function templateOf(server: ServerProgram): string {
     rmSync(made, { recursive: true, force: true });
   }
   return template;
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended meanwhile.
-  }
 }
