@@ -317,13 +317,14 @@ describe("bad input", function () {
       (_, key) => `GET / HTTP/1.1\r\nHost: x\r\nX-Key: fresh ${key}\r\n\r\n`,
     );
     const known = get("/", "X-Key: seen 999999");
-    const started = performance.now();
+    const before = process.cpuUsage();
     const text = await client.say(requests.join("") + known).end();
-    const took = performance.now() - started;
+    const { user, system } = process.cpuUsage(before);
 
     const remaining = [...text.matchAll(/RateLimit-Remaining: (\d+)/g)].map(([, left]) => left);
     expect(remaining).to.deep.equal([...Array<string>(count).fill("9"), "8"]);
-    expect(took, "milliseconds for all of them").to.be.below(5000);
+    // Of the processor, which other load on the machine does not take.
+    expect((user + system) / 1000, "milliseconds for all of them").to.be.below(5000);
   });
 
   it("the origin null", async () => {

@@ -214,7 +214,7 @@ describe("the process", function () {
       const listener = net.createServer();
       await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
       const running = await Application.create().routes(routes).lifecycle({ drainDelayMs: 0 }).build().serve(listener);
-      console.log((await fetch(running.url)).status);
+      console.log((await getFrom(running.url)).status);
       await running.stop();
     `);
 
@@ -278,9 +278,9 @@ describe("the process", function () {
       process.once("uncaughtException", async () => {
         while (!hasEnded) await clock.advanceAsync(50);
       });
-      const ask = () => fetch("http://127.0.0.1:" + process.env.PORT).catch((error) =>
-        error.cause?.code === "ECONNREFUSED" ? ask() : undefined);
-      await Promise.all([running, ask()]);
+      const visit = () => getFrom("http://127.0.0.1:" + process.env.PORT).catch((error) =>
+        error.code === "ECONNREFUSED" ? visit() : undefined);
+      await Promise.all([running, visit()]);
     `,
       { PORT: String(await freePort()) },
     );
@@ -312,7 +312,7 @@ describe("the process", function () {
         });
         setTimeout(() => worker.process.kill("SIGKILL"), 8000).unref();
         worker.on("listening", async ({ port }) => {
-          while (!(await fetch("http://127.0.0.1:" + port + "/up/ready")).ok);
+          while ((await getFrom("http://127.0.0.1:" + port + "/up/ready")).status !== 200);
           worker.process.kill("SIGTERM");
         });
       } else {

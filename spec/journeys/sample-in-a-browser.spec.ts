@@ -64,7 +64,7 @@ describe("In a browser, samples/links", function () {
   });
   afterEach(() => ada.nextPerson());
 
-  for (const [title, journey] of SAMPLE_JOURNEYS) it(title, () => journey(ada));
+  for (const [title, journey] of SAMPLE_JOURNEYS) it(title, () => ada.goes(journey));
 
   it("follows a link of the list, and sees the visit by day", async () => {
     const there = new Routes([

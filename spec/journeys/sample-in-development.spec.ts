@@ -64,7 +64,7 @@ describe("In a browser, samples/links in development", function () {
     afterEach(() => ada.nextPerson());
     after(() => ada?.[Symbol.asyncDispose]());
 
-    for (const [title, journey] of SAMPLE_JOURNEYS) it(title, () => journey(ada));
+    for (const [title, journey] of SAMPLE_JOURNEYS) it(title, () => ada.goes(journey));
   });
 
   it("renders the first document on the server, with its styles", async () => {

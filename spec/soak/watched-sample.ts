@@ -11,7 +11,7 @@ import type { Memory } from "./memory-witness.js";
 const MAIN = join(ROOT, "dist/samples/links/main.js");
 const WITNESS = join(ROOT, "dist/spec/soak/memory-witness.js");
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 export class WatchedSample implements AsyncDisposable {
   private readonly exited: Promise<unknown>;
@@ -40,7 +40,12 @@ export class WatchedSample implements AsyncDisposable {
     });
     closeSync(log);
     const sample = new WatchedSample(child, port);
-    await sample.ready();
+    try {
+      await sample.ready();
+    } catch (error) {
+      await sample.kill();
+      throw error;
+    }
     return sample;
   }
 
@@ -69,7 +74,7 @@ export class WatchedSample implements AsyncDisposable {
 
   /** Kills it: unwritten output is lost. */
   async kill(): Promise<void> {
-    this.child.kill("SIGKILL");
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill("SIGKILL");
     await this.exited;
   }
 

@@ -10,10 +10,14 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 /** The client of Inertia 3.7 throws where further rows of a list arrive after the reader has left the page; nothing is lost then. */
 const LATE_LIST = /^The page object does not contain a scroll prop named/;
 
+const EVENTS = 40;
+
 export class SampleVisitor implements AsyncDisposable {
   readonly complaints: string[] = [];
   /** The paths of the documents that were loaded. */
   readonly documents: string[] = [];
+  /** The last requests, answers and lines of the console, for the message of a journey that fails. */
+  private readonly events: string[] = [];
 
   private constructor(
     readonly context: BrowserContext,
@@ -21,6 +25,7 @@ export class SampleVisitor implements AsyncDisposable {
     readonly url: string,
   ) {
     page.on("console", (message) => {
+      this.note(`${message.type()}: ${message.text()}`);
       // A refused request is on the console too.
       if (["error", "warning"].includes(message.type()) && !message.text().includes("the server responded"))
         this.complaints.push(message.text());
@@ -28,7 +33,10 @@ export class SampleVisitor implements AsyncDisposable {
     page.on("pageerror", (error) => {
       if (!LATE_LIST.test(error.message)) this.complaints.push(String(error));
     });
+    page.on("response", (response) => this.note(`${response.status()} for ${pathOf(response.url())}`));
+    page.on("requestfailed", (request) => this.note(`no answer for ${pathOf(request.url())}`));
     page.on("request", (request) => {
+      this.note(`${request.method()} ${pathOf(request.url())}`);
       if (request.isNavigationRequest()) this.documents.push(new URL(request.url()).pathname);
     });
   }
@@ -36,6 +44,17 @@ export class SampleVisitor implements AsyncDisposable {
   static async at(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<SampleVisitor> {
     const context = await browser.newContext(options);
     return new SampleVisitor(context, await context.newPage(), url);
+  }
+
+  /** Goes through a journey. An error tells the place and what happened before it. */
+  async goes(journey: (visitor: this) => Promise<void>): Promise<void> {
+    try {
+      await journey(this);
+    } catch (error) {
+      const heading = await this.page.textContent("h1", { timeout: 1000 }).catch(() => null);
+      const state = `at ${this.page.url()} with the heading ${String(heading)}, after:\n${this.events.join("\n")}`;
+      throw new Error(`${String(error)}\n${state}`, { cause: error });
+    }
   }
 
   /** Another person at the same browser, which has the files of the front end already. Fails on a complaint up to now. */
@@ -117,10 +136,20 @@ export class SampleVisitor implements AsyncDisposable {
     this.expectNoComplaint();
   }
 
+  private note(event: string): void {
+    this.events.push(event);
+    if (this.events.length > EVENTS) this.events.shift();
+  }
+
   private expectNoComplaint(): void {
     const complaints = this.complaints.splice(0);
     if (complaints.length > 0) throw new Error(`${this.page.url()}: the browser complains: ${complaints.join("\n")}`);
   }
+}
+
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }
 
 let axe: string | undefined;
