@@ -356,7 +356,7 @@ const VISITED = `
     Route.get("/crash", () => void fail()),
   ]);
   const visit = async (url, path) => {
-    await (await fetch(url + path)).text();
+    await getFrom(url + path);
     if (path === "/") process.kill(process.pid, "SIGTERM");
   };
   const runs = (path, ...bindings) => {

@@ -255,7 +255,7 @@ async function runOnce(builder: string, prelude: string, env: Readonly<Record<st
     const { Application, Controller, Maintenance, Module, provide, Route, Routes } = await load("entries/main.js");
     ${prelude}
     const running = ${builder}.lifecycle({ drainDelayMs: 0 }).port(${port}).build().run();
-    const status = (path) => fetch("http://127.0.0.1:${port}" + path).then(({ status }) => status, () => 0);
+    const status = (path) => getFrom("http://127.0.0.1:${port}" + path).then(({ status }) => status, () => 0);
     while ((await status("/up/ready")) !== 200);
     process.stdout.write(String(await status("/:id")));
     process.kill(process.pid, "SIGTERM");

@@ -10,7 +10,7 @@ async function serveOnce(builder: string, prelude = ""): Promise<Ended> {
     const { Application, provide, Subsystem } = await load("entries/main.js");
     ${prelude}
     const running = ${builder}.lifecycle({ drainDelayMs: 0 }).port(${port}).build().run();
-    const isReady = () => fetch("http://127.0.0.1:${port}/up/ready").then(({ ok }) => ok, () => false);
+    const isReady = () => getFrom("http://127.0.0.1:${port}/up/ready").then(({ status }) => status === 200, () => false);
     while (!(await isReady()));
     process.kill(process.pid, "SIGTERM");
     await running;

@@ -2,9 +2,12 @@
 import { expect } from "chai";
 import { runProgram } from "../support/program.js";
 
-const PRELUDE = `
-  const { AppConfig, Application, Maintenance, RateLimit, resource, Route, Routes } = await load("entries/main.js");
-`;
+/** A program loads one file, because the whole library takes longer than the rest of the program. */
+const APPLICATION = `const { Application } = await load("app/application.js");\n`;
+const CONFIG = `const { AppConfig } = await load("app/config.js");\n`;
+const MAINTENANCE = `const { Maintenance } = await load("stages/maintenance.js");\n`;
+const RATE_LIMIT = `const { RateLimit } = await load("stages/rate-limit/rate-limit.js");\n`;
+const ROUTES = `const { Routes } = await load("routing/routes.js");\n`;
 
 const REPORT = `the application cannot start
   E_PORT x is not a port
@@ -14,29 +17,33 @@ const REPORT = `the application cannot start
 
 describe("a program that does not catch an error of its setup", () => {
   const rows: readonly (readonly [what: string, program: string, stderr: RegExp | string])[] = [
-    ["a wrong port", `Application.create().port("x").build()`, REPORT],
+    ["a wrong port", `${APPLICATION}Application.create().port("x").build()`, REPORT],
     [
       "a wrong port in a function that no code waits for",
-      `(async () => Application.create().port("x").build())()`,
+      `${APPLICATION}(async () => Application.create().port("x").build())()`,
       REPORT,
     ],
     [
       "a wrong URL of the environment",
-      `Application.create().config(AppConfig.fromEnv({ APP_URL: "shop.example" })).build()`,
+      `${APPLICATION}${CONFIG}Application.create().config(AppConfig.fromEnv({ APP_URL: "shop.example" })).build()`,
       /^the application cannot start\n {2}E_APP_URL "shop\.example" is not a URL[^\n]*\n[^\n]*APP_URL[^\n]*\n {4}fix: [^\n]*\n$/,
     ],
     [
       "an unknown option",
-      `new AppConfig({ nmae: "shop" })`,
+      `${CONFIG}new AppConfig({ nmae: "shop" })`,
       /^E_OPTION new AppConfig: "nmae" is not an option; the options are name, url, env, port \(at [^\n]+:\d+:\d+\)\n$/,
     ],
-    ["a wrong limit", `RateLimit.perMinute(-1)`, /^E_RATE_LIMIT_QUOTA [^\n]* not -1 \(at [^\n]+:\d+:\d+\)\n$/],
-    ["a wrong path", `new Maintenance().allow("/a?b")`, /^E_MAINTENANCE_PATH allow\("\/a\?b"\)[^\n]*\n$/],
-    ["a wrong member", `new Routes([Routes])`, /^E_ROUTES_INVALID member 1, Routes, is neither[^\n]*\n$/],
+    [
+      "a wrong limit",
+      `${RATE_LIMIT}RateLimit.perMinute(-1)`,
+      /^E_RATE_LIMIT_QUOTA [^\n]* not -1 \(at [^\n]+:\d+:\d+\)\n$/,
+    ],
+    ["a wrong path", `${MAINTENANCE}new Maintenance().allow("/a?b")`, /^E_MAINTENANCE_PATH allow\("\/a\?b"\)[^\n]*\n$/],
+    ["a wrong member", `${ROUTES}new Routes([Routes])`, /^E_ROUTES_INVALID member 1, Routes, is neither[^\n]*\n$/],
   ];
   for (const [what, program, stderr] of rows) {
     it(`prints ${what} without a stack, and ends with 1`, async () => {
-      const ended = await runProgram(PRELUDE + program);
+      const ended = await runProgram(program);
 
       if (typeof stderr === "string") expect(ended.stderr).to.equal(stderr);
       else expect(ended.stderr).to.match(stderr);
@@ -45,9 +52,9 @@ describe("a program that does not catch an error of its setup", () => {
   }
 
   it("prints another error with its stack", async () => {
-    const program = `try { RateLimit.perMinute(-1) } catch {} throw new Error("another");`;
+    const program = `${RATE_LIMIT}try { RateLimit.perMinute(-1) } catch {} throw new Error("another");`;
 
-    const { stderr, code } = await runProgram(PRELUDE + program);
+    const { stderr, code } = await runProgram(program);
 
     expect(stderr)
       .to.match(/^Error: another\n {4}at /)
@@ -56,7 +63,9 @@ describe("a program that does not catch an error of its setup", () => {
   });
 
   it("sees the line of its own under --enable-source-maps, which names the sources of the library", async () => {
-    const { stderr } = await runProgram(`${PRELUDE}RateLimit.perMinute(-1)`, { NODE_OPTIONS: "--enable-source-maps" });
+    const { stderr } = await runProgram(`${RATE_LIMIT}RateLimit.perMinute(-1)`, {
+      NODE_OPTIONS: "--enable-source-maps",
+    });
 
     expect(stderr).to.match(/^E_RATE_LIMIT_QUOTA [^\n]* \(at [^\n]*\[eval1\]:\d+:\d+\)\n$/);
   });
@@ -67,7 +76,7 @@ describe("a program that does not catch an error of its setup", () => {
       RateLimit.perMinute(-1);
     `;
 
-    const { stdout, stderr, code } = await runProgram(PRELUDE + program);
+    const { stdout, stderr, code } = await runProgram(RATE_LIMIT + program);
 
     expect([stdout, stderr, code]).to.deep.equal(["E_RATE_LIMIT_QUOTA true\n", "", 0]);
   });
@@ -82,7 +91,7 @@ describe("a program that catches an error of its setup", () => {
       setImmediate(() => console.log(during, listeners()));
     `;
 
-    expect(await runProgram(PRELUDE + program)).to.include({ stdout: "1 0\n", stderr: "", code: 0 });
+    expect(await runProgram(APPLICATION + program)).to.include({ stdout: "1 0\n", stderr: "", code: 0 });
   });
 });
 
@@ -94,13 +103,13 @@ describe("a request that fails because of a setting", () => {
       const server = createServer(application.callback());
       await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
       process.on("newListener", (event) => console.log(event));
-      const { status } = await fetch("http://127.0.0.1:" + server.address().port);
+      const { status } = await getFrom("http://127.0.0.1:" + server.address().port);
       console.log(status);
       server.closeAllConnections();
       server.close();
     `;
 
-    const { stdout, code } = await runProgram(PRELUDE + program);
+    const { stdout, code } = await runProgram(APPLICATION + RATE_LIMIT + program);
 
     expect([stdout, code]).to.deep.equal(["500\n", 0]);
   });

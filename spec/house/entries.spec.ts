@@ -1,6 +1,6 @@
 /**
  * Each entry point alone, in a new process: it loads the packages of its row, and its import has no other effect. A new entry point needs a
- * row.
+ * row. The entry points that load no package share one process: while none of them has an effect, each is as good as alone.
  */
 
 import { expect } from "chai";
@@ -104,7 +104,7 @@ describe("entry points", () => {
 
       before(async function () {
         this.timeout(20_000);
-        loaded = await loadAlone(manifest().name + entry.slice(1));
+        loaded = await (ENTRIES[entry] === NOTHING ? loadedOfNothing(entry) : loadedAlone(entry));
       });
 
       it("loads the packages of its row and their dependencies, nothing else", () => {
@@ -127,6 +127,15 @@ describe("entry points", () => {
         expect(loaded.exports).to.have.property("length").above(0);
         expect(loaded.exports).to.not.include("default");
       });
+
+      if (entry === ".") {
+        it("imports none of Node's modules for TLS and threads, which slow the start", () => {
+          const slow = /from "node:(?:tls|https|http2|worker_threads)"/;
+
+          expect(loaded.files).to.have.property("length").above(100);
+          expect(loaded.files.filter((file) => slow.test(readFileSync(join(ROOT, file), "utf8")))).to.deep.equal([]);
+        });
+      }
     });
   }
 });
@@ -142,12 +151,26 @@ function targetOf(entry: string) {
   return typeof target === "object" ? target : undefined;
 }
 
-/** Fails when the process does not end by itself. */
-async function loadAlone(specifier: string): Promise<Loaded> {
+async function loadedAlone(entry: string): Promise<Loaded> {
+  const [loaded] = await load([entry]);
+  return loaded ?? expect.fail(`nothing of ${entry}`);
+}
+
+let nothing: Promise<readonly Loaded[]> | undefined;
+
+async function loadedOfNothing(entry: string): Promise<Loaded> {
+  const together = entries.filter((each) => ENTRIES[each] === NOTHING);
+  nothing ??= load(together);
+  return (await nothing)[together.indexOf(entry)] ?? expect.fail(`nothing of ${entry}`);
+}
+
+/** Loads them in a new process, in this order. Fails when the process does not end by itself. */
+async function load(names: readonly string[]): Promise<readonly Loaded[]> {
   const program = join(ROOT, "dist/spec/support/load-alone.js");
-  const { stdout } = await run(process.execPath, [program, specifier], { cwd: ROOT, timeout: 15_000 });
+  const specifiers = names.map((name) => manifest().name + name.slice(1));
+  const { stdout } = await run(process.execPath, [program, ...specifiers], { cwd: ROOT, timeout: 15_000 });
   // load-alone prints this type.
-  return JSON.parse(stdout) as Loaded;
+  return JSON.parse(stdout) as readonly Loaded[];
 }
 
 /** The packages with all their dependencies, transitive ones too. */

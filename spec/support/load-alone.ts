@@ -1,6 +1,6 @@
 /**
- * A program that spec/house/entries.spec.ts runs. It imports the entry point of its argument in a new process and prints the effects of
- * the import as JSON. It imports no other file of the library, and exits only if the import left no handle open.
+ * A program that spec/house/entries.spec.ts runs. It imports the entry points of its arguments in a new process, one after the other, and
+ * prints the effects of each import as JSON. It imports no other file of the library, and exits only if the imports left no handle open.
  */
 import { Session } from "node:inspector";
 import { fileURLToPath } from "node:url";
@@ -19,23 +19,27 @@ export interface Loaded {
   readonly exports: readonly string[];
 }
 
-const [, , entry = ""] = process.argv;
 createLazyGlobals();
 const scripts = watchScripts();
-const before = snapshot();
-// The entry point is an argument: its names are unknown here.
-const exported = Object.keys((await import(entry)) as object);
-const after = snapshot();
+const all: Loaded[] = [];
+for (const entry of process.argv.slice(2)) all.push(await loadedBy(entry));
+console.log(JSON.stringify(all));
 
-const loaded: Loaded = {
-  packages: packagesOf(scripts),
-  files: scripts.filter((path) => path.includes("/dist/lib/")).map((path) => path.slice(path.indexOf("dist/lib/"))),
-  globals: changed(before.globals, after.globals),
-  listeners: added(before.listeners, after.listeners),
-  handles: added(before.handles, after.handles),
-  exports: exported,
-};
-console.log(JSON.stringify(loaded));
+async function loadedBy(entry: string): Promise<Loaded> {
+  scripts.length = 0;
+  const before = snapshot();
+  // The entry point is an argument: its names are unknown here.
+  const exported = Object.keys((await import(entry)) as object);
+  const after = snapshot();
+  return {
+    packages: packagesOf(scripts),
+    files: scripts.filter((path) => path.includes("/dist/lib/")).map((path) => path.slice(path.indexOf("dist/lib/"))),
+    globals: changed(before.globals, after.globals),
+    listeners: added(before.listeners, after.listeners),
+    handles: added(before.handles, after.handles),
+    exports: exported,
+  };
+}
 
 /** Node creates some globals and the standard streams at their first use. This use comes before the first snapshot. */
 function createLazyGlobals(): void {

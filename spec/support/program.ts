@@ -1,13 +1,26 @@
 /**
  * Runs a program text in a child process, for tests of standard error, the exit code and a crash. The program imports files of the library
- * with `load("observe/logging/json-log.js")`. For a compiled program that serves requests use `Child` of child.ts.
+ * with `load("observe/logging/json-log.js")`, and sends a GET request with `getFrom(url)`, because the first `fetch` of a process takes 0.1 s of
+ * a processor. For a compiled program that serves requests use `Child` of child.ts.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 const LIBRARY = new URL("../../lib/", import.meta.url).href;
-const PRELUDE = `const load = (path) => import(${JSON.stringify(LIBRARY)} + path);\n`;
+const PRELUDE = `
+  const load = (path) => import(${JSON.stringify(LIBRARY)} + path);
+  async function getFrom(url) {
+    const { get } = await import("node:http");
+    return new Promise((resolve, reject) => {
+      get(url, { agent: false }, (answer) => {
+        let text = "";
+        answer.setEncoding("utf8").on("data", (part) => (text += part)).on("error", reject);
+        answer.on("end", () => resolve({ status: answer.statusCode, text }));
+      }).on("error", reject);
+    });
+  }
+`;
 
 export interface Ended {
   readonly code: number | null;
