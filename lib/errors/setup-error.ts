@@ -5,7 +5,6 @@
  * Not for errors of requests, which become answers, and not for faults of the framework, whose stack is needed.
  */
 import { fileURLToPath } from "node:url";
-import { isMainThread } from "node:worker_threads";
 import type { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
 
@@ -25,9 +24,14 @@ export function setupError<E extends FrameworkError>(error: E): E {
  */
 export function printIfUncaught(error: Error, text = error.message): void {
   texts.set(error, text);
-  if (!isMainThread || process.listenerCount("uncaughtException") > 0) return;
+  if (!isMainThread() || process.listenerCount("uncaughtException") > 0) return;
   process.once("uncaughtException", print);
   setImmediate(() => process.off("uncaughtException", print));
+}
+
+/** The module is not imported, because it slows the start of an application, and most applications need no worker thread. */
+function isMainThread(): boolean {
+  return process.getBuiltinModule("node:worker_threads").isMainThread;
 }
 
 /** Several errors of one turn may be waiting; at most one of them is uncaught. */

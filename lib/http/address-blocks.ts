@@ -21,17 +21,30 @@ export const BLOCK_FIX =
   "write an IP address or a CIDR block such as 10.0.0.0/8 or fd00::/8, with a prefix of at most 32 or 128";
 
 export class AddressBlocks {
+  // The constants are not parsed: the first call of `isIPv6` takes milliseconds of the start of every application.
+
   /** No address. */
   static readonly none = new AddressBlocks([]);
 
   /** This machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
-  static readonly loopback = AddressBlocks.parse("127.0.0.0/8, ::1");
+  static readonly loopback = new AddressBlocks([
+    { address: "127.0.0.0", prefix: 8 },
+    { address: "::1", prefix: 128 },
+  ]);
 
   /** The addresses of private networks (RFC 1918 section 3, RFC 4193 section 3). Loopback and link-local addresses are not in it. */
-  static readonly private = AddressBlocks.parse("10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7");
+  static readonly private = new AddressBlocks([
+    { address: "10.0.0.0", prefix: 8 },
+    { address: "172.16.0.0", prefix: 12 },
+    { address: "192.168.0.0", prefix: 16 },
+    { address: "fc00::", prefix: 7 },
+  ]);
 
   /** The addresses of one network segment (RFC 3927 section 2.1, RFC 4291 section 2.5.6). */
-  static readonly linkLocal = AddressBlocks.parse("169.254.0.0/16, fe80::/10");
+  static readonly linkLocal = new AddressBlocks([
+    { address: "169.254.0.0", prefix: 16 },
+    { address: "fe80::", prefix: 10 },
+  ]);
 
   // One list for each family: in a common list `::/0` would match IPv4 addresses, and IPv4 blocks would match mapped addresses.
   readonly #v4 = new BlockList();

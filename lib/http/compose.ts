@@ -2,7 +2,6 @@
  * Composes a list of layers and middlewares into one call, once, when the application is built. It also takes care of a middleware
  * that ends before its `next()` does.
  */
-import { Extension } from "./extension.js";
 import { answerWith } from "./returned-value.js";
 import type { Context } from "./context.js";
 import {
@@ -13,7 +12,6 @@ import {
   StageLayer,
   type KoaMiddleware,
   type Middleware,
-  type Next,
   type Run,
 } from "./middleware.js";
 import { reportLate } from "./unhandled-error.js";
@@ -35,7 +33,7 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
     const step = new Step(ctx, inner, middleware);
     let result: unknown;
     try {
-      result = handle(ctx, step.next);
+      result = handle(ctx, () => step.next());
     } catch (thrown) {
       return step.failed(thrown);
     }
@@ -43,19 +41,16 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
   };
 }
 
-/** The steps of a request that belong to layers of the application, the innermost first. */
-const LayerSteps = new Extension<Step>("LayerSteps");
-
 /** A layer of the application, which may forget the promise of its inner run as a middleware may forget that of `next()`. */
 function aroundLayer(layer: Layer, inner: Run): Run {
   const run = layer.wrap((ctx) => {
-    let step = LayerSteps.find(ctx);
+    let step = stepOf(ctx);
     while (step !== undefined && step.inner !== inner) step = step.outer;
     return step === undefined ? inner(ctx) : step.enter();
   });
   return (ctx) => {
-    const step = new Step(ctx, inner, layer, LayerSteps.find(ctx));
-    LayerSteps.set(ctx, step);
+    const step = new Step(ctx, inner, layer, stepOf(ctx));
+    ctx.layerStep = step;
     let result: unknown;
     try {
       result = run(ctx);
@@ -64,6 +59,11 @@ function aroundLayer(layer: Layer, inner: Run): Run {
     }
     return step.returned(isPromise(result) ? result : undefined);
   };
+}
+
+/** Only `aroundLayer` writes it. */
+function stepOf(ctx: Context): Step | undefined {
+  return ctx.layerStep as Step | undefined;
 }
 
 /**
@@ -87,13 +87,13 @@ class Step {
   ) {}
 
   /** Runs the rest of the chain, once. Returns a real promise, also if the rest is synchronous. */
-  readonly next: Next = () => {
+  next(): Promise<void> {
     if (this.wasCalled) return rejectSecondCall();
     this.wasCalled = true;
     this.rest = new NextPromise((resolve, reject) => this.run(resolve, reject));
     if (this.failure !== undefined) this.rest.handleRejection();
     return this.rest;
-  };
+  }
 
   /** Runs the rest of the chain as `next` does, for a layer. Returns `undefined` if the rest is synchronous, and passes its error. */
   enter(): void | Promise<void> {

@@ -4,13 +4,14 @@
  */
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AbortListener } from "../runtime/abortable.js";
 import type { Clock } from "../runtime/clock.js";
 import { ClientGoneError } from "../errors/framework-error.js";
 import { currentFlow, resumeFlow, type Flow } from "../tracing/flow.js";
 import { Answer } from "./answer.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Connection } from "./connection.js";
-import type { ResponseHead, HeadCompleter } from "./head.js";
+import type { ResponseHead, HeadCompleter } from "./response-head.js";
 import type { Schema } from "./schema.js";
 import type { UploadLimits } from "./uploads.js";
 
@@ -47,6 +48,8 @@ export abstract class Exchange extends Answer {
   flow: Flow | undefined = undefined;
   /** The stage or middleware that limits the time now: the innermost that the request has reached, or a value that stops all of them. @internal */
   timeKeeper: unknown = undefined;
+  /** The step of the innermost layer of the application that the request has reached. @internal */
+  layerStep: unknown = undefined;
   /** The client waits for `100 Continue` before it sends the body. @internal */
   owesContinue = false;
   /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */
@@ -56,6 +59,7 @@ export abstract class Exchange extends Answer {
 
   private completers: HeadCompleter[] | undefined = undefined;
   private controller: AbortController | undefined = undefined;
+  private abortListeners: AbortListener[] | undefined = undefined;
   private signalFlow: Flow | undefined = undefined;
   private abortReason: Error | undefined = undefined;
   private goneListener: GoneListener | undefined = undefined;
@@ -80,6 +84,11 @@ export abstract class Exchange extends Answer {
     (this.completers ??= []).push(completer);
   }
 
+  /** Whether a stage adds to the head. @internal */
+  get hasCompleters(): boolean {
+    return this.completers !== undefined;
+  }
+
   /** @internal */
   completeHead(head: ResponseHead): void {
     const { completers } = this;
@@ -96,7 +105,7 @@ export abstract class Exchange extends Answer {
       this.controller = new AbortController();
       // A handler may ask for many things at once. Node would warn of the eleventh listener.
       setMaxListeners(0, this.controller.signal);
-      this.signalFlow = currentFlow()?.request;
+      this.signalFlow ??= currentFlow()?.request;
       if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
     }
     return this.controller.signal;
@@ -107,6 +116,22 @@ export abstract class Exchange extends Answer {
     if (this.abortReason !== undefined) throw this.abortReason;
   }
 
+  /** Tells `listener` of the abort without a signal. @internal */
+  onAbort(listener: AbortListener): void {
+    this.signalFlow ??= currentFlow()?.request;
+    if (this.abortListeners === undefined) this.abortListeners = [listener];
+    else this.abortListeners.push(listener);
+  }
+
+  /** @internal */
+  offAbort(listener: AbortListener): void {
+    const listeners = this.abortListeners;
+    const at = listeners?.lastIndexOf(listener) ?? -1;
+    if (listeners === undefined || at === -1) return;
+    const last = listeners.pop();
+    if (last !== undefined && last !== listener) listeners[at] = last;
+  }
+
   /** @internal */
   abort(reason: Error): void {
     if (this.phase !== "over") this.stopHandler(reason);
@@ -115,8 +140,11 @@ export abstract class Exchange extends Answer {
   private stopHandler(reason: Error): void {
     if (this.abortReason !== undefined) return;
     this.abortReason = reason;
-    // Listeners of the signal log for this request, wherever the abort comes from.
-    if (this.controller !== undefined) resumeFlow(this.signalFlow, abortWith, { controller: this.controller, reason });
+    const { controller, abortListeners: listeners } = this;
+    if (controller === undefined && listeners === undefined) return;
+    this.abortListeners = undefined;
+    // Listeners log for this request, wherever the abort comes from.
+    resumeFlow(this.signalFlow, abortWith, { controller, listeners, reason });
   }
 
   /** Whether `error` is the reason that the signal was aborted with. @internal */
@@ -162,6 +190,13 @@ function closeQueued(raw: ServerResponse): void {
   raw.emit("close");
 }
 
-function abortWith({ controller, reason }: { readonly controller: AbortController; readonly reason: Error }): void {
-  controller.abort(reason);
+interface Abort {
+  readonly controller: AbortController | undefined;
+  readonly listeners: readonly AbortListener[] | undefined;
+  readonly reason: Error;
+}
+
+function abortWith({ controller, listeners = [], reason }: Abort): void {
+  for (const listener of listeners) listener.handleEvent();
+  controller?.abort(reason);
 }

@@ -1,102 +1,21 @@
 /**
- * The head of an answer at the moment it is sent: status line and fields. Stages that promise a header on every answer add it here, also
- * to refusals, to the answer of the last-resort handler and to a head that is written by hand.
+ * Writes the head of an answer: status line and fields, as one text with a small body where Node allows it. Also the checks of a status and
+ * its message.
  */
 import { channel } from "node:diagnostics_channel";
 import {
+  OutgoingMessage,
   ServerResponse,
   type IncomingMessage,
   type OutgoingHttpHeader,
   type OutgoingHttpHeaders,
   validateHeaderValue,
 } from "node:http";
-import type { Exchange } from "./exchange.js";
-
-export interface HeadCompleter {
-  complete(exchange: Exchange, head: ResponseHead): void;
-}
-
-export interface ResponseHead {
-  has(name: string): boolean;
-  get(name: string): string | undefined;
-  /** Adds, or puts in place of what was there. The value must be one that a header may hold; it is not checked. */
-  set(name: string, value: string): void;
-  /** Adds all pairs `[name, value, name, value, …]` that are not there yet. */
-  floor(pairs: readonly string[]): void;
-}
-
-/**
- * The head of an answer on which the application has set no header: it holds only what stages add. Names are constants with one spelling;
- * values are constants, numbers, or checked by parsers. So its text needs no check.
- */
-export class TextHead implements ResponseHead {
-  readonly pairs: string[] = [];
-
-  has(name: string): boolean {
-    return this.indexOf(name) >= 0;
-  }
-
-  get(name: string): string | undefined {
-    const at = this.indexOf(name);
-    return at < 0 ? undefined : this.pairs[at + 1];
-  }
-
-  set(name: string, value: string): void {
-    const at = this.indexOf(name);
-    if (at < 0) this.pairs.push(name, value);
-    else this.pairs[at + 1] = value;
-  }
-
-  floor(pairs: readonly string[]): void {
-    for (let at = 0; at < pairs.length; at += 2) {
-      const name = pairs[at] ?? "";
-      if (this.indexOf(name) < 0) this.pairs.push(name, pairs[at + 1] ?? "");
-    }
-  }
-
-  /** The header lines, each with its line end. */
-  lines(): string {
-    const { pairs } = this;
-    let lines = "";
-    for (let at = 0; at < pairs.length; at += 2) lines = lines + pairs[at] + ": " + pairs[at + 1] + "\r\n";
-    return lines;
-  }
-
-  private indexOf(name: string): number {
-    const { pairs } = this;
-    for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === name) return at;
-    return -1;
-  }
-}
-
-/** The head on Node's response, where headers are set already. */
-export class NodeHead implements ResponseHead {
-  constructor(private readonly raw: ServerResponse) {}
-
-  has(name: string): boolean {
-    return this.raw.hasHeader(name);
-  }
-
-  get(name: string): string | undefined {
-    const value = this.raw.getHeader(name);
-    return value === undefined ? undefined : String(value);
-  }
-
-  set(name: string, value: string): void {
-    this.raw.setHeader(name, value);
-  }
-
-  floor(pairs: readonly string[]): void {
-    for (let at = 0; at < pairs.length; at += 2) {
-      const name = pairs[at] ?? "";
-      if (!this.raw.hasHeader(name)) this.raw.setHeader(name, pairs[at + 1] ?? "");
-    }
-  }
-}
+import type { GivenHeaders } from "./response-head.js";
 
 // Node holds a composed head as text until it sends it, and more text can be appended. That is cheaper than Node's own calls:
 // - Node checks each character of every header line; lines of checked pieces need no check.
-// - Node writes head and body as two pieces; a small body of ASCII text is appended to the head: one piece, one write.
+// - Node writes head and body as two pieces; a small text is appended to the head: one piece, one write.
 //
 // Node's getters do not see headers that are written in this way. On a server of the framework `OwnResponse` reads them from the text; on
 // other servers a response that something listens to is left to Node.
@@ -107,6 +26,9 @@ export class NodeHead implements ResponseHead {
 /** In bytes. Above this, joining the two pieces costs as much as it saves. */
 const SMALL = 8192;
 
+/** Holds one small body for the time of a call. */
+const encoded = Buffer.allocUnsafeSlow(SMALL);
+
 // For comparison only.
 const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map((name): unknown =>
   Reflect.get(ServerResponse.prototype, name),
@@ -116,6 +38,16 @@ const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map
 interface Composed {
   _header?: unknown;
 }
+
+/** Node's private name for the headers that were set, `null` before the first. Without it, Node writes them. */
+const GIVEN = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
+  ({ description }) => description === "kOutHeaders",
+);
+
+/** Headers that Node acts on, or encodes in a way of its own. */
+const NODES = new Set(
+  "connection content-disposition content-length date expect keep-alive trailer transfer-encoding upgrade".split(" "),
+);
 
 /** Publishes each response that is out; observers read its headers. */
 const finishChannel = channel("http.server.response.finish");
@@ -130,6 +62,8 @@ export function isWatched(raw: ServerResponse): boolean {
 export class OwnResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** Node's. */
   declare readonly _header?: unknown;
+  /** The headers of the application in the text. */
+  given: GivenHeaders | undefined = undefined;
 
   override getHeader(name: string): number | string | string[] | undefined {
     return this.isText ? this.written()[name.toLowerCase()] : super.getHeader(name);
@@ -161,6 +95,10 @@ export class OwnResponse<Request extends IncomingMessage = IncomingMessage> exte
       const colon = line.indexOf(":");
       headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 2);
     }
+    // Numbers are numbers, as where they are set on the response.
+    const length = headers["content-length"];
+    if (length !== undefined) headers["content-length"] = Number(length);
+    for (const key in this.given) headers[key] = this.given[key]?.[1];
     return headers;
   }
 }
@@ -175,18 +113,42 @@ export function takesText(raw: ServerResponse): boolean {
   );
 }
 
-/** Writes the head of a response that `takesText`: `pairs` through Node, which acts on some of them, and those of `head` behind them. */
-export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHeader[], head: TextHead): void {
+/**
+ * Takes the headers that were set off a response that `takesText`, for a `TextHead`. Returns `undefined` if none was set, and `null` if
+ * Node has to write them.
+ */
+export function takeGiven(raw: ServerResponse): GivenHeaders | undefined | null {
+  const given: unknown = GIVEN === undefined ? undefined : Reflect.get(raw, GIVEN);
+  if (given === null) return undefined;
+  if (GIVEN === undefined || !(raw instanceof OwnResponse) || !areGiven(given)) return null;
+  Reflect.set(raw, GIVEN, null);
+  raw.given = given;
+  return given;
+}
+
+/** Whether headers have the form of Node, and Node only joins them. */
+function areGiven(headers: unknown): headers is GivenHeaders {
+  if (typeof headers !== "object") return false;
+  const given = headers as Readonly<Record<string, unknown>>;
+  for (const key in given) {
+    const entry = given[key];
+    if (NODES.has(key) || !Array.isArray(entry) || typeof entry[0] !== "string") return false;
+    if (typeof entry[1] !== "string" && typeof entry[1] !== "number") return false;
+  }
+  return true;
+}
+
+/** Writes the head of a response that `takesText`: `pairs` through Node, which acts on some of them, and `lines` behind them. */
+export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHeader[], lines: string): void {
   raw.writeHead(raw.statusCode, pairs);
   const composed = raw._header;
-  if (head.pairs.length === 0 || typeof composed !== "string") return;
-  raw._header = `${composed.slice(0, -2)}${head.lines()}\r\n`;
+  if (lines !== "" && typeof composed === "string") raw._header = `${composed.slice(0, -2)}${lines}\r\n`;
 }
 
 /** Ends an answer whose head is written. @param length of the body, in bytes */
 export function endAnswer(raw: ServerResponse, body: string | Uint8Array | undefined, length: number): void {
-  if (typeof body === "string" && length === body.length && length <= SMALL && appendToHead(raw, body)) raw.end();
-  else if (body === undefined) raw.end();
+  if (body === undefined) raw.end();
+  else if (typeof body === "string" && length <= SMALL && appendToHead(raw, body, length)) raw.end();
   else endWithBody(raw, body);
 }
 
@@ -211,9 +173,11 @@ function isWrittenInUtf8({ _header: head }: ServerResponse & Composed): boolean 
   return typeof head === "string" && NOT_ASCII.test(head);
 }
 
-function appendToHead(raw: ServerResponse, body: string): boolean {
+function appendToHead(raw: ServerResponse, body: string, length: number): boolean {
   if (!isNodes(raw) || raw.chunkedEncoding || typeof raw._header !== "string") return false;
-  return replaceHead(raw, raw._header + body);
+  if (length === body.length) return replaceHead(raw, raw._header + body);
+  // Node writes a head without a body behind it in Latin-1, which leaves each byte of the body as it is.
+  return !isWrittenInUtf8(raw) && replaceHead(raw, raw._header + encoded.toString("latin1", 0, encoded.write(body)));
 }
 
 /** False if this version of Node allows no other text. */

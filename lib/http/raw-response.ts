@@ -4,7 +4,8 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Exchange } from "./exchange.js";
-import { NodeHead, checkStatusMessage } from "./head.js";
+import { checkStatusMessage } from "./head.js";
+import { NodeHead } from "./response-head.js";
 import { keepFlow } from "../tracing/flow.js";
 import { tellListeners } from "./koa-application.js";
 import { tracing } from "../tracing/tracing.js";

@@ -11,12 +11,12 @@ import {
   endWithBody,
   flushHead,
   isWatched,
+  takeGiven,
   takesText,
   writeHead,
   isEmptyStatus,
-  TextHead,
-  NodeHead,
 } from "./head.js";
+import { TextHead, NodeHead } from "./response-head.js";
 import type { Context } from "./context.js";
 import { halfClose } from "./half-close.js";
 import { lengthOf } from "./answer.js";
@@ -162,22 +162,18 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const closes =
     lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
   if (closes) connection.isClosing = true;
-  if (ctx.isShared || hasHeaders(raw) || !takesText(raw)) {
+  const given = ctx.isShared || !takesText(raw) ? null : takeGiven(raw);
+  if (given === null) {
     writeOnTop(ctx, length, closes);
     return;
   }
+  const head = given === undefined && !ctx.hasCompleters ? undefined : new TextHead(given);
   const pairs: OutgoingHttpHeader[] = [];
-  if (ctx.naturalType !== undefined) pairs.push("Content-Type", ctx.naturalType);
+  if (ctx.naturalType !== undefined && head?.has("Content-Type") !== true) pairs.push("Content-Type", ctx.naturalType);
   if (length !== undefined) pairs.push("Content-Length", String(length));
   if (closes) pairs.push("Connection", "close");
-  const head = new TextHead();
-  ctx.completeHead(head);
-  writeHead(raw, pairs, head);
-}
-
-/** Most answers with headers have this one, and Node makes the list of names for each call. */
-function hasHeaders(raw: ServerResponse): boolean {
-  return raw.hasHeader("Content-Type") || raw.getHeaderNames().length > 0;
+  if (head !== undefined) ctx.completeHead(head);
+  writeHead(raw, pairs, head?.lines() ?? "");
 }
 
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {

@@ -6,7 +6,7 @@
  * varyBy(head, "Accept-Encoding"); // at the moment the head is sent
  * mergeVary("Origin, accept", "Accept"); // "Origin, accept"
  */
-import type { ResponseHead, HeadCompleter } from "./head.js";
+import type { ResponseHead, HeadCompleter } from "./response-head.js";
 import type { Exchange } from "./exchange.js";
 import { BoundedMemo } from "./bounded-memo.js";
 

@@ -3,7 +3,7 @@
  * log, count and trace requests extend it.
  */
 import type { Context } from "../http/context.js";
-import type { HeadCompleter } from "../http/head.js";
+import type { HeadCompleter } from "../http/response-head.js";
 import type { Run } from "../http/middleware.js";
 
 /** The status in logs and metrics if the client left before the answer was sent. It is never sent. */

@@ -3,9 +3,8 @@
  * of the caller: an `http.Server` or `https.Server`, or a `net.Server` or `tls.Server` whose connections go to a server of the framework.
  */
 import http from "node:http";
-import https from "node:https";
-import net from "node:net";
-import tls from "node:tls";
+import type https from "node:https";
+import type net from "node:net";
 import { isUpgraded, messageOn, owesNothing } from "../http/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { hideStack } from "../errors/diagnostic.js";
@@ -84,7 +83,7 @@ export class Listener {
    */
   static over(listener: net.Server | http.Server | https.Server, requests: RequestListener): Listener {
     if (isHttp2(listener)) throw http2Server();
-    if (listener instanceof http.Server || listener instanceof https.Server) {
+    if (servesHttp(listener)) {
       if (listener.listenerCount("request") > 0) throw serverTaken();
       attach(listener, requests);
       return new Listener(listener, listener);
@@ -111,7 +110,7 @@ export class Listener {
 
   /** The scheme of the application's URLs. */
   get scheme(): "http" | "https" {
-    return this.listener instanceof tls.Server ? "https" : "http";
+    return hasTls(this.listener) ? "https" : "http";
   }
 
   get isClosed(): boolean {
@@ -193,7 +192,17 @@ function track(socket: net.Socket, sockets: Set<net.Socket>): void {
 
 /** Under TLS the requests come on another socket, which exists after the handshake. */
 function connectionEvent(listener: net.Server): "connection" | "secureConnection" {
-  return listener instanceof tls.Server ? "secureConnection" : "connection";
+  return hasTls(listener) ? "secureConnection" : "connection";
+}
+
+// The classes of `node:https` and `node:tls` are not imported: these modules slow the start of an application that uses neither.
+
+function servesHttp(listener: net.Server): listener is http.Server | https.Server {
+  return "closeIdleConnections" in listener;
+}
+
+function hasTls(listener: net.Server): boolean {
+  return "setSecureContext" in listener;
 }
 
 /** Node does not export the classes of HTTP/2 servers. */

@@ -82,7 +82,7 @@ const FOLDERS: Readonly<Partial<Record<Slot, string>>> = { redirectMapper: "redi
 const TYPE_CYCLES: readonly (readonly string[])[] = [
   ["lib/app/application.ts", "lib/app/builder.ts"],
   ["lib/http/body-reader.ts", "lib/http/context.ts", "lib/http/koa-faces.ts"],
-  ["lib/http/exchange.ts", "lib/http/head.ts", "lib/http/raw-response.ts"],
+  ["lib/http/exchange.ts", "lib/http/raw-response.ts", "lib/http/response-head.ts"],
 ];
 
 const library = sourcesBelow("lib");

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { expect } from "chai";
 import { CompressionLayer } from "../../lib/stages/compression.js";
 import type { Context } from "../../lib/http/context.js";
-import type { HeadCompleter } from "../../lib/http/head.js";
+import type { HeadCompleter } from "../../lib/http/response-head.js";
 import type { Next } from "../../lib/http/middleware.js";
 import { StaticSite } from "../support/static-site.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../support/open-descriptors.js";

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { expect } from "chai";
 import { Readable } from "node:stream";
 import { Application, NotFoundError, Route, Routes, SecurityHeaders, type Context } from "@stagecraft/framework";
+import { OwnResponse } from "../../lib/http/head.js";
 import { Conversation } from "../support/conversation.js";
 import { listening } from "../support/listening.js";
 import { Stack } from "../support/stack.js";
@@ -81,6 +82,12 @@ function get(n: number, more = ""): string {
 function namesIn(answer: string): readonly string[] {
   const head = answer.slice(answer.indexOf("\r\n") + 2, answer.indexOf("\r\n\r\n"));
   return head.split("\r\n").map((line) => line.slice(0, line.indexOf(": ")).toLowerCase());
+}
+
+/** The lines of the head of a raw answer, in order of the alphabet; every date is the same. */
+function linesIn(answer: string): readonly string[] {
+  const lines = answer.slice(0, answer.indexOf("\r\n\r\n")).split("\r\n");
+  return lines.map((line) => line.replace(/^(date: ).* (?!1970)\d{4} .*/i, "$1now")).toSorted();
 }
 
 /** What on-headers 1.0 does to a response: it knows headers as an object and as a list of pairs, and not as a flat list. */
@@ -196,17 +203,37 @@ describe("the head of an answer that the framework alone writes", () => {
 });
 
 describe("the end of a small answer", () => {
-  it("goes to the socket in one piece with its head if the body is ASCII", async () => {
-    await using pieces = await Pieces.of(() => "hello");
+  for (const { title, body } of [
+    { title: "ASCII", body: "hello" },
+    { title: "text in Latin-1", body: "grüße" },
+    { title: "text beyond Latin-1", body: "漢字 🖋" },
+    { title: "text with half a pair of surrogates", body: "\ud83d!" },
+  ])
+    it(`goes to the socket in one piece with its head if the body is ${title}`, async () => {
+      await using pieces = await Pieces.of(() => body);
+
+      const text = await pieces.answer();
+
+      const sent = Buffer.from(body).toString("latin1");
+      expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(text).to.contain(`Content-Length: ${sent.length}\r\n`);
+      expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(sent);
+      expect(pieces.counts).to.deep.equal([1]);
+    });
+
+  it("is whole for text beyond ASCII behind a header beyond ASCII", async () => {
+    await using pieces = await Pieces.of((ctx) => {
+      ctx.set("X-Name", "Zoë");
+      return "漢字";
+    });
 
     const text = await pieces.answer();
 
-    expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 5\r\n[^]*\r\n\r\nhello$/);
-    expect(pieces.counts).to.deep.equal([1]);
+    expect(text).to.contain("\r\nX-Name: Zoë\r\n");
+    expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(Buffer.from("漢字").toString("latin1"));
   });
 
   const others = [
-    { title: "text that is not ASCII", body: "grüße", sent: Buffer.from("grüße").toString("latin1") },
     { title: "bytes", body: Buffer.from([0, 255, 10]), sent: "\0\xff\n" },
     { title: "text that is long", body: "x".repeat(10_000), sent: "x".repeat(10_000) },
   ];
@@ -298,6 +325,74 @@ describe("the end of a small answer", () => {
     const text = await pieces.answer("GET / HTTP/1.0\r\n\r\n");
 
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
+  });
+});
+
+/** As the servers of the framework: `listening` takes one that is made already. */
+const OWN = { ServerResponse: OwnResponse } as http.ServerOptions;
+
+describe("a header of the application", () => {
+  const headers: readonly (readonly [string, (ctx: Context) => void])[] = [
+    ["that no stage has", (ctx) => ctx.set("Server", "links")],
+    ["with a number", (ctx) => ctx.set("X-Count", 42)],
+    ["in place of that of a stage", (ctx) => ctx.set("X-Frame-Options", "SAMEORIGIN")],
+    ["in place of that of a stage, in lower case", (ctx) => ctx.set("x-frame-options", "SAMEORIGIN")],
+    ["that a stage replaces, in upper case", (ctx) => ctx.set("X-REQUEST-ID", "mine")],
+    ["that a stage adds to", (ctx) => ctx.set("vary", "Accept")],
+    ["with a type", (ctx) => ctx.set("content-type", "text/x-own")],
+    ["with a cookie", (ctx) => ctx.set("Set-Cookie", "a=1")],
+    ["with two cookies", (ctx) => ctx.set("Set-Cookie", ["a=1", "b=2"])],
+    ["with a date", (ctx) => ctx.set("Date", "Thu, 01 Jan 1970 00:00:00 GMT")],
+    ["that closes the connection", (ctx) => ctx.set("Connection", "close")],
+    ["that tells another length", (ctx) => ctx.set("Content-Length", "3")],
+    ["that asks for chunks", (ctx) => ctx.set("Transfer-Encoding", "chunked")],
+    ["that names a file beyond ASCII", (ctx) => ctx.set("Content-Disposition", 'attachment; filename="é"')],
+    ["with a name of every object", (ctx) => ctx.set({ constructor: "1", ["__proto__"]: "2", toString: "3" })],
+    ["that was set and removed", (ctx) => (ctx.set("X-Gone", "1"), ctx.remove("X-Gone"))],
+  ];
+  const bodies: readonly (readonly [string, string, () => unknown])[] = [
+    ["text", "GET", () => "hello"],
+    ["JSON", "GET", () => ({ a: 1 })],
+    ["a stream", "GET", () => Readable.from(["hello"])],
+    ["nothing", "GET", () => null],
+    ["no body, for HEAD", "HEAD", () => "hello"],
+  ];
+  for (const [title, set] of headers) {
+    it(`${title} goes out as Node writes it, before every kind of body`, async () => {
+      for (const [what, method, body] of bodies) {
+        const request = `${method} / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nX-Request-Id: 1\r\nConnection: close\r\n\r\n`;
+        await using ours = await Pieces.of((ctx) => (set(ctx), body()), OWN);
+        // A response that the application holds is written by Node.
+        await using nodes = await Pieces.of((ctx) => (set(ctx), ctx.res, body()), OWN);
+
+        const [answer, expected] = [await ours.answer(request), await nodes.answer(request)];
+
+        expect(linesIn(answer), what).to.deep.equal(linesIn(expected));
+        expect(answer.slice(answer.indexOf("\r\n\r\n")), what).to.equal(expected.slice(expected.indexOf("\r\n\r\n")));
+      }
+    });
+  }
+
+  it("is on the response for those who observe its end", async () => {
+    const seen: unknown[] = [];
+    await using pieces = await Pieces.of(
+      (ctx) => (ctx.set("X-Count", 42), "hello"),
+      OWN,
+      (response) =>
+        response.once("finish", () => seen.push(response.getHeader("x-count"), response.hasHeader("X-COUNT"))),
+    );
+
+    await pieces.answer();
+
+    expect(seen).to.deep.equal([42, true]);
+  });
+
+  it("leaves head and body in one piece", async () => {
+    await using pieces = await Pieces.of((ctx) => (ctx.set("Server", "links"), "hello"), OWN);
+
+    await pieces.answer();
+
+    expect(pieces.counts).to.deep.equal([1]);
   });
 });
 

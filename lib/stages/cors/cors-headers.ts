@@ -3,7 +3,7 @@
  * the request.
  */
 import type { Exchange } from "../../http/exchange.js";
-import type { HeadCompleter, ResponseHead } from "../../http/head.js";
+import type { HeadCompleter, ResponseHead } from "../../http/response-head.js";
 import { isTokenList } from "../../http/field-value.js";
 import { Varying } from "../../http/vary.js";
 import { type CorsOptions, DEFAULT_METHODS, isOrigin } from "./cors-options.js";
@@ -104,8 +104,7 @@ class DeniedOrigin implements HeadCompleter {
   private readonly varying = new Varying("Origin");
 
   complete(exchange: Exchange, head: ResponseHead): void {
-    const { raw } = exchange;
-    for (const name of raw.getHeaderNames()) if (name.startsWith("access-control-")) raw.removeHeader(name);
+    head.removeStarting("access-control-");
     this.varying.complete(exchange, head);
   }
 }

@@ -7,7 +7,7 @@
  * @example
  * builder.cors({ origins: ["https://app.example"], credentials: true, maxAge: 600 });
  */
-import type { HeadCompleter } from "../../http/head.js";
+import type { HeadCompleter } from "../../http/response-head.js";
 import { CorsHeaders } from "./cors-headers.js";
 import { type CorsOptions, isOrigin, checkCorsOptions, type OriginPredicate } from "./cors-options.js";
 import type { Context } from "../../http/context.js";

@@ -4,7 +4,7 @@
  */
 import type { Context } from "../../http/context.js";
 import type { Exchange } from "../../http/exchange.js";
-import type { HeadCompleter, ResponseHead } from "../../http/head.js";
+import type { HeadCompleter, ResponseHead } from "../../http/response-head.js";
 import { HTML, JSON_TYPE } from "../../http/media-type.js";
 import { isPromise } from "../../http/middleware.js";
 import { profile } from "../../runtime/profile.js";

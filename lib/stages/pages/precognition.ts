@@ -14,7 +14,7 @@
 import { BadRequestError } from "../../errors/framework-error.js";
 import { Problem } from "../../errors/problem.js";
 import type { Context } from "../../http/context.js";
-import type { HeadCompleter } from "../../http/head.js";
+import type { HeadCompleter } from "../../http/response-head.js";
 import { StageLayer, type Middleware, type Next, type Run } from "../../http/middleware.js";
 import { refuse } from "../../http/refuse.js";
 import { Reply } from "../../http/reply.js";

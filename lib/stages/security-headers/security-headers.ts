@@ -10,7 +10,7 @@
  */
 import type { Exchange } from "../../http/exchange.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { ResponseHead, HeadCompleter } from "../../http/head.js";
+import type { ResponseHead, HeadCompleter } from "../../http/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
 import { RandomBatch } from "../../runtime/random-batch.js";

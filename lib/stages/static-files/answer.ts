@@ -7,7 +7,7 @@ import type { Coding } from "../../http/accept-encoding.js";
 import { varyBy } from "../../http/vary.js";
 import type { Context } from "../../http/context.js";
 import { refuse } from "../../http/refuse.js";
-import { NodeHead } from "../../http/head.js";
+import { NodeHead } from "../../http/response-head.js";
 import { isPromise } from "../../http/middleware.js";
 import { evaluateConditions, isRangeCurrent, readRange, type Section } from "../../http/conditions.js";
 import type { StaticFile } from "./file.js";

@@ -11,7 +11,7 @@
 import { pickCoding, readAcceptEncoding, type Acceptance } from "../../http/accept-encoding.js";
 import { BoundedMemo } from "../../http/bounded-memo.js";
 import type { Context } from "../../http/context.js";
-import type { HeadCompleter } from "../../http/head.js";
+import type { HeadCompleter } from "../../http/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { answerChangingFile, answerFile, type Representation } from "./answer.js";
 import type { StaticFile } from "./file.js";

@@ -1,6 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { FrameworkError } from "../../../lib/errors/framework-error.js";
@@ -145,6 +156,14 @@ describe("StaticFiles", () => {
       `/${"a/".repeat(3000)}b`,
     ];
 
+    // Node makes no named pipe, and a process for each test takes longer than the test: each site has a link to one pipe.
+    let pipe: string;
+    before(() => {
+      pipe = join(mkdtempSync(join(tmpdir(), "pipe-")), "pipe");
+      execFileSync("mkfifo", [pipe]);
+    });
+    after(() => rmSync(dirname(pipe), { recursive: true }));
+
     beforeEach(() => {
       site.put("hello.txt", "hello");
       site.put("folder/inner.txt", "inner");
@@ -155,7 +174,7 @@ describe("StaticFiles", () => {
       symlinkSync("../secret.txt", join(site.root, "out.txt"));
       symlinkSync(site.folder, join(site.root, "outside"));
       symlinkSync("loop", join(site.root, "loop"));
-      execFileSync("mkfifo", [join(site.root, "pipe")]);
+      linkSync(pipe, join(site.root, "pipe"));
     });
 
     for (const path of paths) {
