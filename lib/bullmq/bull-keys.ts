@@ -1,6 +1,7 @@
 /**
  * Keys over BullMQ's `deduplication`, which knows one rule: a job with the id exists until it has finished. For the default rule of the
- * framework a waiting job is changed, and a running one gives the id up to its successor.
+ * framework a waiting job is changed, and a running one gives the id up to its successor. One script does either, so no worker takes a job
+ * between the look and the change, and a process that is killed leaves the job with its old payload or with the new one.
  */
 import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
@@ -8,11 +9,36 @@ import type { Dispatched, NewJob } from "../jobs/job-store.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { type BullData, bullData, deduplicationId } from "./bull-record.js";
 
-const TRIES = 10;
+/** A worker as fast as the dispatches takes about every second job between two steps, so ten tries can end without a job. */
+const TRIES = 100;
+/** BullMQ sorts delayed jobs by their time in milliseconds times this, plus a counter. */
+const SCORES_PER_MS = 0x1000;
 
-/** Takes the id from a job that has it still: another dispatch may have given it to its successor meanwhile. */
-const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
-return 0`;
+/**
+ * Keys: the id of the deduplication, the job, the lists of active, completed, failed and delayed jobs, the marker that wakes workers.
+ * Arguments: the id of the job, its new data as JSON, its new score among the delayed jobs.
+ *
+ * The starts that do not count as attempts stay those of the waiting job. A job that is due earlier stays among the delayed ones, from
+ * where the next worker takes it. One that runs, or has ended, loses the deduplication: its change must not be missed.
+ */
+const REPLACE = `local function at(key) return redis.call("ZSCORE", key, ARGV[1]) end
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
+local old = redis.call("HGET", KEYS[2], "data")
+if not old or redis.call("LPOS", KEYS[3], ARGV[1]) or at(KEYS[4]) or at(KEYS[5]) then
+  redis.call("DEL", KEYS[1])
+  return 0
+end
+local starts = string.format('"o":%d', cjson.decode(old).o)
+redis.call("HSET", KEYS[2], "data", "{" .. starts .. "," .. string.sub(ARGV[2], 2))
+local score = at(KEYS[6])
+if score and tonumber(ARGV[3]) < tonumber(score) then
+  redis.call("ZADD", KEYS[6], ARGV[3], ARGV[1])
+  local first = redis.call("ZRANGE", KEYS[6], 0, 0, "WITHSCORES")
+  redis.call("ZADD", KEYS[7], tonumber(first[2]) / ${SCORES_PER_MS}, "1")
+end
+return 1`;
+
+const LISTS = ["active", "completed", "failed", "delayed", "marker"];
 
 export interface KeyPlace {
   readonly queue: Queue<BullData>;
@@ -20,39 +46,23 @@ export interface KeyPlace {
 }
 
 export async function addKeyed(place: KeyPlace, job: NewJob, options: BullJobOptions): Promise<Dispatched> {
-  const { queue, redis } = place;
-  const id = deduplicationId(job.name, job.key ?? "");
+  const { queue } = place;
   const data = bullData(job);
   for (let left = TRIES; left > 0; left--) {
     const added = await queue.add(job.name, data, options);
     const known = added.id ?? job.id;
     if (known === job.id) return { outcome: "created", id: known };
     if (job.unique === "until-done") return { outcome: "kept", id: known };
-    if (await replace(queue, known, job, data)) return { outcome: "replaced", id: known };
-    // It runs, or has ended: the change that this job stands for must not be missed.
-    await redis.call("EVAL", RELEASE, 1, queue.toKey(`de:${id}`), known);
+    if (await replace(place, known, job)) return { outcome: "replaced", id: known };
   }
   throw new FrameworkError(`jobs of ${job.name} with one key come and go too fast to add one`, { code: "E_JOB_KEY" });
 }
 
-/** False if the job waits no longer. */
-async function replace(queue: Queue<BullData>, id: string, job: NewJob, data: BullData): Promise<boolean> {
-  const other = await queue.getJob(id);
-  if (other === undefined || !isWaiting(await other.getState())) return false;
-  await other.updateData({ ...data, o: other.data.o });
-  const due = other.timestamp + other.delay;
-  if ((await other.isDelayed()) && Date.now() + job.delayMs < due) await hasten(other, job.delayMs);
-  // A worker may have taken it with the old data.
-  return isWaiting(await other.getState());
-}
-
-async function hasten(
-  other: { promote(): Promise<void>; changeDelay(delay: number): Promise<void> },
-  delayMs: number,
-): Promise<void> {
-  await (delayMs === 0 ? other.promote() : other.changeDelay(delayMs));
-}
-
-function isWaiting(state: string): boolean {
-  return state === "waiting" || state === "delayed" || state === "prioritized";
+/** False if the job waits no longer; the id is then free, or another job has it. */
+async function replace({ queue, redis }: KeyPlace, id: string, job: NewJob): Promise<boolean> {
+  const { o: _, ...data } = bullData(job);
+  const names = [`de:${deduplicationId(job.name, job.key ?? "")}`, id, ...LISTS];
+  const keys = names.map((name) => queue.toKey(name));
+  const score = (Date.now() + job.delayMs) * SCORES_PER_MS;
+  return (await redis.call("EVAL", REPLACE, keys.length, ...keys, id, JSON.stringify(data), score)) === 1;
 }

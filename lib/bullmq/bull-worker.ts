@@ -19,6 +19,8 @@ const GRACE_MS = 1000;
 const LOOK_MS = 5000;
 /** The framework bounds the attempts, not BullMQ. */
 const NO_LIMIT = 1_000_000;
+/** BullMQ's errors for a lock that ended, and for one that another worker has. */
+const LOST = /^(?:Missing lock|Lock mismatch) for job ([\w-]+)\. .*moveToFinished/;
 
 export interface BullWorkerPlace {
   /** The queues that have jobs, or had some. */
@@ -46,6 +48,7 @@ export class BullWorker implements JobWorker {
   private readonly bullmq = loadBullmq();
   private timer: Timer | undefined;
   private hasEnded = false;
+  private lastRefused: string | undefined;
 
   constructor(
     private readonly place: BullWorkerPlace,
@@ -96,7 +99,7 @@ export class BullWorker implements JobWorker {
       concurrency,
       maxStalledCount: NO_LIMIT,
     });
-    worker.on("error", (error) => this.reports.storeFailed("bullmq", error));
+    worker.on("error", (error) => this.fail(queue, error));
     worker.on("lockRenewalFailed", (ids) => this.lose(ids));
     this.workers.set(queue, worker);
   }
@@ -126,6 +129,14 @@ export class BullWorker implements JobWorker {
     if (outcome.kind !== "failed") return;
     await bull.moveToDelayed(Date.now() + outcome.retryInMs, token);
     throw new this.bullmq.DelayedError();
+  }
+
+  /** BullMQ refuses the completion of a run that lost its lock, then its failure, with one error each. */
+  private fail(queue: string, error: Error): void {
+    const id = LOST.exec(error.message)?.[1];
+    if (id === undefined) this.reports.storeFailed("bullmq", error);
+    else if (id !== this.lastRefused) this.reports.lost([{ id, token: 0, queue }]);
+    this.lastRefused = id;
   }
 
   private lose(ids: readonly string[]): void {

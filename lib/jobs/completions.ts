@@ -47,8 +47,8 @@ export class Completions {
   }
 
   private async tellAll(): Promise<void> {
-    // What ends in the same turn of the event loop is told together.
-    await Promise.resolve();
+    // What ends in the same turn of the event loop is told together, and after the next claim is sent, which a free place waits for.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     while (this.waiting.length > 0 && !this.hasEnded) await this.tellSome(this.waiting.splice(0, MOST_AT_ONCE));
     this.telling = undefined;
   }

@@ -299,6 +299,9 @@ function held({ token }: JobClaim): string {
 }
 
 function pairs({ dialect }: JobSql, claims: readonly JobClaim[]) {
+  const [first] = claims;
+  if (first !== undefined && claims.length === 1)
+    return { sql: `token = ${literal(first.token)} AND id = ?`, parameters: [first.id] };
   const rows = claims.map(({ token }) => `(?, ${literal(token)})`).join(", ");
   const sql = `(id, token) IN (${dialect === "sqlite" ? `VALUES ${rows}` : rows})`;
   return { sql, parameters: claims.map(({ id }) => id) };

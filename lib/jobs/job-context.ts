@@ -5,6 +5,7 @@
  * A job runs at least once: after the death of a process, or of its connection, it runs again. A handler whose second run would do harm
  * compares `token`, which is larger at each run of the same job.
  */
+import { setMaxListeners } from "node:events";
 import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
 import type { Extensible } from "../http/extension.js";
 import type { WorkScope } from "../lifecycle/work-scope.js";
@@ -31,6 +32,8 @@ export class JobContext implements WorkScope, Extensible {
     /** Aborts with a `JobTimeoutError`, a `JobLeaseLostError`, or a `DrainDeadlineError` when the process ends. */
     readonly signal: AbortSignal,
   ) {
+    // A handler may ask for many things at once. Node would warn of the eleventh listener.
+    setMaxListeners(0, signal);
     this.id = id;
     this.name = name;
     this.queue = queue;

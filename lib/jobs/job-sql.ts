@@ -49,11 +49,13 @@ export class JobSql {
   readonly dialect: JobDialect;
   /** Set by a test. */
   clock: Clock | undefined;
+  private readonly query: ReturnType<JobDatabase["query"]["withoutPlugins"]>;
   private sizeClass: number | undefined;
   private marks = 0;
 
   constructor(readonly database: JobDatabase) {
     this.dialect = database.driver.dialect;
+    this.query = database.query.withoutPlugins();
   }
 
   /** The time, as an expression. */
@@ -78,9 +80,7 @@ export class JobSql {
   /** @param sql with `?` for each bind, and no other question mark */
   async run(sql: string, parameters: readonly (string | null)[] = []): Promise<JobRows> {
     const text = this.dialect === "postgres" ? numbered(sql) : sql;
-    const { rows, numAffectedRows = 0n } = await this.database.query
-      .withoutPlugins()
-      .executeQuery(rawStatement(text, parameters));
+    const { rows, numAffectedRows = 0n } = await this.query.executeQuery(rawStatement(text, parameters));
     // Each statement names its columns.
     return { rows: rows as JobRows["rows"], affected: Number(numAffectedRows) };
   }

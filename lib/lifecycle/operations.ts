@@ -50,9 +50,14 @@ export const SUBSYSTEM_OPERATION_DURATION = "framework_subsystem_operation_durat
 
 type OperationOutcome = "ok" | "error" | "aborted";
 
+interface OperationSeries {
+  observe(value: number): void;
+}
+
 export class Operations {
   private readonly log: Target;
-  private readonly durations = new Map<string, { observe(value: number): void }>();
+  /** By operation. */
+  private readonly durations = new Map<string, Partial<Record<OperationOutcome, OperationSeries>>>();
 
   constructor(
     private readonly names: OperationNames,
@@ -104,18 +109,17 @@ export class Operations {
 
   private ended(operation: string, began: number, outcome: OperationOutcome, error?: unknown): void {
     const elapsed = this.host.clock.monotonic() - began;
-    const key = `${outcome} ${operation}`;
-    (this.durations.get(key) ?? this.admit(key, operation, outcome)).observe(elapsed / 1000);
+    (this.durations.get(operation)?.[outcome] ?? this.admit(operation, outcome)).observe(elapsed / 1000);
     if (!this.log.enabled("debug")) return;
     const fields = { subsystem: this.host.name, operation, outcome, duration_ms: Math.trunc(elapsed) };
     const code = codeOf(error);
     this.log.debug("operation ended", code === undefined ? fields : { ...fields, code });
   }
 
-  private admit(key: string, operation: string, outcome: OperationOutcome): { observe(value: number): void } {
+  private admit(operation: string, outcome: OperationOutcome): OperationSeries {
     const labels = { subsystem: this.host.name, operation, outcome };
     const made = this.host.metrics.histogram(SUBSYSTEM_OPERATION_DURATION, labels);
-    this.durations.set(key, made);
+    this.durations.set(operation, { ...this.durations.get(operation), [outcome]: made });
     return made;
   }
 }

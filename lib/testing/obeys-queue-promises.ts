@@ -1,4 +1,5 @@
 /** The promises of `obeysQueue` that hold for every store and engine: what an application sees. */
+import { FrameworkError } from "../errors/framework-error.js";
 import { inWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
 import { Job } from "../jobs/job.js";
 import { FinalJobError } from "../jobs/job-context.js";
@@ -10,6 +11,8 @@ import { handlerOf, type QueueTrial } from "./queue-trial.js";
 export type QueuePromise = readonly [promise: string, keeps: (trial: QueueTrial) => Promise<void>];
 
 const MANY = 60;
+/** The largest payload, with characters of two bytes: 64 KiB of JSON with the quotes. */
+const LARGEST = "\u00e4".repeat(32_767);
 
 /** Accepts only this value. */
 function only(wanted: unknown): Schema<unknown, unknown> {
@@ -38,6 +41,19 @@ export const queuePromises: readonly QueuePromise[] = [
       await trial.until("the run", () => seen.length > 0);
       await trial.options.pass(2500);
       trial.equal(seen, [{ ...payload, at: "1970-01-01T00:00:00.000Z" }, 1], "what the handler got");
+    },
+  ],
+  [
+    "a payload of 64 KiB arrives unchanged, and one byte more is refused",
+    async (trial) => {
+      const seen: unknown[] = [];
+      const job = trial.job<string>("large");
+      const jobs = await trial.begin([handlerOf(job, (payload) => void seen.push(payload === LARGEST))]);
+      const refused = await jobs.dispatch(job, `${LARGEST}x`).catch((error: unknown) => error);
+      await jobs.dispatch(job, LARGEST);
+      await trial.until("the run", () => seen.length > 0);
+      trial.equal(refused instanceof FrameworkError && refused.code, "E_JOB_PAYLOAD", "the code of the refusal");
+      trial.equal(seen, [true], "whether the payload is unchanged");
     },
   ],
   [

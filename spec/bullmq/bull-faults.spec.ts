@@ -6,7 +6,10 @@ import { Handles, job, Jobs } from "@stagecraft/framework/jobs";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
+import { Redis } from "ioredis";
 import { temporaryFolder } from "../db/shop-database.js";
+import type { LogEvent } from "../../lib/tracing/subscriber.js";
+import { tracing } from "../../lib/tracing/tracing.js";
 import { JobSql } from "../../lib/jobs/job-sql.js";
 import { type JobsDatabase, jobsDatabase, makeTables } from "../jobs/jobs-database.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
@@ -122,6 +125,48 @@ describe("BullJobs", function () {
 
     expect({ waiting, running }).to.deep.equal({ waiting: 1, running: 1 });
     expect(new Set(others.map(({ id }) => id))).to.have.lengthOf(1);
+  });
+
+  it("give the job of a worker that lost its lock to another one, and refuse the completion of the first", async () => {
+    await using server = await RedisServer.start();
+    const redis = new Redis(server.url);
+    const gates = [new EventEmitter(), new EventEmitter()] as const;
+    const seen: (readonly number[])[] = [];
+    const counts: unknown[] = [];
+    const refused: string[] = [];
+    const layer = {
+      onEvent: ({ level, message, fields }: LogEvent) => {
+        if (level === "WARN") refused.push(`${message} queue=${String(fields?.["queue"])}`);
+      },
+    };
+    await tracing.withSubscriber(tracing.registry().with(layer), async () => {
+      await using first = await Instance.start(server.url);
+      first.counter.gate = once(gates[0], "open");
+      const { id } = await first.jobs.dispatch(counted, 1);
+      await until(() => first.counter.seen.length === 1);
+      // Redis after a worker was stopped for longer than its lock: BullMQ has marked the job as stalled once.
+      await redis.del(`framework:default:${id}:lock`, "framework:default:stalled-check");
+      await redis.sadd("framework:default:stalled", id);
+      await using second = await Instance.start(server.url);
+      second.counter.gate = once(gates[1], "open");
+      await until(() => second.counter.seen.length === 1);
+      gates[0].emit("open");
+      await until(() => refused.length > 0);
+      counts.push(await second.jobs.counts());
+      gates[1].emit("open");
+      await until(() => isIdle(second.jobs));
+      counts.push(await second.jobs.counts());
+      seen.push(first.counter.seen, second.counter.seen);
+    });
+    redis.disconnect();
+
+    expect(counts).to.deep.equal([
+      { waiting: 0, running: 1, dead: 0 },
+      { waiting: 0, running: 0, dead: 0 },
+    ]);
+    expect(seen).to.deep.equal([[1], [1]]);
+    expect(refused).to.have.lengthOf(1);
+    expect(refused[0]).to.include("job lease lost").and.to.include("queue=default");
   });
 });
 

@@ -223,6 +223,28 @@ describe("handlers of jobs", () => {
     expect(clock.pending).to.equal(0);
   });
 
+  it("ask for many things at once without a warning of Node", async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    const wide = job("wide");
+    class Wide {
+      @Handles(wide)
+      async run(_: undefined, { signal }: JobContext): Promise<void> {
+        for (let count = 0; count < 15; count++) signal.addEventListener("abort", () => count);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    process.on("warning", warn);
+    const { jobs } = preparedJobs([new Wide()]);
+    await jobs.beginWork("worker");
+    await jobs.dispatch(wide);
+    await until(async () => (await jobs.counts()).running + (await jobs.counts()).waiting === 0);
+    process.off("warning", warn);
+
+    expect(warnings).to.deep.equal([]);
+    await jobs.endWork(0);
+  });
+
   it("that ignore their signal lose the job when its lease ends, and the process goes on", async () => {
     const stuck = job("stuck", undefined, { attempts: 1 });
     class Stuck {
