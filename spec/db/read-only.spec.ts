@@ -10,6 +10,7 @@ import { needs } from "../support/machine.js";
 import { MARIADB_PASSWORD, MariadbServer } from "../support/mariadb-server.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
 import { withoutPrivileges } from "../support/without-privileges.js";
 import { ShopDatabase, temporaryFolder } from "./shop-database.js";
 
@@ -113,8 +114,8 @@ describe("a read-only database", () => {
       const others = mysql({ url, pool: { max: 10 } });
       await using mine = new ShopDatabase(mysql({ url, pool: { max: 5, waitMs: 5000 } }));
       await mine.start();
-      await server.run("set global max_connections = 10");
       const taken = await Promise.all(Array.from({ length: 9 }, async () => others.connect({ readOnly: false })));
+      await server.run("set global max_connections = 10");
 
       expect(await Promise.all([1, 2, 3].map(() => mine.names()))).to.have.lengthOf(3);
       const late = new ShopDatabase(mysql(url));
@@ -124,7 +125,13 @@ describe("a read-only database", () => {
 
       for (const each of taken) each.release();
       await others.stop();
-      await late.start();
+      // The server counts a closed connection until its thread has ended.
+      await until(() =>
+        late.start().then(
+          () => true,
+          () => false,
+        ),
+      );
       await late.stop();
     });
   });
