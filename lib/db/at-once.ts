@@ -4,6 +4,16 @@
  */
 export type AtOnce<T> = T | Promise<T>;
 
+/** The promise of `read(value)`, with one promise more than `work` makes. */
+export function promised<T, U>(work: () => AtOnce<T>, read: (value: T) => U): Promise<U> {
+  try {
+    const result = work();
+    return result instanceof Promise ? result.then(read) : Promise.resolve(read(result));
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
 /** Runs `work`, and `ended` once it has its value. Where it fails, the error is what `failed` makes of it. */
 export function followed<T>(work: () => AtOnce<T>, ended: () => void, failed: (error: unknown) => unknown): AtOnce<T> {
   let result: AtOnce<T>;

@@ -7,7 +7,25 @@ import { FrameworkError } from "../errors/framework-error.js";
 /** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value */
 export function refuseBind(value: unknown, index: number): never {
   const kind = Array.isArray(value) ? "an array" : value === undefined ? "undefined" : `a ${typeof value}`;
+  throw bindError(
+    `bind ${index + 1} of a statement is ${kind.replace("a object", "an object")}: validate the input, or store JSON.stringify(…)`,
+  );
+}
+
+/** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value and the error that writing it made */
+export function refuseUnwritable(index: number): never {
+  throw bindError(
+    `bind ${index + 1} of a statement is an object that cannot be written: it refers to itself, holds a bigint, or a method of it throws`,
+  );
+}
+
+/** @throws FrameworkError `E_DB_BIND` */
+export function refuseBinds(count: number, most: number): never {
+  throw bindError(`a statement has ${count} binds, and the database takes ${most}: run it in portions`);
+}
+
+function bindError(message: string): FrameworkError {
   const error = new FrameworkError("The database refused the statement.", { code: "E_DB_BIND" });
-  error.message = `bind ${index + 1} of a statement is ${kind.replace("a object", "an object")}: validate the input, or store JSON.stringify(…)`;
-  throw error;
+  error.message = message;
+  return error;
 }

@@ -29,7 +29,7 @@ import type { SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import type { AtOnce } from "./at-once.js";
 import { DatabaseDriver, type DriverResult } from "./driver.js";
-import { type BuiltStatement, queryBuilder, rawStatement } from "./kysely.js";
+import { type BuiltStatement, queryBuilder, rawStatement, repeated } from "./kysely.js";
 import { queryAlone } from "./lone-query.js";
 import type { Migration, MigrationSource } from "./migration.js";
 import { Migrator } from "./migrator.js";
@@ -181,7 +181,13 @@ export abstract class Database<Tables> extends Subsystem {
   prepared<Values extends readonly unknown[], Row>(
     build: (...values: Values) => Compilable<Row>,
   ): PreparedQuery<Values, Row> {
-    return preparedQuery(build, (query) => this.query.executeQuery(query));
+    // Plugins change the result, which is Kysely's work.
+    const hasPlugins = (this.options.plugins ?? []).length > 0;
+    return preparedQuery(build, (compiled) =>
+      hasPlugins
+        ? (parameters) => this.query.executeQuery<Row>({ ...compiled, parameters })
+        : repeated(compiled, this.sink()),
+    );
   }
 
   /**

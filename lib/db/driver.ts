@@ -9,6 +9,7 @@
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")));
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
+import type { Abortable } from "../runtime/abortable.js";
 import type { AtOnce } from "./at-once.js";
 
 /** The SQL that Kysely writes for the engine. */
@@ -53,7 +54,7 @@ export interface DriverFailure {
   readonly columns?: readonly string[] | undefined;
 }
 
-export interface DriverStatement {
+export interface DriverStatement extends Abortable {
   /** With placeholders in the form of the dialect. */
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -65,6 +66,8 @@ export interface DriverStatement {
    * destroyed.
    */
   readonly signal?: AbortSignal | undefined;
+  /** Written by a driver that sends statements ahead: the milliseconds in which the engine was busy with those before this one. */
+  waitedMs?: number;
 }
 
 export interface DriverResult {
@@ -88,8 +91,9 @@ export interface BeginOptions {
 }
 
 /**
- * One connection, held by one user at a time, who runs one statement after the other. Each promise rejects with the engine's own error,
- * which `driver.failure` reads, or with a `FrameworkError`, which goes to the application as it is.
+ * One connection, held by one user at a time, who runs one statement after the other, or by the users of one batch, each with one statement.
+ * Each promise rejects with the engine's own error, which `driver.failure` reads, or with a `FrameworkError`, which goes to the application
+ * as it is.
  */
 export interface DriverConnection {
   /**
@@ -115,20 +119,25 @@ export interface DriverConnection {
   /** If it rejects, the caller destroys the connection. */
   rollback(): Promise<void>;
 
-  /** Gives the connection back. The driver destroys it instead if a transaction is still open on it. Called once, or `destroy` is. */
+  /** Gives the connection back. The driver destroys it if a transaction is still open on it. Each user calls it once, or `destroy`. */
   release(): void;
 
   /** Closes the connection for good, with the failure that is the reason. */
   destroy(reason: unknown): void;
 }
 
-export interface ConnectOptions {
+export interface ConnectOptions extends Abortable {
   /** For work that only reads. SQLite has connections of their own for it; other drivers may ignore it. */
   readonly readOnly: boolean;
   /** Ends the wait for a connection: rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
   /** For migrations: an address of its own where the driver was given one, and no time limit for a statement. */
   readonly isMigration?: boolean | undefined;
+  /**
+   * Callers that each want one read, and end together: those of one request. A driver that can send several statements at once may give
+   * several of them the same connection.
+   */
+  readonly batch?: object | undefined;
 }
 
 export interface MigrationLock {

@@ -8,8 +8,9 @@
 import type * as KyselyPackage from "kysely";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, Kysely, KyselyPlugin, QueryResult } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
+import { valueText } from "../errors/value-text.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
-import type { AtOnce } from "./at-once.js";
+import { type AtOnce, promised } from "./at-once.js";
 import type { DatabaseDialect, DriverResult } from "./driver.js";
 
 // 0.28.17 closed the last known injection of 0.28. 0.29 needs Node 22.
@@ -85,8 +86,8 @@ const PARTS: Readonly<Record<DatabaseDialect, Parts>> = {
 class SinkConnection implements DatabaseConnection {
   constructor(private readonly sink: StatementSink) {}
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return resultOf(await this.sink.execute(statementOf(query)));
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return promised<DriverResult, QueryResult<R>>(() => this.sink.execute(statementOf(query)), resultOf);
   }
 
   async *streamQuery<R>(query: CompiledQuery, portion = 100): AsyncIterableIterator<QueryResult<R>> {
@@ -119,13 +120,17 @@ class SinkDriver implements Driver {
  */
 class SinkExecutor extends kysely.DefaultQueryExecutor {
   constructor(
-    dialect: Dialect,
-    driver: Driver,
+    private readonly dialect: Dialect,
+    private readonly driver: Driver,
     private readonly connection: DatabaseConnection,
     plugins: readonly KyselyPlugin[],
   ) {
     const provider = new kysely.DefaultConnectionProvider(driver);
     super(dialect.createQueryCompiler(), dialect.createAdapter(), provider, [...plugins]);
+  }
+
+  override withoutPlugins(): SinkExecutor {
+    return new SinkExecutor(this.dialect, this.driver, this.connection, []);
   }
 
   override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -158,8 +163,20 @@ function statementOf({ query, sql: text, parameters }: CompiledQuery): BuiltStat
   return { sql: text, parameters, operation, isRead };
 }
 
-/** A statement that the application wrote itself. */
+/** Runs the query with other parameters each time. */
+export function repeated<Row>(compiled: CompiledQuery<Row>, { execute }: Pick<StatementSink, "execute">) {
+  const statement = statementOf(compiled);
+  return (parameters: readonly unknown[]) => {
+    const result = execute({ ...statement, parameters });
+    // The type of a row is what the application declares for its tables.
+    return result as AtOnce<{ readonly rows: readonly Row[] }>;
+  };
+}
+
+/** A statement that the application wrote itself. @throws FrameworkError `E_DB_STATEMENT`: a driver may wait for the answer to no text */
 export function rawStatement(text: string, parameters: readonly unknown[]): BuiltStatement {
+  if (typeof text !== "string")
+    throw new FrameworkError(`db.run(…) takes a text of SQL, not ${valueText(text)}`, { code: "E_DB_STATEMENT" });
   return { sql: text, parameters, operation: "raw", isRead: isRawRead(text) };
 }
 
@@ -169,7 +186,7 @@ function isPlainSelect(query: CompiledQuery["query"]): boolean {
   return query.with?.expressions.every(({ expression }) => expression.kind === "SelectQueryNode") ?? true;
 }
 
-/** A `with` may write, so it does not count. */
+/** A `with` may write, so it does not count. Nor does a text that may hold a second statement, and what PostgreSQL runs to explain it. */
 function isRawRead(text: string): boolean {
-  return /^\s*(?:select|values|explain)\b/i.test(text);
+  return /^\s*(?:select|values|explain)\b/i.test(text) && !/;\s*[^\s;]|\binto\b|\banaly[sz]e\b/i.test(text);
 }

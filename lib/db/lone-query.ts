@@ -1,8 +1,9 @@
 /**
  * A statement outside of a transaction: it takes any connection, and gives it back at its end.
  */
-import { currentWorkScope, throwIfAborted, type WorkScope } from "../lifecycle/work-scope.js";
-import { type AtOnce, followed } from "./at-once.js";
+import { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
+import { type AbortListener, offAbort, onAbort, throwIfAborted } from "../runtime/abortable.js";
+import type { AtOnce } from "./at-once.js";
 import { isLost } from "./database-error.js";
 import type { ConnectOptions, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
 import type { BuiltStatement } from "./kysely.js";
@@ -14,9 +15,19 @@ export function queryAlone(statements: Statements, built: BuiltStatement): AtOnc
   const scope = currentWorkScope();
   throwIfAborted(scope);
   const statement = new LoneStatement(built, scope);
-  const connection = connect(statements, statement);
-  if (connection instanceof Promise) return connection.then((given) => queryOn(given, statements, statement));
-  return queryOn(connection, statements, statement);
+  let connection: AtOnce<DriverConnection>;
+  try {
+    connection = statements.driver.connect(statement);
+  } catch (error) {
+    throw statements.errorOf(error, statement.signal);
+  }
+  if (!(connection instanceof Promise)) return queryOn(connection, statements, statement);
+  return connection.then(
+    (given) => queryOn(given, statements, statement),
+    (error: unknown) => {
+      throw statements.errorOf(error, statement.signal);
+    },
+  );
 }
 
 /** The signal is made when the driver asks for it: a query that does not wait needs none. */
@@ -24,6 +35,7 @@ class LoneStatement implements DriverStatement, ConnectOptions {
   readonly sql: string;
   readonly parameters: readonly unknown[];
   readonly isRead: boolean;
+  waitedMs = 0;
 
   constructor(
     { sql, parameters, isRead }: BuiltStatement,
@@ -38,17 +50,25 @@ class LoneStatement implements DriverStatement, ConnectOptions {
     return this.isRead;
   }
 
+  get batch(): object | undefined {
+    return this.isRead ? this.scope : undefined;
+  }
+
   get signal(): AbortSignal | undefined {
     return this.scope?.signal;
   }
-}
 
-function connect(statements: Statements, statement: LoneStatement): AtOnce<DriverConnection> {
-  return followed(
-    () => statements.driver.connect(statement),
-    () => {},
-    (error) => statements.errorOf(error, statement.signal),
-  );
+  throwIfAborted(): void {
+    throwIfAborted(this.scope);
+  }
+
+  onAbort(listener: AbortListener): void {
+    if (this.scope !== undefined) onAbort(this.scope, listener);
+  }
+
+  offAbort(listener: AbortListener): void {
+    if (this.scope !== undefined) offAbort(this.scope, listener);
+  }
 }
 
 function queryOn(
@@ -56,12 +76,10 @@ function queryOn(
   statements: Statements,
   statement: DriverStatement,
 ): AtOnce<DriverResult> {
-  return followed(
-    () => statements.query(connection, statement),
+  return statements.query(
+    connection,
+    statement,
     () => connection.release(),
-    (error) => {
-      giveBack(connection, isLost(error) ? error : undefined);
-      return error;
-    },
+    (error) => giveBack(connection, isLost(error) ? error : undefined),
   );
 }

@@ -2,19 +2,37 @@
  * The callers that wait for a connection, first come, first served. Each waits for a bounded time, and leaves when its signal aborts. All
  * wait equally long, so one timer for the first of them is enough: most are served before it, and would pay for one of their own.
  */
+import { type Abortable, type AbortListener, offAbort, onAbort } from "../runtime/abortable.js";
 import type { Clock, Timer } from "../runtime/clock.js";
+import { currentFlow, type Flow } from "../tracing/flow.js";
 
-interface Waiter<M> {
-  readonly resolve: (member: M) => void;
-  readonly reject: (error: unknown) => void;
-  readonly dueAt: number;
-  readonly signal: AbortSignal | undefined;
-  readonly aborted: () => void;
+/** A caller. A pool that is in demand holds thousands, so one is a single object. */
+class Waiter<M> implements AbortListener {
+  /** Of the caller. */
+  readonly flow = currentFlow();
+  before: Waiter<M> | undefined = undefined;
+  behind: Waiter<M> | undefined = undefined;
+
+  constructor(
+    private readonly waiters: PoolWaiters<M>,
+    readonly work: Abortable,
+    readonly batch: object | undefined,
+    readonly dueAt: number,
+    readonly resolve: (member: M) => void,
+    readonly reject: (error: unknown) => void,
+  ) {}
+
+  handleEvent(): void {
+    this.waiters.leave(this, this.work.signal?.reason);
+  }
 }
 
 export class PoolWaiters<M> {
-  /** A set keeps the order of arrival, and a caller in the middle leaves at once. */
-  private readonly waiters = new Set<Waiter<M>>();
+  // A list of their own, which a caller in the middle leaves at once. Each outgrown table of a set keeps its members until the next full
+  // garbage collection: whole requests would live as long.
+  private first: Waiter<M> | undefined = undefined;
+  private last: Waiter<M> | undefined = undefined;
+  private count = 0;
   private timer: Timer | undefined = undefined;
 
   /** @param overdue makes the error of a caller that waited too long */
@@ -26,38 +44,49 @@ export class PoolWaiters<M> {
   ) {}
 
   get size(): number {
-    return this.waiters.size;
+    return this.count;
   }
 
-  /** Rejects with the reason of the signal, with that of `overdue`, or with that of `rejectFirst`. */
-  wait(signal: AbortSignal | undefined): Promise<M> {
+  /**
+   * Rejects with the reason of the work's signal, with that of `overdue`, or with that of `rejectFirst`.
+   *
+   * @param batch the callers with the same value can share a connection
+   */
+  wait(work: Abortable, batch?: object): Promise<M> {
     return new Promise((resolve, reject) => {
-      const aborted = (): void => this.leave(waiter, signal?.reason);
       const dueAt = this.clock.monotonic() + this.waitMs;
-      const waiter: Waiter<M> = { resolve, reject, dueAt, signal, aborted };
-      signal?.addEventListener("abort", aborted, { once: true });
-      this.waiters.add(waiter);
+      const waiter = new Waiter(this, work, batch, dueAt, resolve, reject);
+      onAbort(work, waiter);
+      this.add(waiter);
       this.arm(this.waitMs);
       this.changed();
     });
   }
 
-  /** False if no caller waits. */
-  resolveFirst(member: M): boolean {
-    const waiter = this.first();
-    if (waiter === undefined) return false;
-    this.remove(waiter);
-    waiter.resolve(member);
-    return true;
+  /** The flow of the caller that waits longest. */
+  get firstFlow(): Flow | undefined {
+    return this.first?.flow;
+  }
+
+  /** Gives the first caller the connection, and up to `most` callers in all if the next ones are of its batch. Returns how many got it. */
+  resolveFirst(member: M, most: number): number {
+    const batch = this.first?.batch;
+    let served = 0;
+    for (let waiter = this.first; waiter !== undefined; waiter = this.first) {
+      if (served > 0 && (served >= most || batch === undefined || waiter.batch !== batch)) break;
+      this.remove(waiter);
+      waiter.resolve(member);
+      served++;
+    }
+    return served;
   }
 
   rejectFirst(error: unknown): void {
-    const waiter = this.first();
-    if (waiter !== undefined) this.leave(waiter, error);
+    if (this.first !== undefined) this.leave(this.first, error);
   }
 
   rejectAll(error: unknown): void {
-    for (const waiter of this.waiters) this.leave(waiter, error);
+    while (this.first !== undefined) this.leave(this.first, error);
   }
 
   /** The timer stays when the waiter that it was set for has left. The sockets of the pool keep the process alive. */
@@ -68,25 +97,36 @@ export class PoolWaiters<M> {
   private expire(): void {
     this.timer = undefined;
     const now = this.clock.monotonic();
-    for (const waiter of this.waiters) {
-      if (waiter.dueAt > now) return this.arm(waiter.dueAt - now);
-      this.leave(waiter, this.overdue());
+    while (this.first !== undefined) {
+      if (this.first.dueAt > now) return this.arm(this.first.dueAt - now);
+      this.leave(this.first, this.overdue());
     }
   }
 
-  private first(): Waiter<M> | undefined {
-    for (const waiter of this.waiters) return waiter;
-    return undefined;
+  private add(waiter: Waiter<M>): void {
+    waiter.before = this.last;
+    if (this.last === undefined) this.first = waiter;
+    else this.last.behind = waiter;
+    this.last = waiter;
+    this.count++;
   }
 
-  private leave(waiter: Waiter<M>, error: unknown): void {
+  /** The caller gets the error. @internal */
+  leave(waiter: Waiter<M>, error: unknown): void {
     this.remove(waiter);
     waiter.reject(error);
   }
 
   private remove(waiter: Waiter<M>): void {
-    this.waiters.delete(waiter);
-    waiter.signal?.removeEventListener("abort", waiter.aborted);
+    const { before, behind } = waiter;
+    if (before === undefined) this.first = behind;
+    else before.behind = behind;
+    if (behind === undefined) this.last = before;
+    else behind.before = before;
+    waiter.before = undefined;
+    waiter.behind = undefined;
+    this.count--;
+    offAbort(waiter.work, waiter);
     this.changed();
   }
 }

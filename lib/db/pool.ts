@@ -1,46 +1,30 @@
 /**
  * A pool of connections to a database server. Three bounds: connections, callers that wait, and the time of a wait. It opens a connection
  * only for a caller that waits, and hands a free one to the caller who came first. A connection that is not fit for another user is closed
- * and never handed on.
+ * and never handed on. When many wait, the callers of one batch share a connection.
  *
  * Drivers of servers use it. Not for SQLite, whose connections are not alike.
  *
  * @example
  * const pool = new ConnectionPool(limits, host, "db.internal:5432/shop", (signal) => openConnection(signal));
- * const connection = await pool.take(signal);
+ * const connection = pool.takeNow() ?? (await pool.take({ signal }));
  * try { await connection.query("select 1"); } finally { pool.giveBack(connection); }
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
+import { type Abortable, throwIfAborted } from "../runtime/abortable.js";
 import { OVERDUE, type Timer, within } from "../runtime/clock.js";
-import { currentFlow, type Flow } from "../tracing/flow.js";
+import { currentFlow } from "../tracing/flow.js";
 import { DriverError } from "./driver-error.js";
 import type { PoolLimits } from "./pool-options.js";
-import { type PoolFigures, type PoolHolder, PoolReport } from "./pool-report.js";
+import { longestHolder, type OpenMember, type PoolMember, type PoolUse } from "./pool-member.js";
+import { type PoolFigures, PoolReport } from "./pool-report.js";
 import { PoolWaiters } from "./pool-waiters.js";
 
-export interface PoolMember {
-  /** False if the connection is closed, inside a transaction, or otherwise unfit for the next user. */
-  readonly isReusable: boolean;
-  /** The statement that runs, or the last one, with placeholders. */
-  readonly lastStatement: string | undefined;
-  /** Closes the connection. The pool calls it once. */
-  close(): void;
-}
-
-/** Rejects when the signal aborts, and leaves no socket behind. */
-export type OpenMember<M> = (signal: AbortSignal) => Promise<M>;
-
-interface Use {
-  /** So that not all connections are replaced at the same moment. */
-  readonly expiresAt: number;
-  /** `undefined` while the connection is free. */
-  takenAt: number | undefined;
-  flow: Flow | undefined;
-  idleSince: number;
-}
+/** The most callers that share a connection. */
+const MAX_BATCH = 32;
 
 export class ConnectionPool<M extends PoolMember> {
-  private readonly uses = new Map<M, Use>();
+  private readonly uses = new Map<M, PoolUse>();
   /** The last one used is the last one here, and is used first. */
   private readonly idle: M[] = [];
   private readonly openings = new Set<AbortController>();
@@ -67,24 +51,37 @@ export class ConnectionPool<M extends PoolMember> {
     return { inUse: this.uses.size - idle, idle, waiting: this.waiters.size };
   }
 
-  /** @throws DriverError of the kinds `overloaded` and `connection`; the reason of the signal */
-  async take(signal?: AbortSignal): Promise<M> {
-    if (signal?.aborted === true) throw signal.reason;
-    if (this.isStopped) throw stopped();
-    const member = this.takeIdle();
-    if (member !== undefined) return member;
-    if (this.waiters.size >= this.limits.maxWaiting + this.limits.max - this.uses.size) throw this.crowded();
-    const waiting = this.waiters.wait(signal);
-    this.openForWaiters();
-    const given = await waiting;
-    const use = this.uses.get(given);
-    if (use !== undefined) this.taken(use);
-    return given;
+  /** A free connection. `undefined` if there is none; `take` then waits for one, or says why it cannot. */
+  takeNow(): M | undefined {
+    return this.isStopped ? undefined : this.takeIdle();
+  }
+
+  /**
+   * Rejects with a `DriverError` of the kinds `overloaded` and `connection`, or with the reason of the signal.
+   *
+   * @param batch the callers with the same value can share a connection; each gives it back
+   */
+  take(work: Abortable = {}, batch?: object): Promise<M> {
+    // Not an async function: each query that waits would make two promises more.
+    try {
+      throwIfAborted(work);
+      if (this.isStopped) throw stopped();
+      const member = this.takeIdle();
+      if (member !== undefined) return Promise.resolve(member);
+      if (this.waiters.size >= this.limits.maxWaiting + this.limits.max - this.uses.size) throw this.crowded();
+      const waiting = this.waiters.wait(work, batch);
+      this.openForWaiters();
+      return waiting;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   giveBack(member: M): void {
     const use = this.uses.get(member);
-    if (use?.takenAt === undefined) return;
+    if (use === undefined || use.users === 0) return;
+    use.users--;
+    if (use.users > 0) return;
     if (this.isStopped || !this.isFit(member, use)) this.discard(member);
     else this.offer(member, use);
   }
@@ -127,26 +124,32 @@ export class ConnectionPool<M extends PoolMember> {
     return undefined;
   }
 
-  private isFit(member: M, use: Use): boolean {
+  private isFit(member: M, use: PoolUse): boolean {
     return member.isReusable && this.host.clock.monotonic() < use.expiresAt;
   }
 
-  private taken(use: Use): void {
+  private taken(use: PoolUse): void {
     use.takenAt = this.host.clock.monotonic();
+    use.users = 1;
     use.flow = currentFlow();
     this.report.changed();
   }
 
-  private offer(member: M, use: Use): void {
+  private offer(member: M, use: PoolUse): void {
     const now = this.host.clock.monotonic();
     use.takenAt = now;
-    use.flow = undefined;
-    if (this.waiters.resolveFirst(member)) return;
-    use.takenAt = undefined;
+    use.flow = this.waiters.firstFlow;
+    use.users = this.waiters.resolveFirst(member, this.batchSize);
+    if (use.users > 0) return;
     use.idleSince = now;
     this.idle.push(member);
     this.report.changed();
     this.armReaper();
+  }
+
+  /** Half of the share of each connection: the callers of one batch wait for each other, while another connection may be free soon. */
+  private get batchSize(): number {
+    return Math.min(MAX_BATCH, Math.floor(this.waiters.size / (2 * this.limits.max)));
   }
 
   private openForWaiters(): void {
@@ -178,7 +181,7 @@ export class ConnectionPool<M extends PoolMember> {
     this.openings.delete(opening);
     if (this.isStopped) return member.close();
     const expiresAt = clock.monotonic() + this.limits.maxAgeMs * (0.9 + Math.random() / 10);
-    const use: Use = { expiresAt, takenAt: undefined, flow: undefined, idleSince: 0 };
+    const use: PoolUse = { expiresAt, users: 0, takenAt: 0, flow: undefined, idleSince: 0 };
     this.uses.set(member, use);
     this.offer(member, use);
   }
@@ -198,16 +201,6 @@ export class ConnectionPool<M extends PoolMember> {
     if (this.idle.length > 0) this.armReaper();
   }
 
-  private longestHolder(): PoolHolder | undefined {
-    let longest: PoolHolder | undefined;
-    const now = this.host.clock.monotonic();
-    for (const [member, { takenAt, flow }] of this.uses) {
-      if (takenAt === undefined || now - takenAt <= (longest?.heldMs ?? -1)) continue;
-      longest = { heldMs: now - takenAt, statement: member.lastStatement, flow };
-    }
-    return longest;
-  }
-
   private overdue(): DriverError {
     if (this.uses.size === 0) return this.tooSlow();
     return this.overloaded("POOL_WAIT", `no connection was free within ${this.limits.waitMs} ms`);
@@ -218,7 +211,7 @@ export class ConnectionPool<M extends PoolMember> {
   }
 
   private overloaded(code: string, what: string): DriverError {
-    const longest = this.longestHolder();
+    const longest = longestHolder(this.uses, this.host.clock.monotonic());
     this.report.refused(this.limits.max, longest);
     const held = longest === undefined ? "" : `, one of them for ${Math.trunc(longest.heldMs)} ms`;
     const text = `${what}: ${this.figures.inUse} of ${this.limits.max} are in use${held}`;

@@ -2,9 +2,10 @@
  * A query that is built and compiled once, and then runs with other values each time. Kysely takes a few microseconds to build and compile a
  * query, which a query by key pays about twice over. Not for a query whose parts depend on its values.
  */
-import type { Compilable, CompiledQuery, QueryResult } from "kysely";
+import type { Compilable, CompiledQuery } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
+import { type AtOnce, promised } from "./at-once.js";
 
 export interface PreparedQuery<Values extends readonly unknown[], Row> {
   /** Runs the query. @throws DatabaseError */
@@ -13,24 +14,32 @@ export interface PreparedQuery<Values extends readonly unknown[], Row> {
   first(...values: Values): Promise<Row | undefined>;
 }
 
-/** Executes a compiled query on the database. */
-type Execute = <Row>(query: CompiledQuery<Row>) => Promise<QueryResult<Row>>;
+/** Runs one compiled query with the values of its parameters. */
+type PreparedRun<Row> = (parameters: readonly unknown[]) => AtOnce<{ readonly rows: readonly Row[] }>;
 
 /** @throws FrameworkError `E_DB_PREPARED` if `build` does anything with a value but to bind it */
 export function preparedQuery<Values extends readonly unknown[], Row>(
   build: (...values: Values) => Compilable<Row>,
-  execute: Execute,
+  runnerOf: (compiled: CompiledQuery<Row>) => PreparedRun<Row>,
 ): PreparedQuery<Values, Row> {
   const standIns = Array.from({ length: build.length }, (_, index) => new StandIn(index));
   // The builder binds a stand-in as it would bind the value.
   const compiled = build(...(standIns as unknown as Values)).compile();
   for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBound(standIn.index);
-  const run = (values: Values): Promise<QueryResult<Row>> =>
-    execute({ ...compiled, parameters: compiled.parameters.map((each) => valueOf(each, values)) });
+  const run = runnerOf(compiled);
+  const runWith = (values: Values) => run(compiled.parameters.map((each) => valueOf(each, values)));
   return {
-    all: async (...values) => (await run(values)).rows,
-    first: async (...values) => (await run(values)).rows[0],
+    all: (...values) => promised(() => runWith(values), allOf),
+    first: (...values) => promised(() => runWith(values), firstOf),
   };
+}
+
+function allOf<Row>({ rows }: { readonly rows: readonly Row[] }): readonly Row[] {
+  return rows;
+}
+
+function firstOf<Row>({ rows }: { readonly rows: readonly Row[] }): Row | undefined {
+  return rows[0];
 }
 
 function valueOf(parameter: unknown, values: readonly unknown[]): unknown {

@@ -32,15 +32,29 @@ export class Statements {
     return this.operations.run(operation, work, sql === undefined ? undefined : { statement: sql });
   }
 
-  /** @throws DatabaseError, or the reason of the signal */
-  query(connection: DriverConnection, statement: DriverStatement): AtOnce<DriverResult> {
+  /**
+   * Calls `ended` after the query, or `failed` with the error that the query throws.
+   *
+   * @throws DatabaseError, or the reason of the signal
+   */
+  query(
+    connection: DriverConnection,
+    statement: DriverStatement,
+    ended?: () => void,
+    failed?: (error: unknown) => void,
+  ): AtOnce<DriverResult> {
     const began = this.host.clock.monotonic();
     return followed(
       () => connection.query(statement),
-      () => this.warnIfSlow(began, statement.sql),
-      (error) => {
-        this.warnIfSlow(began, statement.sql);
-        return this.errorOf(error, statement.signal, statement.sql);
+      () => {
+        this.warnIfSlow(began, statement);
+        ended?.();
+      },
+      (thrown) => {
+        this.warnIfSlow(began, statement);
+        const error = this.errorOf(thrown, statement.signal, statement.sql);
+        failed?.(error);
+        return error;
       },
     );
   }
@@ -52,8 +66,8 @@ export class Statements {
     return databaseError(this.driver.failure(error), this.host.name, sql);
   }
 
-  private warnIfSlow(began: number, sql: string): void {
-    const elapsed = this.host.clock.monotonic() - began;
+  private warnIfSlow(began: number, { sql, waitedMs = 0 }: DriverStatement): void {
+    const elapsed = this.host.clock.monotonic() - began - waitedMs;
     if (elapsed < this.slowQueryMs) return;
     log.warn("slow query", { subsystem: this.host.name, duration_ms: Math.trunc(elapsed), statement: sql });
   }

@@ -6,12 +6,11 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingHttpHeaders } from "node:http";
+import type { Abortable } from "../runtime/abortable.js";
 
-export interface WorkScope {
+export interface WorkScope extends Abortable {
   /** Aborts when the answer is not wanted any more: the client left, a timeout, the end of the process. */
   readonly signal: AbortSignal;
-  /** Throws the reason if the signal is aborted. Unlike a look at the signal, it does not make one. */
-  throwIfAborted?(): void;
   /** The request, for an answer that depends on its headers. A job has none. */
   readonly incoming?: AskingRequest;
   /** Calls `work` once the answer is sent or the client has left. Missing where there is no answer. */
@@ -29,13 +28,6 @@ const scopes = new AsyncLocalStorage<WorkScope | undefined>();
 /** The scope of the running code; `undefined` outside requests and jobs. */
 export function currentWorkScope(): WorkScope | undefined {
   return scopes.getStore();
-}
-
-/** @throws the reason of the scope's signal, if it is aborted */
-export function throwIfAborted(scope: WorkScope | undefined): void {
-  if (scope === undefined) return;
-  if (scope.throwIfAborted === undefined) scope.signal.throwIfAborted();
-  else scope.throwIfAborted();
 }
 
 /** Runs `run(argument)` in the scope, with everything asynchronous that it starts. `undefined` leaves the surrounding scope. */

@@ -4,10 +4,12 @@
  * A cancel is `KILL QUERY` on a control connection, and has a second. Until it is settled the connection is not used again. A cancelled
  * write outside of a transaction is reported as unknown: a table without transactions keeps half of it.
  */
+import { cancellable } from "../db/cancellable.js";
 import { UnknownOutcomeError } from "../db/database-error.js";
 import { DriverError } from "../db/driver-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../db/driver.js";
-import type { PoolMember } from "../db/pool.js";
+import type { PoolMember } from "../db/pool-member.js";
+import { throwIfAborted } from "../runtime/abortable.js";
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import type { KillRequests } from "./kill-request.js";
 import type { MysqlClient } from "./mysql-client.js";
@@ -48,23 +50,33 @@ export class MysqlConnection implements DriverConnection, PoolMember {
     return !this.client.isClosed && !this.client.isBusy && this.client.status === "none";
   }
 
-  async query(statement: DriverStatement): Promise<DriverResult> {
-    const { signal, sql, isRead } = statement;
-    signal?.throwIfAborted();
+  query(statement: DriverStatement): Promise<DriverResult> {
+    throwIfAborted(statement);
+    const { sql, isRead, parameters } = statement;
     const mayBeUnknown = this.client.status === "none" && !isRead && !this.client.isClosed;
     this.lastStatement = sql;
-    try {
-      return await (signal === undefined
-        ? this.client.send(sql, statement.parameters)
-        : this.runUntil(signal, statement, mayBeUnknown));
-    } catch (error) {
-      throw mayBeUnknown && isLost(error) ? this.unknown() : error;
-    }
+    return cancellable(statement, {
+      running: this.client.send(sql, parameters),
+      cancel: (running) => this.cancel(running),
+      errorOf: (error, isCancelled) => {
+        if (mayBeUnknown && (isCancelled || isLost(error))) return this.unknown();
+        return isCancelled ? statement.signal?.reason : error;
+      },
+    });
   }
 
-  async begin({ readOnly, isolation }: BeginOptions): Promise<void> {
-    if (isolation !== undefined) await this.client.send(`set transaction isolation level ${isolation}`);
-    await this.client.send(`start transaction${readOnly ? " read only" : ""}`);
+  /** Ends with its signal: a server that hangs must not keep the connection of each request. */
+  async begin({ readOnly, isolation, signal }: BeginOptions): Promise<void> {
+    throwIfAborted({ signal });
+    const start = `start transaction${readOnly ? " read only" : ""}`;
+    const statements = isolation === undefined ? [start] : [`set transaction isolation level ${isolation}`, start];
+    try {
+      for (const sql of statements) await this.query({ sql, parameters: [], isRead: true, signal });
+    } catch (error) {
+      // The server may have begun the transaction, or keep the level for the next one.
+      this.destroy();
+      throw error;
+    }
   }
 
   async commit(): Promise<void> {
@@ -88,28 +100,6 @@ export class MysqlConnection implements DriverConnection, PoolMember {
 
   close(): void {
     this.client.close();
-  }
-
-  private async runUntil(
-    signal: AbortSignal,
-    statement: DriverStatement,
-    mayBeUnknown: boolean,
-  ): Promise<DriverResult> {
-    const running = this.client.send(statement.sql, statement.parameters);
-    let cancelling: Promise<void> | undefined;
-    const abort = (): void => {
-      cancelling = this.cancel(running);
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      return await running;
-    } catch (error) {
-      if (cancelling === undefined) throw error;
-      throw mayBeUnknown ? this.unknown() : signal.reason;
-    } finally {
-      signal.removeEventListener("abort", abort);
-      await cancelling;
-    }
   }
 
   private async cancel(running: Promise<unknown>): Promise<void> {

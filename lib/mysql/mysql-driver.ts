@@ -8,6 +8,7 @@
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(mysql("mysql://shop:secret@db.internal/shop")));
  */
 import { DriverError } from "../db/driver-error.js";
+import type { AtOnce } from "../db/at-once.js";
 import { type ConnectOptions, DatabaseDriver, type DriverFailure, type MigrationLock } from "../db/driver.js";
 import { ConnectionPool } from "../db/pool.js";
 import { standaloneHost } from "../db/standalone-host.js";
@@ -59,7 +60,7 @@ class MysqlDriver extends DatabaseDriver {
   /** A pool whose connections are all in use is no fault of the server. */
   override async probe(signal: AbortSignal): Promise<void> {
     if (this.host.clock.monotonic() - this.lastUse < PROBE_TRUST_MS) return;
-    const connection = await this.pool.take(signal);
+    const connection = await this.pool.take({ signal });
     try {
       await connection.query({ sql: "select 1", parameters: [], isRead: true, signal });
     } finally {
@@ -67,8 +68,9 @@ class MysqlDriver extends DatabaseDriver {
     }
   }
 
-  override connect({ signal, isMigration }: ConnectOptions): Promise<MysqlConnection> {
-    return isMigration === true ? this.connectForMigration(signal) : this.pool.take(signal);
+  override connect(options: ConnectOptions): AtOnce<MysqlConnection> {
+    if (options.isMigration === true) return this.connectForMigration(options.signal);
+    return this.pool.takeNow() ?? this.pool.take(options);
   }
 
   override failure(error: unknown): DriverFailure {

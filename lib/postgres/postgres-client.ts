@@ -1,11 +1,13 @@
 /**
- * One client of the package `pg`: opened within the life of a signal, one statement at a time. After a failure it waits until the server
- * is ready again, which the package does not, so that the state of the transaction is known.
+ * One client of the package `pg`: opened within the life of a signal. The server answers the statements in the order of the calls; one that
+ * is sent ahead need not wait for the answer before. After a failure the client waits until the server is ready again, which the package
+ * does not, so that the state of the transaction is known.
  */
 import type { Client } from "pg";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
 import { connectFailure, lostConnection } from "./postgres-failure.js";
 import { addressOf, type PostgresSettings, type PostgresTimeouts } from "./postgres-options.js";
+import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { pg } from "./postgres-package.js";
 import { bindsOf, postgresTypes } from "./postgres-types.js";
 import { isFromServer } from "./postgres-failure.js";
@@ -14,6 +16,14 @@ import type { Clock } from "../runtime/clock.js";
 
 /** A polite goodbye may take as long. */
 const GOODBYE_MS = 1000;
+
+/** What the sender of a statement wants to know before its end. */
+export interface StatementSender {
+  /** True: the statement is sent once more, without its name. */
+  sendsAgain(failure: Error): boolean;
+  /** Called at the end of a statement that was sent ahead: how long the server was busy with those before it. */
+  waited(ms: number): void;
+}
 
 interface ServerResult {
   readonly command: string;
@@ -25,9 +35,13 @@ const WRITES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERG
 const STATUSES = { I: "none", T: "open", E: "failed" } as const;
 
 export class PostgresClient {
-  private isReady = true;
+  /** Statements that the server has not answered. */
+  private unanswered = 0;
+  private lastReadyAt = 0;
   private isOver = false;
-  private becameReady: (() => void) | undefined = undefined;
+  private isCorked = false;
+  private readonly onceReady: (() => void)[] = [];
+  private readonly knownColumns: KnownColumns = new Map();
 
   private constructor(
     private readonly client: Client,
@@ -77,7 +91,7 @@ export class PostgresClient {
   }
 
   get isBusy(): boolean {
-    return !this.isReady;
+    return this.unanswered > 0;
   }
 
   get status(): TransactionStatus {
@@ -90,24 +104,47 @@ export class PostgresClient {
     return this.client as unknown as { readonly processID: number; readonly secretKey: unknown };
   }
 
-  send(text: string, parameters: readonly unknown[] = [], name?: string): Promise<DriverResult> {
+  /** With a name the server prepares the statement. */
+  send(
+    text: string,
+    parameters: readonly unknown[] = [],
+    name?: string,
+    sender?: StatementSender,
+  ): Promise<DriverResult> {
     return new Promise((resolve, reject) => {
       if (this.isOver) return reject(lostConnection(this.address, undefined));
-      const settle = (error: Error | null | undefined, result: unknown): void => {
-        // The package gives several results for several statements in one text.
-        if (error === null || error === undefined) resolve(resultOf(result as ServerResult | readonly ServerResult[]));
-        else this.whenReady(() => reject(this.errorOf(error)));
+      const sentAheadAt = this.isBusy ? this.clock.monotonic() : undefined;
+      const fail = (error: Error): void => {
+        if (sender?.sendsAgain(error) === true) resolve(this.send(text, parameters));
+        else reject(this.errorOf(error));
       };
-      const values = bindsOf(parameters);
-      this.isReady = false;
-      this.client.query(new pg.Query({ text, values, name }, settle));
+      let hasFailed = false;
+      const settle = (error: Error | null | undefined, result: unknown): void => {
+        if (sentAheadAt !== undefined) sender?.waited(this.lastReadyAt - sentAheadAt);
+        if (error !== null && error !== undefined) {
+          hasFailed = true;
+          this.atNextReady(() => fail(error));
+          // A bind that the package cannot write fails before the statement is sent, and the package reports an end without rows too.
+        } else if (!hasFailed) {
+          // The package gives several results for several statements in one text.
+          resolve(resultOf(result as ServerResult | readonly ServerResult[]));
+        }
+      };
+      // No object of options: the package copies it property by property, which costs more than the rest of the query.
+      const query =
+        name === undefined
+          ? new pg.Query(text, bindsOf(parameters), settle)
+          : new NamedQuery(text, bindsOf(parameters), settle, name, this.knownColumns);
+      if (this.isBusy) this.cork();
+      this.unanswered++;
+      this.client.query(query);
     });
   }
 
   /** Closes politely where the connection is free, else at once. */
   close(): void {
     const { stream } = this.client.connection;
-    if (this.isOver || !this.isReady) return this.destroy();
+    if (this.isOver || this.isBusy) return this.destroy();
     const timer = this.clock.setTimeout(() => stream.destroy(), GOODBYE_MS, { background: true });
     void this.client.end().then(() => timer.cancel());
   }
@@ -116,23 +153,44 @@ export class PostgresClient {
     this.client.connection.stream.destroy();
   }
 
+  /** Calls when the server has answered one more statement, or the connection has ended. At once if it has. */
+  atNextReady(call: () => void): void {
+    if (this.isOver) call();
+    else this.onceReady.push(call);
+  }
+
+  /** The server is ready for the next statement, also if that was sent ahead. */
   private ready(): void {
-    this.isReady = true;
-    this.becameReady?.();
-    this.becameReady = undefined;
+    if (this.isOver) return;
+    this.unanswered--;
+    // Nothing else reads the time.
+    if (this.isBusy) this.lastReadyAt = this.clock.monotonic();
+    this.callReady();
+  }
+
+  private callReady(): void {
+    if (this.onceReady.length > 0) for (const call of this.onceReady.splice(0)) call();
+  }
+
+  /** What is sent ahead in the same turn goes out as one write. */
+  private cork(): void {
+    if (this.isCorked) return;
+    this.isCorked = true;
+    const { stream } = this.client.connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.isCorked = false;
+      stream.uncork();
+    });
   }
 
   private ended(): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.unanswered = 0;
     this.client.connection.stream.destroy();
-    this.ready();
+    this.callReady();
     this.onClosed?.();
-  }
-
-  private whenReady(call: () => void): void {
-    if (this.isReady) call();
-    else this.becameReady = call;
   }
 
   private errorOf(error: Error): Error {
@@ -152,6 +210,8 @@ function configOf(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
     ssl: settings.tls,
     sslnegotiation: "postgres" as const,
     keepAlive: true,
+    // Sends at once, also while the server is busy with the statement ahead.
+    pipeline: true,
     client_encoding: "UTF8",
     application_name: settings.applicationName,
     types: postgresTypes(settings.bigints),

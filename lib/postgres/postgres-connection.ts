@@ -1,17 +1,20 @@
 /**
  * A connection of the PostgreSQL driver: statements with names, transactions, and the cancelling of a statement whose request has ended.
  *
- * A cancel has a second. Within it the server must have answered the statement and closed the control connection, else the socket is
- * destroyed. Until then the connection is not used again, so that the cancel cannot hit another statement.
+ * A cancel has a second. Within it the server must have answered what was sent and closed the control connection, else the socket is
+ * destroyed. Until then the connection is not used again, so that the cancel cannot hit another statement. Statements that are sent ahead
+ * are those of one request, and end together.
  */
+import { cancellable } from "../db/cancellable.js";
 import { UnknownOutcomeError } from "../db/database-error.js";
 import { DriverError } from "../db/driver-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../db/driver.js";
-import type { PoolMember } from "../db/pool.js";
+import type { PoolMember } from "../db/pool-member.js";
+import { throwIfAborted } from "../runtime/abortable.js";
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import type { CancelRequests } from "./cancel-request.js";
-import type { PostgresClient } from "./postgres-client.js";
-import { isStalePlan, postgresFailure } from "./postgres-failure.js";
+import type { PostgresClient, StatementSender } from "./postgres-client.js";
+import { isOfChangedTable, isStalePlan, postgresFailure } from "./postgres-failure.js";
 import type { StatementNames } from "./statement-names.js";
 
 const CANCEL_LIMIT_MS = 1000;
@@ -37,6 +40,8 @@ export interface ConnectionParts {
 export class PostgresConnection implements DriverConnection, PoolMember {
   lastStatement: string | undefined = undefined;
   private readonly client: PostgresClient;
+  /** Set while the statements of a request that has ended are cancelled. */
+  private cancelling: Promise<void> | undefined = undefined;
 
   constructor(private readonly parts: ConnectionParts) {
     this.client = parts.client;
@@ -48,25 +53,32 @@ export class PostgresConnection implements DriverConnection, PoolMember {
   }
 
   get isReusable(): boolean {
-    return !this.client.isClosed && !this.client.isBusy && this.client.status === "none";
+    const { client, parts } = this;
+    return !client.isClosed && !client.isBusy && client.status === "none" && parts.names?.hasChangedTable !== true;
   }
 
-  async query(statement: DriverStatement): Promise<DriverResult> {
-    const { signal } = statement;
-    signal?.throwIfAborted();
+  query(statement: DriverStatement): Promise<DriverResult> {
+    throwIfAborted(statement);
     const isAlone = this.client.status === "none";
-    try {
-      return await (signal === undefined ? this.run(statement) : this.runUntil(signal, statement));
-    } catch (error) {
-      // A write outside of a transaction may have been made before the connection was lost.
-      const isUnknown = isAlone && !statement.isRead && isLost(error) && this.lastStatement === statement.sql;
-      throw isUnknown ? new UnknownOutcomeError(`a write of ${this.parts.database}`) : error;
-    }
+    return cancellable(statement, {
+      running: this.run(statement),
+      cancel: () => this.cancel(),
+      errorOf: (error, isCancelled) => this.errorOf(error, statement, isAlone, isCancelled),
+    });
   }
 
-  async begin({ readOnly, isolation }: BeginOptions): Promise<void> {
+  /** Ends with its signal: a server that hangs must not keep the connection of each request. */
+  async begin({ readOnly, isolation, signal }: BeginOptions): Promise<void> {
+    throwIfAborted({ signal });
     const level = isolation === undefined ? "" : ` isolation level ${isolation}`;
-    await this.client.send(`begin${level}${readOnly ? " read only" : ""}`);
+    await cancellable(
+      { signal },
+      {
+        running: this.client.send(`begin${level}${readOnly ? " read only" : ""}`),
+        cancel: () => this.cancel(),
+        errorOf: (error, isCancelled) => (isCancelled ? signal?.reason : error),
+      },
+    );
   }
 
   async commit(): Promise<void> {
@@ -92,60 +104,71 @@ export class PostgresConnection implements DriverConnection, PoolMember {
     this.client.close();
   }
 
-  private async run({ sql, parameters }: DriverStatement): Promise<DriverResult> {
+  private run(statement: DriverStatement): Promise<DriverResult> {
     const { client } = this;
     const { names } = this.parts;
-    const name = names?.nameOf(sql);
+    const { sql, parameters } = statement;
     if (!client.isClosed) this.lastStatement = sql;
-    try {
-      return await client.send(sql, parameters, name);
-    } catch (error) {
-      if (name === undefined || !isStalePlan(error)) throw error;
-      // A table has changed since the server made the plan. It has executed nothing.
-      names?.forget(sql);
-      if (client.status !== "none") throw error;
-      return client.send(sql, parameters);
-    }
+    return client.send(sql, parameters, names?.nameOf(sql), new SentStatement(statement, client, names));
   }
 
-  private async runUntil(signal: AbortSignal, statement: DriverStatement): Promise<DriverResult> {
-    const running = this.run(statement);
-    let cancelling: Promise<void> | undefined;
-    const abort = (): void => {
-      cancelling = this.cancel(running);
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      return await running;
-    } catch (error) {
-      // The server has answered a statement that it cancelled, and has undone it.
-      const isEnded =
-        cancelling !== undefined && (statement.isRead || this.transactionStatus !== "none" || !isLost(error));
-      throw isEnded ? signal.reason : error;
-    } finally {
-      signal.removeEventListener("abort", abort);
-      await cancelling;
-    }
+  private errorOf(error: unknown, statement: DriverStatement, isAlone: boolean, isCancelled: boolean): unknown {
+    // The server has answered a statement that it cancelled, and has undone it.
+    if (isCancelled && (statement.isRead || this.transactionStatus !== "none" || !isLost(error)))
+      return statement.signal?.reason;
+    // A write outside of a transaction may have been made before the connection was lost.
+    const isUnknown = isAlone && !statement.isRead && isLost(error) && this.lastStatement === statement.sql;
+    return isUnknown ? new UnknownOutcomeError(`a write of ${this.parts.database}`) : error;
   }
 
-  private async cancel(running: Promise<unknown>): Promise<void> {
-    const { clock, cancels } = this.parts;
+  private cancel(): Promise<void> {
+    this.cancelling ??= this.cancelAll();
+    return this.cancelling;
+  }
+
+  private async cancelAll(): Promise<void> {
     const limit = new AbortController();
-    const settled = this.settled(running, cancels, limit.signal);
-    if ((await within(clock, CANCEL_LIMIT_MS, settled)) !== OVERDUE) return;
-    limit.abort();
-    this.destroy();
+    if ((await within(this.parts.clock, CANCEL_LIMIT_MS, this.cancelEach(limit.signal))) === OVERDUE) {
+      limit.abort();
+      this.destroy();
+    }
+    this.cancelling = undefined;
   }
 
-  private async settled(running: Promise<unknown>, cancels: CancelRequests, signal: AbortSignal): Promise<void> {
+  /** A request ends the statement that the server works on, and the server begins the next one. */
+  private async cancelEach(limit: AbortSignal): Promise<void> {
     const { client } = this;
+    const { cancels } = this.parts;
     const { processID: processId, secretKey } = client.session;
-    const isRunning = (): boolean => client.isBusy && !client.isClosed;
-    const ended = running.then(ignore, ignore);
-    const isSent = await cancels.send({ processId, secretKey, isRunning }, signal);
-    await ended;
+    const isRunning = (): boolean => client.isBusy;
+    let isSent = false;
+    while (client.isBusy) {
+      const answered = new Promise<void>((resolve) => client.atNextReady(resolve));
+      isSent = (await cancels.send({ processId, secretKey, isRunning }, limit)) || isSent;
+      await answered;
+    }
     // The request may arrive after the statement has ended: then it hits this empty one, and not the next user's.
     if (isSent && !client.isClosed) await client.send("").then(ignore, ignore);
+  }
+}
+
+class SentStatement implements StatementSender {
+  constructor(
+    private readonly statement: DriverStatement,
+    private readonly client: PostgresClient,
+    private readonly names: StatementNames | undefined,
+  ) {}
+
+  sendsAgain(failure: Error): boolean {
+    // A table has changed since the server made the plan. It has executed nothing.
+    if (this.names === undefined || !isStalePlan(failure)) return false;
+    this.names.forget(this.statement.sql);
+    this.names.hasChangedTable ||= isOfChangedTable(failure);
+    return this.client.status === "none";
+  }
+
+  waited(ms: number): void {
+    this.statement.waitedMs = Math.max(0, ms);
   }
 }
 

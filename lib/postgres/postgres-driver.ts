@@ -1,12 +1,14 @@
 /**
- * PostgreSQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/postgres`. It needs the package `pg`, 8.21 or newer.
+ * PostgreSQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/postgres`. It needs the package `pg`, 8.23.1 or newer.
  *
  * The server ends long statements, long waits for a lock and forgotten transactions itself. A statement whose request has ended is
- * cancelled on the server. A statement that comes again is prepared.
+ * cancelled on the server. A statement that comes again is prepared. Where more reads of one request wait than there are connections,
+ * several of them go over one connection without waiting for each other's answers.
  *
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(postgres("postgres://shop:secret@db.internal/shop")));
  */
+import type { AtOnce } from "../db/at-once.js";
 import { type ConnectOptions, DatabaseDriver, type DriverFailure, type MigrationLock } from "../db/driver.js";
 import { ConnectionPool } from "../db/pool.js";
 import type { ServerUrl } from "../db/server-url.js";
@@ -63,7 +65,7 @@ class PostgresDriver extends DatabaseDriver {
   /** A pool whose connections are all in use is no fault of the server. */
   override async probe(signal: AbortSignal): Promise<void> {
     if (this.host.clock.monotonic() - this.lastUse < PROBE_TRUST_MS) return;
-    const connection = await this.pool.take(signal);
+    const connection = await this.pool.take({ signal });
     try {
       await connection.query({ sql: "select 1", parameters: [], isRead: true, signal });
     } finally {
@@ -71,8 +73,9 @@ class PostgresDriver extends DatabaseDriver {
     }
   }
 
-  override connect({ signal, isMigration }: ConnectOptions): Promise<PostgresConnection> {
-    return isMigration === true ? this.connectForMigration(signal) : this.pool.take(signal);
+  override connect(options: ConnectOptions): AtOnce<PostgresConnection> {
+    if (options.isMigration === true) return this.connectForMigration(options.signal);
+    return this.pool.takeNow() ?? this.pool.take(options, this.settings.isPooled ? undefined : options.batch);
   }
 
   override failure(error: unknown): DriverFailure {

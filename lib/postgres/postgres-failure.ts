@@ -60,7 +60,7 @@ export function postgresFailure(error: unknown): DriverFailure {
   if (!(error instanceof pg.DatabaseError)) return { kind: "other" };
   const { code = "", constraint, table } = error;
   return {
-    kind: kindOf(code),
+    kind: kindOf(error, code),
     code,
     text: textOf(error, code),
     constraint,
@@ -85,16 +85,24 @@ export function lostConnection(address: string, error: unknown): DriverError {
 
 /** True if the plan of a prepared statement is out of date: nothing was executed. */
 export function isStalePlan(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return false;
-  return error.code === "26000" || (error.code === "0A000" && error.routine === "RevalidateCachedQuery");
+  return (error instanceof pg.DatabaseError && error.code === "26000") || isOfChangedTable(error);
+}
+
+/** True if the columns of a prepared statement have changed. */
+export function isOfChangedTable(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery";
 }
 
 export function isFromServer(error: unknown): error is ServerError {
   return error instanceof pg.DatabaseError;
 }
 
-function kindOf(code: string): FailureKind {
-  return KINDS[code] ?? (code.startsWith("08") ? "connection" : "other");
+function kindOf(error: ServerError, code: string): FailureKind {
+  // The next run sends the text anew.
+  if (isStalePlan(error)) return "serialization";
+  const kind = KINDS[code] ?? (code.startsWith("08") ? "connection" : "other");
+  // After an error that is not fatal the connection works, also where a function or a foreign table gives such a code.
+  return kind === "connection" && error.severity === "ERROR" ? "other" : kind;
 }
 
 /** The names before the values in `Key (slug, owner)=(a, b) already exists.`, in any language of the server. */
@@ -107,7 +115,11 @@ function columnsOf({ column, detail = "", code = "" }: ServerError): readonly st
   return names?.split(", ").map((name) => name.replaceAll('"', "")) ?? [];
 }
 
-function textOf({ message, constraint, table }: ServerError, code: string): string | undefined {
+function textOf(error: ServerError, code: string): string | undefined {
+  const { message, constraint, table } = error;
+  if (isStalePlan(error)) return "the server no longer has the plan of the statement, or a table of it has changed";
+  if (error.routine === "exec_bind_message" && code === "08P01")
+    return "the statement has more or fewer placeholders than binds";
   if (constraint !== undefined) return `constraint ${constraint}${table === undefined ? "" : ` of ${table}`}`;
   return TEXTS[code] ?? (code.startsWith("42") ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
 }

@@ -5,7 +5,7 @@
  * A `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`, because
  * a day has no moment. JSON is parsed.
  */
-import { refuseBind } from "../db/bind.js";
+import { refuseBind, refuseBinds, refuseUnwritable } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
 import type { PostgresBigints } from "./postgres-options.js";
 import { pg } from "./postgres-package.js";
@@ -22,7 +22,12 @@ const TIMESTAMP = [1114, 1115] as const;
 const TEXT_ARRAY = 1009;
 const TIMESTAMPTZ = 1184;
 
+/** The protocol counts them in 16 bits, and the package does not check that. */
+const MAX_BINDS = 65_535;
 const REFUSED: ReadonlySet<string> = new Set(["undefined", "function", "symbol"]);
+
+/** The types of the package leave it out. */
+const { utils: packageUtils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
 
 const BIGINTS: Readonly<Record<PostgresBigints, ParseText>> = {
   number: safeNumber,
@@ -46,20 +51,39 @@ export function postgresTypes(bigints: PostgresBigints): PostgresTypes {
 }
 
 /**
- * A Date is written with the letter Z: the package would write the time of the machine's zone. Arrays and objects pass: the server reads
- * them as arrays and JSON, and only for a column of that type. Returns the same array if there is no Date.
+ * A Date is written with the letter Z, also in an array: the package would write the time of the machine's zone. Arrays and objects pass: the
+ * server reads them as arrays and JSON, and only for a column of that type. They are written here, since the package writes them when it has
+ * sent a part of the statement. Returns the same array if there are none.
  *
- * @throws FrameworkError `E_DB_BIND` for `undefined`, a function or a symbol
+ * @throws FrameworkError `E_DB_BIND` for `undefined`, a function, a symbol, an object that cannot be written, and for too many binds
  */
 export function bindsOf(parameters: readonly unknown[]): unknown[] {
-  let hasDate = false;
+  if (parameters.length > MAX_BINDS) refuseBinds(parameters.length, MAX_BINDS);
+  let hasObject = false;
   for (const [index, value] of parameters.entries()) {
     if (REFUSED.has(typeof value)) refuseBind(value, index);
-    hasDate ||= value instanceof Date;
+    hasObject ||= typeof value === "object" && value !== null;
   }
   // The package reads the array and does not change it.
-  if (!hasDate) return parameters as unknown[];
-  return parameters.map((value) => (value instanceof Date ? dateText(value) : value));
+  if (!hasObject) return parameters as unknown[];
+  return parameters.map((value, index) =>
+    typeof value === "object" && value !== null ? written(value, index) : value,
+  );
+}
+
+function written(value: object, index: number): unknown {
+  try {
+    const dated = withDateTexts(value);
+    return typeof dated === "object" ? packageUtils.prepareValue(dated) : dated;
+  } catch (error) {
+    if (error instanceof DriverError) throw error;
+    return refuseUnwritable(index);
+  }
+}
+
+function withDateTexts(value: unknown): unknown {
+  if (value instanceof Date) return dateText(value);
+  return Array.isArray(value) ? value.map(withDateTexts) : value;
 }
 
 /** The parsers of the package, whose types say `any`, and list only some types. */

@@ -8,10 +8,14 @@ const MAX_CANDIDATES = 1024;
 const USES_BEFORE_NAME = 2;
 /** A longer text is rarely repeated, and would be kept for each connection. */
 const MAX_TEXT_LENGTH = 16_384;
+/** The server prepares one statement, and runs several in one text. A text with a literal that looks so stays without a name too. */
+const SEVERAL = /;\s*[^\s;]/;
 
 export class StatementNames {
   private readonly names = new Map<string, string | undefined>();
   private readonly candidates = new Map<string, number>();
+  /** True: a table has changed, and other statements may use it too. In a transaction, the first use of each would fail. */
+  hasChangedTable = false;
 
   /** `undefined`: send the text without a name. */
   nameOf(sql: string): string | undefined {
@@ -25,7 +29,7 @@ export class StatementNames {
   }
 
   private seen(sql: string): string | undefined {
-    if (sql.length > MAX_TEXT_LENGTH) return undefined;
+    if (sql.length > MAX_TEXT_LENGTH || SEVERAL.test(sql)) return undefined;
     const uses = (this.candidates.get(sql) ?? 0) + 1;
     if (uses < USES_BEFORE_NAME) {
       if (this.candidates.size >= MAX_CANDIDATES) this.candidates.clear();

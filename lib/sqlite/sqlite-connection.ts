@@ -64,9 +64,15 @@ export class SqliteConnection implements DriverConnection {
     if (this.file.isInTransaction) this.file.exec("rollback");
   }
 
+  /** In memory the handle is the database: it is not closed for a transaction that the application began with a statement of its own. */
   release(): void {
-    if (this.file.isInTransaction) this.owner.drop(this);
-    else this.owner.giveBack(this);
+    try {
+      this.allowWrites();
+      if (this.file.isInTransaction) this.file.exec("rollback");
+    } catch {
+      return this.owner.drop(this);
+    }
+    this.owner.giveBack(this);
   }
 
   destroy(): void {

@@ -33,6 +33,8 @@ export class SqliteFile {
   private readonly handle: SqliteHandle;
   private readonly cache = new Map<string, Prepared>();
   private cachedVersion: number;
+  /** False: certainly not. The engine answers in a call of its own, which takes as long as a part of a query. */
+  private mayBeInTransaction = false;
 
   /** Opens the file. @param readOnly the handle cannot write */
   constructor(
@@ -50,11 +52,13 @@ export class SqliteFile {
   }
 
   get isInTransaction(): boolean {
-    return this.handle.isTransaction;
+    if (this.mayBeInTransaction) this.mayBeInTransaction = this.handle.isTransaction;
+    return this.mayBeInTransaction;
   }
 
   /** For statements without binds and rows. */
   exec(sql: string): void {
+    this.mayBeInTransaction = true;
     this.handle.exec(sql);
   }
 
@@ -63,6 +67,8 @@ export class SqliteFile {
     const prepared = this.prepared(sql);
     const binds = parameters.map(bindOf);
     if (prepared.columns.length > 0) return this.rowsOf(prepared, binds);
+    // An application may send `begin` itself.
+    this.mayBeInTransaction = true;
     const { changes, lastInsertRowid } = prepared.statement.run(...binds);
     if (prepared.kind === "schema") this.settings.schemaVersion++;
     if (prepared.kind !== "write") return NO_ROWS;

@@ -2,7 +2,8 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { DriverError } from "../../lib/db/driver-error.js";
-import { ConnectionPool, type PoolMember } from "../../lib/db/pool.js";
+import { ConnectionPool } from "../../lib/db/pool.js";
+import type { PoolMember } from "../../lib/db/pool-member.js";
 import { poolLimits, type PoolOptions } from "../../lib/db/pool-options.js";
 import { POOL_CONNECTIONS, POOL_WAITING } from "../../lib/db/pool-report.js";
 import type { SubsystemHost } from "../../lib/lifecycle/operations.js";
@@ -21,6 +22,10 @@ class Member implements PoolMember {
     this.closed++;
   }
 }
+
+const A = {};
+const B = {};
+const of = (count: number, batch: object | undefined) => Array.from({ length: count }, () => batch);
 
 class Trial {
   readonly clock = new FakeClock();
@@ -56,6 +61,19 @@ class Trial {
   }
 }
 
+/** How many of them get the connection when the one that is in use comes back. */
+async function servedAtOnce(batches: readonly (object | undefined)[], max = 1): Promise<number> {
+  const { pool } = new Trial({ max, maxWaiting: 1000 });
+  const held = await pool.take();
+  for (let each = 1; each < max; each++) await pool.take();
+  let count = 0;
+  for (const batch of batches) void pool.take({}, batch).then(() => count++);
+  await new Promise(setImmediate);
+  pool.giveBack(held);
+  await new Promise(setImmediate);
+  return count;
+}
+
 async function failureOf(promise: Promise<unknown>) {
   const error = await rejectionOf(promise);
   if (!(error instanceof DriverError)) throw error;
@@ -63,6 +81,52 @@ async function failureOf(promise: Promise<unknown>) {
 }
 
 describe("a pool of connections", () => {
+  describe("shares a connection among callers of one batch", () => {
+    for (const { what, batches, max, expected } of [
+      { what: "half of those that wait for the only connection", batches: of(8, A), max: 1, expected: 4 },
+      { what: "half of the share of each connection", batches: of(24, A), max: 3, expected: 4 },
+      { what: "at most 32", batches: of(500, A), max: 1, expected: 32 },
+      { what: "one where few wait", batches: of(3, A), max: 2, expected: 1 },
+      { what: "those in front alone", batches: [...of(2, A), ...of(20, B)], max: 1, expected: 2 },
+      { what: "one where the next is of another batch", batches: [A, B, A, B, A, B, A, B], max: 1, expected: 1 },
+      { what: "one where they are of no batch", batches: of(20, undefined), max: 1, expected: 1 },
+    ])
+      it(`: ${what}`, async () => {
+        expect(await servedAtOnce(batches, max)).to.equal(expected);
+      });
+
+    it("and hands it on when the last of them has given it back", async () => {
+      const { pool } = new Trial({ max: 1, maxWaiting: 1000 });
+      const held = await pool.take();
+      const batch = of(4, A).map((key) => pool.take({}, key));
+      pool.giveBack(held);
+      await Promise.all(batch.slice(0, 2));
+      expect(pool.figures).to.deep.equal({ inUse: 1, idle: 0, waiting: 2 });
+
+      pool.giveBack(held);
+      expect(pool.figures.waiting).to.equal(2);
+      pool.giveBack(held);
+
+      expect(await batch[2]).to.equal(held);
+      expect(pool.figures.waiting).to.equal(1);
+    });
+
+    it("and closes it once, however many hold it", async () => {
+      const { pool, opened } = new Trial({ max: 1, maxWaiting: 1000 });
+      const held = await pool.take();
+      const batch = of(4, A).map((key) => pool.take({}, key));
+      pool.giveBack(held);
+      await Promise.all(batch.slice(0, 2));
+
+      pool.discard(held);
+      pool.giveBack(held);
+      pool.giveBack(held);
+
+      expect(opened[0]?.closed).to.equal(1);
+      expect(await batch[2]).to.equal(opened[1]);
+    });
+  });
+
   it("opens a connection for a caller and hands it to the next one when it comes back", async () => {
     const { pool, opened } = new Trial();
 
@@ -135,7 +199,7 @@ describe("a pool of connections", () => {
     const { pool } = new Trial({ max: 1, maxWaiting: 1 });
     const held = await pool.take();
     const leaving = new AbortController();
-    const left = rejectionOf(pool.take(leaving.signal));
+    const left = rejectionOf(pool.take(leaving));
 
     leaving.abort(new Error("the client left"));
     expect((await left).message).to.equal("the client left");
@@ -148,7 +212,7 @@ describe("a pool of connections", () => {
   it("keeps a connection that was opened for a caller who left", async () => {
     const { pool, opened } = new Trial();
     const leaving = new AbortController();
-    const left = rejectionOf(pool.take(leaving.signal));
+    const left = rejectionOf(pool.take(leaving));
     leaving.abort(new Error("the client left"));
     await left;
     await new Promise((resolve) => setImmediate(resolve));
@@ -293,18 +357,19 @@ describe("a pool of connections", () => {
   });
 
   it("keeps its bounds and its books whatever callers do", async () => {
-    const step = fc.constantFrom("take", "abort", "give", "break", "lose", "fail", "wait");
+    const step = fc.constantFrom("take", "take of A", "take of B", "abort", "give", "break", "lose", "fail", "wait");
 
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const { pool, clock, failures, opened } = new Trial({ max: 3, maxWaiting: 4, waitMs: 100 });
-        const held: Member[] = [];
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 60 }), async (max, steps) => {
+        const { pool, clock, failures, opened } = new Trial({ max, maxWaiting: 7 - max, waitMs: 100 });
+        let held: Member[] = [];
         const signals: AbortController[] = [];
         for (const each of steps) {
-          if (each === "take") {
+          if (each.startsWith("take")) {
+            const batch = each === "take" ? undefined : each === "take of A" ? A : B;
             const controller = new AbortController();
             signals.push(controller);
-            void pool.take(controller.signal).then(
+            void pool.take(controller, batch).then(
               (member) => held.push(member),
               () => {},
             );
@@ -315,11 +380,12 @@ describe("a pool of connections", () => {
           const member = each === "give" || each === "break" || each === "lose" ? held.shift() : undefined;
           if (member !== undefined && each === "break") member.isReusable = false;
           if (member !== undefined) (each === "lose" ? pool.discard.bind(pool) : pool.giveBack.bind(pool))(member);
+          if (each === "lose") held = held.filter((other) => other !== member);
           await new Promise((resolve) => setImmediate(resolve));
           const { inUse, idle, waiting } = pool.figures;
-          expect(inUse + idle).to.be.at.most(3);
+          expect(inUse + idle).to.be.at.most(max);
           expect(waiting).to.be.at.most(7);
-          expect(inUse).to.equal(held.length);
+          expect(inUse).to.equal(new Set(held).size);
         }
         await clock.advanceAsync(100);
         const stopping = pool.stop(10);

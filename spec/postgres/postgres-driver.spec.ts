@@ -171,6 +171,11 @@ describe("the PostgreSQL driver", () => {
       ],
       ["insert into parts values ($1)", [null], { kind: "notNull", code: "23502", table: "parts" }],
       ["select $1::int", ["canary"], { kind: "other", code: "22P02" }],
+      [
+        "insert into parts values ($1), ($2)",
+        [77],
+        { kind: "other", code: "08P01", text: "the statement has more or fewer placeholders than binds" },
+      ],
       ["update items set name = $1", ["a name that is too long for it"], { kind: "other", code: "22001" }],
       ["select * from nothing", [], { kind: "other", code: "42P01", text: 'relation "nothing" does not exist' }],
       ["do $$ begin raise exception 'canary'; end $$", [], { kind: "other", code: "P0001", text: undefined }],

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { createServer, connect as connectSocket, type Server, type Socket } from "node:net";
 import { once } from "node:events";
+import { Database } from "@stagecraft/framework/db";
 import { UnknownOutcomeError } from "../../lib/db/database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
 import { standaloneHost } from "../../lib/db/standalone-host.js";
@@ -14,10 +15,19 @@ import { freePort } from "../support/free-port.js";
 import { needs } from "../support/machine.js";
 import { POSTGRES_PASSWORD, PostgresServer } from "../support/postgres-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { canMount, SmallDisk } from "../support/small-disk.js";
 import { until } from "../support/until.js";
 
 const ACTIVE = "select pid from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()";
+const CLIENTS = "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
 const LEFT = new Error("the client left");
+
+class NotesDatabase extends Database<object> {
+  /** Rows of 400 bytes. A page of the server holds 19. */
+  async add(rows: number): Promise<void> {
+    await this.run("insert into notes select rpad($1, 400, 'x') from generate_series(1, $2)", ["canary", rows]);
+  }
+}
 
 describe("the PostgreSQL driver, when something fails,", () => {
   let server: PostgresServer;
@@ -179,6 +189,8 @@ describe("the PostgreSQL driver, when something fails,", () => {
       const [{ pid } = {}] = (await run(first, "select pg_backend_pid() as pid")).rows;
       first.release();
       await server.run(`select pg_terminate_backend(${String(pid)})`);
+      const left = () => server.run(`select 1 from pg_stat_activity where pid = ${String(pid)}`);
+      await until(async () => (await left()).length === 0);
       await new Promise((resolve) => setTimeout(resolve, 30));
 
       const second = await driver.connect({ readOnly: false });
@@ -187,6 +199,26 @@ describe("the PostgreSQL driver, when something fails,", () => {
         { other: true },
       ]);
       second.release();
+    });
+
+    it("whose begin gets no answer: the caller gets the reason", async () => {
+      const clock = new FakeClock();
+      const driver = driverWith({ pool: { max: 1 } });
+      driver.prepare({ ...standaloneHost("shop"), clock });
+      const connection = await driver.connect({ readOnly: false });
+      const ending = new AbortController();
+      server.pause();
+
+      const failed = rejectionOf(connection.begin({ readOnly: false, signal: ending.signal }));
+      ending.abort(LEFT);
+      clock.advance(1000);
+
+      expect(await failed).to.equal(LEFT);
+      server.resume();
+      connection.release();
+      const next = await driver.connect({ readOnly: false });
+      expect(next.transactionStatus).to.equal("none");
+      next.release();
     });
 
     it("whose rollback gets no answer", async () => {
@@ -290,6 +322,7 @@ describe("the PostgreSQL driver, when something fails,", () => {
     it("has no place for another connection: callers wait for those that the pool has", async () => {
       const others = driverWith({ pool: { max: 11 } });
       const mine = driverWith({ pool: { max: 5, waitMs: 2000 } });
+      await until(async () => (await server.run(CLIENTS)).length === 0);
       const held = await mine.connect({ readOnly: false });
       const taken = await Promise.all(Array.from({ length: 11 }, () => connectionOf(others)));
 
@@ -303,6 +336,32 @@ describe("the PostgreSQL driver, when something fails,", () => {
       expect(full.message).to.contain("the server has no place for another connection");
       for (const each of taken) each.release();
     });
+
+    // A disk of its own is what fills up, and not every container may mount one. A pending test would fail in CI.
+    if (canMount())
+      it("has a full disk: a transaction is rolled back, reads go on, and writes too when there is space again", async () => {
+        using disk = new SmallDisk(512);
+        await server.run(`create tablespace small location '${disk.folderOf("postgres")}'`);
+        await server.run("create table notes (body varchar(400)) tablespace small");
+        const db = new NotesDatabase(driverWith());
+        await db.add(500);
+
+        const error = await rejectionOf(
+          db.transaction(async () => {
+            await db.add(1);
+            await db.add(1000);
+          }),
+        );
+        const rows = await db.run("select count(*)::int as notes from notes");
+        await server.run("truncate notes");
+        await db.add(500);
+
+        expect(error).to.include({ code: "E_DB_FULL", status: 507, engineCode: "53100" });
+        expect(error.message).to.contain("the disk of the server is full").and.not.contain("canary");
+        expect(rows).to.deep.equal([{ notes: 500 }]);
+        await server.run("drop table notes");
+        await server.run("drop tablespace small");
+      });
   });
 
   it("serves others while a pool of one holds a transaction, or refuses them in time", async () => {

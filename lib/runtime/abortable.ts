@@ -1,0 +1,38 @@
+/**
+ * Work that may have to end early. Its signal says so. A signal and a listener of it cost several microseconds, as much as a part of a
+ * query, so a request also tells listeners that need no signal.
+ */
+
+/** An object instead of a function: `addEventListener` takes it too, and work that listens needs no closure. */
+export interface AbortListener {
+  /** Called at most once. */
+  handleEvent(): void;
+}
+
+export interface Abortable {
+  /** May be made when it is first read. */
+  readonly signal?: AbortSignal | undefined;
+  /** Throws the reason if the signal is aborted, and makes no signal. */
+  throwIfAborted?(): void;
+  /** Tells `listener` when the signal aborts, and makes no signal. Not after the abort: `throwIfAborted` comes first. */
+  onAbort?(listener: AbortListener): void;
+  /** Ends that. */
+  offAbort?(listener: AbortListener): void;
+}
+
+/** @throws the reason of the signal, if it is aborted */
+export function throwIfAborted(work: Abortable | undefined): void {
+  if (work === undefined) return;
+  if (work.throwIfAborted === undefined) work.signal?.throwIfAborted();
+  else work.throwIfAborted();
+}
+
+export function onAbort(work: Abortable, listener: AbortListener): void {
+  if (work.onAbort === undefined) work.signal?.addEventListener("abort", listener, { once: true });
+  else work.onAbort(listener);
+}
+
+export function offAbort(work: Abortable, listener: AbortListener): void {
+  if (work.offAbort === undefined) work.signal?.removeEventListener("abort", listener);
+  else work.offAbort(listener);
+}
