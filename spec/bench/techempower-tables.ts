@@ -1,5 +1,5 @@
 /** The tables of the TechEmpower benchmark, as its verifier makes them for PostgreSQL. */
-import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
+import { Database, type DatabaseDriver, sql } from "@stagecraft/framework/db";
 import { FORTUNES, randomNumber, WORLDS } from "./techempower-rules.js";
 
 interface Tables {
@@ -13,6 +13,12 @@ export class WorldDatabase extends Database<Tables> {
   );
 
   readonly allFortunes = this.prepared(() => this.query.selectFrom("fortune").selectAll());
+
+  readonly setNumbers = this.prepared((ids: readonly number[], numbers: readonly number[]) => ({
+    compile: () =>
+      sql`update world set randomnumber = new.number from unnest(${ids}::int[], ${numbers}::int[]) as new (id, number)
+        where world.id = new.id`.compile(this.query),
+  }));
 }
 
 export async function fillWorlds(driver: DatabaseDriver): Promise<void> {

@@ -13,7 +13,6 @@ import {
   Reply,
 } from "@stagecraft/framework";
 import { postgres } from "@stagecraft/framework/db/postgres";
-import { sql } from "kysely";
 import { countOf, fortunesPage, randomIds, randomNumber, type World } from "../techempower-rules.js";
 import { WorldDatabase } from "../techempower-tables.js";
 
@@ -35,8 +34,7 @@ class WorldStore {
   async update(worlds: readonly World[]): Promise<void> {
     const ids = worlds.map(({ id }) => id);
     const numbers = worlds.map(({ randomNumber: number }) => number);
-    await sql`update world set randomnumber = new.number from unnest(${ids}::int[], ${numbers}::int[]) as new (id, number)
-      where world.id = new.id`.execute(this.db.query);
+    await this.db.setNumbers.all(ids, numbers);
   }
 }
 
