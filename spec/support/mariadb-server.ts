@@ -93,8 +93,10 @@ function mariadbd(): string {
   return found;
 }
 
+/** A server that starts removes the temporary tables of all servers in its `tmpdir`. So no two servers share one. */
 function baseArguments(folder: string): readonly string[] {
-  return ["--no-defaults", `--datadir=${folder}`, `--socket=${folder}/server.sock`, `--pid-file=${folder}/server.pid`];
+  const files = [`--tmpdir=${folder}`, `--socket=${folder}/server.sock`, `--pid-file=${folder}/server.pid`];
+  return ["--no-defaults", `--datadir=${folder}`, ...files];
 }
 
 /** Makes the data folder, and in it account and database, which the bootstrap mode of the server can do without a port. */
@@ -103,15 +105,12 @@ function initialize(folder: string): void {
   execFileSync(
     "mariadb-install-db",
     ["--no-defaults", `--datadir=${folder}`, "--skip-test-db", "--innodb-log-file-size=8M"],
-    {
-      cwd: folder,
-      stdio: "ignore",
-      ...ids,
-    },
+    // The script passes no `tmpdir` to the server, which then takes that of the environment.
+    { cwd: folder, stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, TMPDIR: folder }, ...ids },
   );
   const input = `flush privileges;\n${ACCOUNT}\n`;
   const bootstrap = [...baseArguments(folder), "--bootstrap", "--skip-networking", "--innodb-log-file-size=8M"];
-  execFileSync(mariadbd(), bootstrap, { cwd: folder, input, stdio: ["pipe", "ignore", "ignore"], ...ids });
+  execFileSync(mariadbd(), bootstrap, { cwd: folder, input, stdio: ["pipe", "ignore", "pipe"], ...ids });
 }
 
 async function runOn(port: number, sql: string): Promise<readonly Record<string, unknown>[]> {

@@ -5,7 +5,7 @@
  * The empty data folder takes seconds to make, so the first start on a machine makes one, and every server gets a copy.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { signalProcess, stopProcesses } from "./stop-process.js";
@@ -146,17 +146,65 @@ function copyOwned(from: string, to: string): void {
   else cpSync(from, to, { recursive: true });
 }
 
-/** Another process may make the template at the same time: then the first one stays. */
+/** One process makes the template, and the others wait for it. */
 function templateOf(server: ServerProgram): string {
   const template = join(tmpdir(), `framework-template-${server.template}-${process.getuid?.() ?? 0}`);
-  if (existsSync(template)) return template;
+  if (!existsSync(template)) inOneProcess(`${template}.lock`, () => makeTemplate(server, template));
+  return template;
+}
+
+function makeTemplate(server: ServerProgram, template: string): void {
+  if (existsSync(template)) return;
   const made = mkdtempSync(join(tmpdir(), "framework-template-"));
-  own(server.user, made);
-  server.makeTemplate(made);
   try {
+    own(server.user, made);
+    server.makeTemplate(made);
     renameSync(made, template);
-  } catch {
+  } finally {
     rmSync(made, { recursive: true, force: true });
   }
-  return template;
+}
+
+const SLEEP_MS = 50;
+const sleeping = new Int32Array(new SharedArrayBuffer(4));
+
+/** The lock is a file that holds the process. A process that was killed leaves it, and the next one removes it. */
+function inOneProcess(lock: string, work: () => void): void {
+  while (!take(lock)) {
+    if (existsSync(lock) && !isAlive(holderOf(lock))) rmSync(lock, { force: true });
+    else Atomics.wait(sleeping, 0, 0, SLEEP_MS);
+  }
+  try {
+    work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function take(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+/** Empty: its process has created the file and not yet written it. */
+function holderOf(lock: string): string {
+  try {
+    return readFileSync(lock, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function isAlive(pid: string): boolean {
+  if (pid === "") return true;
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
 }
