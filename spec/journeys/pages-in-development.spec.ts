@@ -6,6 +6,7 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { launchBrowser } from "../support/browser.js";
+import { editInPlace, hotReload } from "../support/edited-source.js";
 import { FrontEndServer } from "../support/front-end.js";
 import { needs } from "../support/machine.js";
 import { ViteServer } from "../support/vite-server.js";
@@ -18,6 +19,7 @@ describe("In a browser, pages in development", function () {
   let vite: ViteServer;
   let app: TestApp;
   let page: Page;
+  let reload: Promise<void>;
   let documents = 0;
   const endpointBefore = process.env["FRAMEWORK_VITE_IPC"];
 
@@ -28,6 +30,7 @@ describe("In a browser, pages in development", function () {
     app = await testApp(new FrontEndServer({ publicDirectory: "/nowhere" }).builder({ viteBase: BASE }).devProxy());
     page = await browser.newPage();
     page.on("request", (request) => (documents += request.isNavigationRequest() ? 1 : 0));
+    reload = hotReload(page);
     await page.goto(app.url);
     await page.waitForSelector("h1");
   });
@@ -54,7 +57,8 @@ describe("In a browser, pages in development", function () {
     await page.click("#count");
     const loaded = documents;
 
-    await vite.edit("pages/form.jsx", "\n        save\n", "\n        keep\n");
+    await reload;
+    await editInPlace(vite.pathOf("pages/form.jsx"), "\n        save\n", "\n        keep\n");
     await page.waitForSelector("text=keep");
 
     expect(await page.inputValue("#name")).to.equal("half a na");

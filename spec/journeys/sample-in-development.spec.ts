@@ -1,5 +1,5 @@
 /** `npm run dev` for the sample, part by part: one port for pages, sources and the hot reload, through restarts of the application. */
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
@@ -9,6 +9,7 @@ import { ViteServer } from "../../samples/dev/vite-server.js";
 import { frontEnd } from "../../samples/links/front-end.dev.js";
 import { SOURCES } from "../../samples/links/front-end.js";
 import { launchBrowser } from "../support/browser.js";
+import { editInPlace, hotReload } from "../support/edited-source.js";
 import { freePort } from "../support/free-port.js";
 import { needs } from "../support/machine.js";
 import { SAMPLE_JOURNEYS } from "../support/sample-journeys.js";
@@ -50,13 +51,7 @@ describe("In a browser, samples/links in development", function () {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Replaces text in a source, as an editor does. */
-  async function edit(file: string, before: string, after: string): Promise<void> {
-    const path = join(directory, "pages", file);
-    const source = await readFile(path, "utf8");
-    expect(source).to.include(before);
-    await writeFile(path, source.replace(before, after));
-  }
+  const pathOf = (source: string) => join(directory, "pages", source);
 
   describe("with one browser for all,", () => {
     let ada: SampleVisitor;
@@ -82,15 +77,17 @@ describe("In a browser, samples/links in development", function () {
     it("keeps the state of a page while its component, its style and the application change", async () => {
       await using ada = await SampleVisitor.at(browser, url);
       const { page } = ada;
+      const reload = hotReload(page);
       await ada.open("/account/sign-in");
       await ada.enter({ name: "half a na" });
+      await reload;
 
-      await edit("account/sign-in.page.tsx", 'title="Sign in"', 'title="Come in"');
+      await editInPlace(pathOf("account/sign-in.page.tsx"), 'title="Sign in"', 'title="Come in"');
       await page.waitForSelector("h1:text-is('Come in')");
-      await edit("app.css", "--radius: 14px", "--radius: 3px");
+      await editInPlace(pathOf("app.css"), "--radius: 14px", "--radius: 23px");
       await page.waitForFunction(() => {
         const card = document.querySelector(".card");
-        return card !== null && getComputedStyle(card).borderRadius === "3px";
+        return card !== null && getComputedStyle(card).borderRadius === "23px";
       });
       program.restart();
       const answer = await fetch(`${url}/about`);

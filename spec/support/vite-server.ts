@@ -1,5 +1,5 @@
 /** Vite's development server on a socket of the file system, for a copy of the front end of the specs that a test may edit. */
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer as createHttpServer, type Server } from "node:http";
 import { join } from "node:path";
 import type { ViteDevServer } from "vite";
@@ -44,12 +44,9 @@ export class ViteServer implements AsyncDisposable {
     return join(this.directory, "vite.sock");
   }
 
-  /** Replaces text in a source file, as an editor does. */
-  async edit(file: string, before: string, after: string): Promise<void> {
-    const path = join(this.directory, "sources", file);
-    const source = await readFile(path, "utf8");
-    if (!source.includes(before)) throw new Error(`${file} does not contain ${before}`);
-    await writeFile(path, source.replace(before, after));
+  /** The file of a source that a test may edit. */
+  pathOf(source: string): string {
+    return join(this.directory, "sources", source);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
