@@ -1,6 +1,7 @@
 /**
  * The log of an application. By default it is the log of the process. An application that provides a `LogSink` or a `Filter` has a log of
- * its own: its start, its requests, its stop, and everything that these start, log there instead. Without either there is no cost.
+ * its own: its start, its requests, its stop, and everything that these start, log there instead. An application with neither pays nothing
+ * for this.
  *
  * Events of constructors and factories go to the log of the process, because they run before this log exists.
  */

@@ -28,7 +28,7 @@ const LOOPBACK = /\/\/(?:127\.0\.0\.1|\[::1\]):/;
 /** Gets what is logged as a warning at the start, and as a failure at the stop, for a process that has no log. */
 export type RunReport = (what: string, detail?: unknown) => void;
 
-/** Without a listener it is a process of its own for the work that no request asks for. */
+/** A run without a listener serves no requests: it is that of `work()`. */
 export class ApplicationRun<L extends Listener | undefined = Listener> {
   private stopping: Promise<StopResult> | undefined;
 

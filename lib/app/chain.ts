@@ -97,9 +97,9 @@ export function fillPipeline(plan: Plan, { stages, container, site }: PipelinePa
 export type ChainOf = (phase: "booting" | "ready") => RequestChain;
 
 export interface ChainParts {
-  /** Innermost on each route. */
+  /** Runs innermost, around each handler. */
   readonly routeGuard: Layer | undefined;
-  /** Behind the static files. */
+  /** Answers after the static files. */
   readonly lastFallback: Layer | undefined;
   readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
@@ -125,7 +125,7 @@ export function chainsOf(
     const handler = lastResortHandler(pipeline.compose(router, { boundary, gate }));
     const chain: RequestChain = entersWorkScope ? (ctx) => inWorkScope(ctx, handler, ctx) : handler;
     const { subscriber } = log;
-    // To enter an asynchronous flow costs time in each request, so only applications that need it do it.
+    // Entering an asynchronous flow costs time in each request, so only applications that need it pay for it.
     if (subscriber === undefined && !opensSpans(pipeline)) return chain;
     return (ctx) => enterRequest(chain, ctx, subscriber);
   };
@@ -135,7 +135,7 @@ function opensSpans(pipeline: Pipeline): boolean {
   return pipeline.isOn("traceContext") || pipeline.isOn("accessLog");
 }
 
-/** For a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
+/** Answers a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
 function unresolvedReplies(pipeline: Pipeline, origin: string): (ctx: Context, deferred: Deferred) => void {
   return (ctx, deferred) => {
     if (deferred instanceof Redirect) {

@@ -43,7 +43,7 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
   const routeCollection = new RouteCollection(plan.routes, plan.bindings);
   const settings = checkSettings(plan);
   const inspected = inspectModules(plan, lifecycle, routeCollection);
-  // Most stages need nothing of the container: to build them now shows their faults together with all others.
+  // Most stages need nothing of the container. Building them now shows their faults together with all others.
   const withoutNeeds = plan.stages.filter(({ needs }) => needs.length === 0);
   const { stages, diagnostics } = buildStages(withoutNeeds, refuseToResolve);
   const limits = RateLimits.of(stages, plan.layers, routeCollection.all);

@@ -23,7 +23,7 @@ export type EnvironmentValues<V extends Readonly<Record<string, Variable<unknown
 /**
  * @param from by default the environment of the process, read at the call
  * @throws StartupError with an `E_VARIABLE` diagnostic for every variable that is missing or breaks its rule. It names the variable, the
- * rule and the fix; the text only where it is no secret.
+ * rule and the fix. It shows the text of the variable unless the variable is a secret.
  */
 export function environment<V extends Readonly<Record<string, Variable<unknown>>>>(
   variables: V,

@@ -34,7 +34,7 @@ export async function prepareSocket(address: ListenAddress): Promise<void> {
     await mkdir(dirname(address.path), { recursive: true });
     await rm(address.path, { force: true });
   } catch (cause) {
-    // `fs` rejects with nothing else.
+    // `fs` rejects only with errors of this type.
     throw cannotListen(address, cause as NodeJS.ErrnoException);
   }
 }

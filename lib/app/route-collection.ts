@@ -108,7 +108,7 @@ export class RouteCollection {
   private readModule(module: Class): readonly MiddlewareClass[] {
     const { controllers = [], middleware = [], providers = [] } = moduleOf(module) ?? {};
     this.noteProvided(providers);
-    // The container has its own diagnostic for a value that is no class.
+    // The container has its own diagnostic for a value that is not a class.
     const own = controllers.filter((controller) => isClass(controller) && this.isFirstListing(controller, module));
     const plans = own.map((controller) => ControllerPlan.of(controller as Class<object>));
     for (const { controller } of plans) markListed(controller);

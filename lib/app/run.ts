@@ -27,7 +27,7 @@ export async function runProcess(parts: ApplicationParts): Promise<void> {
   }
 }
 
-/** As `runProcess`, without a listener: the process only does the work that no request asks for. */
+/** Like `runProcess`, but without a listener: the process only runs jobs and schedules. */
 export async function workProcess(parts: ApplicationParts): Promise<void> {
   try {
     await parts.log.run(() => workUntilEnd(parts));
@@ -40,7 +40,7 @@ export async function workProcess(parts: ApplicationParts): Promise<void> {
 async function workUntilEnd(parts: ApplicationParts): Promise<void> {
   const run = new ApplicationRun(parts, undefined, reportUnlogged);
   const end = new ProcessEnd(parts);
-  // Signals do not keep a process alive, and timers of a subsystem need not.
+  // Signals do not keep a process alive, and the timers of a subsystem may not do so either.
   const alive = setInterval(() => {}, LONGEST_TIMER_MS);
   try {
     const started = run.start();

@@ -48,7 +48,7 @@ export function processWarnings(
   return [...routeCollection.unlistedControllers(), ...telemetryWarnings(shutdownLast)];
 }
 
-/** Of the front end: no build of it, or a development server that a release build does not use. */
+/** Warnings about the front end: its build is missing, or a release build was given a development server. */
 export function pageWarnings({ pages, devProxy }: Pick<Plan, "pages" | "devProxy">): readonly Warning[] {
   const messages = [...(pages?.warnings() ?? [])];
   if (devProxy === "ignored") messages.push("the development proxy is ignored in a release build");
@@ -76,13 +76,13 @@ function hasWarnings(layer: Layer): layer is Layer & HasWarnings {
 }
 
 function missingDirectory({ layer }: BuiltStage): readonly Warning[] {
-  // With a slash behind it only a directory exists.
+  // With a trailing slash, `stat` finds only directories.
   if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
   const message = "the directory of .staticFiles(…) does not exist: nothing of it is served";
   return [{ message, fields: { root: layer.root } }];
 }
 
-/** As koa-onerror does. An error becomes an answer inside the pipeline instead, where the stages complete its head. */
+/** koa-onerror replaces it. Here an error becomes an answer inside the pipeline, where the stages complete its head. */
 function replacedErrorHandler({ context }: Koa): readonly Warning[] {
   if (!Object.hasOwn(context, "onerror")) return [];
   const message =
@@ -105,7 +105,7 @@ function templates({ layer }: BuiltStage): readonly Warning[] {
 /** Spans reach an exporter through its layer, and the last ones only if the application shuts the exporter down. */
 function telemetryWarnings(shutdownLast: readonly ShutdownLast[]): readonly Warning[] {
   const subscriber = currentSubscriber();
-  // The layers of a subscriber that is no registry are unknown.
+  // The layers of a subscriber that is not a registry are unknown.
   if (subscriber !== undefined && !(subscriber instanceof Registry)) return [];
   const installed = new Set(subscriber?.layers);
   const owned = new Map(shutdownLast.map((each) => [each.tracingLayer?.(), each]));
