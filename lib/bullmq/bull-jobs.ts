@@ -44,7 +44,7 @@ export interface BullJobsOptions {
 
 const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, database: true, client: true };
 
-/** Records a tick unless one as late is recorded. */
+/** Records a tick, unless the same tick or a later one is recorded. */
 const TICK = `local last = redis.call("HGET", KEYS[1], ARGV[1])
 if last and tonumber(last) >= tonumber(ARGV[2]) then return 0 end
 redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
@@ -194,7 +194,7 @@ export class BullJobs implements JobEngine {
       const records = some.map((job) => ({ name: job.name, data: bullData(job), opts: bullOptions(job, isRelayed) }));
       const place = await this.queue(queue);
       const [first] = records;
-      // BullMQ adds many in a transaction of Redis, which one job does not need.
+      // For many jobs BullMQ uses a transaction of Redis, which one job does not need.
       if (records.length === 1 && first !== undefined) await place.add(first.name, first.data, first.opts);
       else await place.addBulk(records);
     }

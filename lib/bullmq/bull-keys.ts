@@ -1,7 +1,7 @@
 /**
  * Keys over BullMQ's `deduplication`, which knows one rule: a job with the id exists until it has finished. For the default rule of the
- * framework a waiting job is changed, and a running one gives the id up to its successor. One script does either, so no worker takes a job
- * between the look and the change, and a process that is killed leaves the job with its old payload or with the new one.
+ * framework a waiting job is changed, and a running one gives the id up to its successor. One script reads and changes the job, so no
+ * worker can take the job in between. If the process is killed, the job has its old payload or its new one.
  */
 import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
@@ -9,17 +9,17 @@ import type { Dispatched, NewJob } from "../jobs/job-store.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { type BullData, bullData, deduplicationId } from "./bull-record.js";
 
-/** A worker as fast as the dispatches takes about every second job between two steps, so ten tries can end without a job. */
+/** If a worker is as fast as the dispatches, it takes about every second job between two steps. Then ten tries can end without a job. */
 const TRIES = 100;
-/** BullMQ sorts delayed jobs by their time in milliseconds times this, plus a counter. */
+/** BullMQ sorts delayed jobs by a score: their time in milliseconds times this number, plus a counter. */
 const SCORES_PER_MS = 0x1000;
 
 /**
  * Keys: the id of the deduplication, the job, the lists of active, completed, failed and delayed jobs, the marker that wakes workers.
  * Arguments: the id of the job, its new data as JSON, its new score among the delayed jobs.
  *
- * The starts that do not count as attempts stay those of the waiting job. A job that is due earlier stays among the delayed ones, from
- * where the next worker takes it. One that runs, or has ended, loses the deduplication: its change must not be missed.
+ * The job keeps its number of starts that do not count as attempts. A job that is due earlier stays among the delayed jobs, and the next
+ * worker takes it from there. A job that runs or has ended loses the deduplication id, so that the next try adds a new job.
  */
 const REPLACE = `local function at(key) return redis.call("ZSCORE", key, ARGV[1]) end
 if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
@@ -58,7 +58,7 @@ export async function addKeyed(place: KeyPlace, job: NewJob, options: BullJobOpt
   throw new FrameworkError(`jobs of ${job.name} with one key come and go too fast to add one`, { code: "E_JOB_KEY" });
 }
 
-/** False if the job waits no longer; the id is then free, or another job has it. */
+/** False if the job does not wait any more. Then the id is free, or another job has it. */
 async function replace({ queue, redis }: KeyPlace, id: string, job: NewJob): Promise<boolean> {
   const { o: _, ...data } = bullData(job);
   const names = [`de:${deduplicationId(job.name, job.key ?? "")}`, id, ...LISTS];

@@ -1,4 +1,4 @@
-/** What a job of the framework is in BullMQ: its data under short names, and the way back to a claim. */
+/** Translates a job of the framework into a job of BullMQ, whose data has short names, and back into a claim. */
 import type { JobsOptions as BullJobOptions } from "bullmq";
 import type { ClaimedJob, NewJob } from "../jobs/job-store.js";
 
@@ -23,9 +23,9 @@ export interface BullJobFacts {
   readonly attemptsStarted: number;
 }
 
-/** Finished jobs are kept so long where a relay may add one again. */
+/** How long finished jobs are kept with a relay, because the relay may add the same job twice. */
 const KEPT_SECONDS = 600;
-/** Dead letters are bounded. */
+/** The most dead letters that are kept. */
 const MOST_DEAD = 100_000;
 
 export function bullData({ payload, maxAttempts, requestId, traceparent, tracestate }: NewJob): BullData {
@@ -55,7 +55,7 @@ export function deduplicationId(name: string, key: string): string {
   return `${name} ${key}`;
 }
 
-/** Each start raises the token; the starts that do not count lower the attempt. */
+/** Each start raises the token. The attempt is the number of starts without those that do not count. */
 export function claimOf({ id = "", name, queueName, data, attemptsStarted }: BullJobFacts): ClaimedJob {
   return {
     id,

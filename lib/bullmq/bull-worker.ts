@@ -19,7 +19,7 @@ const GRACE_MS = 1000;
 const LOOK_MS = 5000;
 /** The framework bounds the attempts, not BullMQ. */
 const NO_LIMIT = 1_000_000;
-/** BullMQ's errors for a lock that ended, and for one that another worker has. */
+/** BullMQ's errors for a lock that has ended, and for a lock that another worker holds. */
 const LOST = /^(?:Missing lock|Lock mismatch) for job ([\w-]+)\. .*moveToFinished/;
 
 export interface BullWorkerPlace {

@@ -1,6 +1,6 @@
 /**
- * Moves jobs from the table to Redis: rows that a transaction has committed, in their order. The id of a row is the id of the job, so a
- * row that is moved twice is one job as long as BullMQ remembers the first.
+ * Moves jobs from the table to Redis: rows that a transaction has committed, in their order. The id of a row is the id of the job, so a row
+ * that is moved twice becomes one job, while BullMQ still remembers the first move.
  */
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
