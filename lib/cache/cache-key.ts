@@ -1,6 +1,6 @@
 /**
- * A key of a cache with the type of its value. With a schema each stored value is checked when it is read, so that a value that an older
- * program has written is made again instead of being used. A value without a schema has the type that the program says.
+ * A key of a cache with the type of its value. With a schema each stored value is checked when it is read, so that a value of an older
+ * program is computed again and not used. Without a schema the value is trusted to have the type that the program declares.
  *
  * @example
  * const LINK = cacheKey("link", LinkSchema);
@@ -19,7 +19,7 @@ export class CacheKey<T> implements TypedCacheKey<T> {
     readonly name: string,
     private readonly schema: Schema | undefined,
   ) {
-    // The schema's output has this type; the overloads of `cacheKey` see to it.
+    // The overloads of `cacheKey` guarantee that the schema's output has this type.
     if (schema !== undefined) this.check = (value) => checked(name, schema, value) as Promise<T>;
   }
 

@@ -1,6 +1,6 @@
 /**
- * The `Cache` in the memory of the process. It is bounded in entries and in bytes: the value that was not used for the longest time goes
- * first. Also the double of a shared cache in tests, with the clock of the test.
+ * The `Cache` in the memory of the process. It is bounded in entries and in bytes: the least recently used value is removed first. In tests
+ * it takes the place of a shared cache, with the clock of the test.
  *
  * Not for values that several instances must share: each process has its own.
  *
@@ -35,7 +35,7 @@ const NAMES: OptionNames<MemoryCacheOptions> = { maxEntries: true, maxBytes: tru
 
 const DEFAULT_ENTRIES = 10_000;
 const DEFAULT_BYTES = 67_108_864;
-/** What an entry costs beside its key, its value and its tags, about. */
+/** The approximate cost of an entry beside its key, its value and its tags. */
 const ENTRY_BYTES = 256;
 
 export class MemoryCache extends Cache {
@@ -43,7 +43,7 @@ export class MemoryCache extends Cache {
   readonly namespace = "memory";
   protected readonly entries: MemoryEntries;
 
-  /** @throws FrameworkError `E_CACHE_LIMIT` for a limit that is no whole number above 0 */
+  /** @throws FrameworkError `E_CACHE_LIMIT` for a limit that is not a whole number above 0 */
   constructor(options: MemoryCacheOptions = {}) {
     checkOptionNames(options, NAMES, "new MemoryCache");
     const clock = options.clock ?? new SystemClock();
@@ -104,7 +104,7 @@ interface OpenClaim {
 }
 
 class MemoryEntries implements CacheEntries {
-  /** The least recently used first. */
+  /** In the order of use: the least recently used entry is the first. */
   private readonly values = new Map<string, StoredValue>();
   private readonly keysOfTag = new Map<string, Set<string>>();
   private readonly claims = new Map<string, OpenClaim>();
@@ -176,7 +176,7 @@ class MemoryEntries implements CacheEntries {
     if (this.claims.get(key)?.token === token) this.claims.delete(key);
   }
 
-  /** A claim has no lease here: its claimant cannot die alone. */
+  /** A claim needs no lease here: if its claimant dies, the cache dies with it. */
   renew(): void {}
 
   clear(): void {
@@ -207,7 +207,7 @@ class MemoryEntries implements CacheEntries {
     const value = readCacheValue(key, text);
     const bytes = [text, key, ...tags].reduce((sum, each) => sum + Buffer.byteLength(each), ENTRY_BYTES);
     this.drop(key);
-    // A value above the limit would drive out all others, and then itself.
+    // A value above the limit would remove all others, and then itself.
     if (bytes > this.maxBytes) return value;
     const freshUntil = this.clock.monotonic() + ttlMs;
     this.values.set(key, { value, bytes, freshUntil, staleUntil: freshUntil + staleMs, tags });
