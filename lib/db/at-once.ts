@@ -1,6 +1,6 @@
 /**
- * Work that may end at once: a driver that answers in the same call, as SQLite does, returns the value, and any other one a promise. A query
- * of such a driver makes no promise on its way, for each would cost as much as a part of the query.
+ * The result of work that may end at once. A driver that answers in the same call, such as SQLite's, returns the value. Any other driver
+ * returns a promise. A query of SQLite makes no promise, because each promise would cost a noticeable part of the query.
  */
 export type AtOnce<T> = T | Promise<T>;
 
@@ -14,7 +14,7 @@ export function promised<T, U>(work: () => AtOnce<T>, read: (value: T) => U): Pr
   }
 }
 
-/** Runs `work`, and `ended` once it has its value. Where it fails, the error is what `failed` makes of it. */
+/** Runs `work`, then `ended` when the value is there. If `work` fails, throws the error that `failed` returns. */
 export function followed<T>(work: () => AtOnce<T>, ended: () => void, failed: (error: unknown) => unknown): AtOnce<T> {
   let result: AtOnce<T>;
   try {

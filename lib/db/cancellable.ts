@@ -10,7 +10,7 @@ export interface Cancelling<T> {
   readonly errorOf: (error: unknown, isCancelled: boolean) => unknown;
 }
 
-/** Settles as the statement does, but after its cancel if there is one. */
+/** Settles as the statement does. If the statement is cancelled, waits for the end of the cancel first. */
 export function cancellable<T>(work: Abortable, { running, cancel, errorOf }: Cancelling<T>): Promise<T> {
   const listener = new CancelOnAbort(() => cancel(running));
   onAbort(work, listener);

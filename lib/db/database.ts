@@ -45,7 +45,7 @@ export interface DatabaseOptions {
   readonly name?: string;
   /** Plugins of Kysely, for example `CamelCasePlugin`. */
   readonly plugins?: readonly KyselyPlugin[];
-  /** A query that takes as long is a WARN event with its SQL, without binds: 500 ms unless set, on SQLite 50 ms. */
+  /** A query that takes at least this long is a WARN event with its SQL, without binds. 500 ms unless set, on SQLite 50 ms. */
   readonly slowQueryMs?: number;
   /** The migrations in their order: values, lists of values, and folders (`migrationsIn`). */
   readonly migrations?: readonly (MigrationSource | readonly Migration[])[];

@@ -28,7 +28,7 @@ export type FailureKind =
   | "deadlock"
   /** A lock that another one holds was not free in time. */
   | "busy"
-  /** No place in the pool in time, or too many callers wait already. The engine was not asked. */
+  /** The pool had no free connection in time, or too many callers wait already. The statement did not reach the engine. */
   | "overloaded"
   /** The connection could not be made, or is lost. It cannot be used again. */
   | "connection"
@@ -74,7 +74,7 @@ export interface DriverResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** Rows that an insert, update or delete touched. */
   readonly affected?: bigint | undefined;
-  /** Of these, the rows that have other values now (MySQL). */
+  /** The affected rows whose values are different now (MySQL). */
   readonly changed?: bigint | undefined;
   /** The key that the engine gave to the last inserted row (SQLite, MySQL). */
   readonly insertId?: bigint | undefined;
@@ -91,9 +91,9 @@ export interface BeginOptions {
 }
 
 /**
- * One connection, held by one user at a time, who runs one statement after the other, or by the users of one batch, each with one statement.
- * Each promise rejects with the engine's own error, which `driver.failure` reads, or with a `FrameworkError`, which goes to the application
- * as it is.
+ * One connection. Either one user holds it and runs one statement after the other, or the users of one batch hold it together, each with
+ * one statement. Each promise rejects with the engine's own error, which `driver.failure` reads, or with a `FrameworkError`, which goes to
+ * the application as it is.
  */
 export interface DriverConnection {
   /**
@@ -162,7 +162,7 @@ export abstract class DatabaseDriver {
   /** Connects, within a bounded time. */
   abstract start(): Promise<void>;
 
-  /** Ends the connections. Work that still runs has a moment to end. */
+  /** Ends the connections. Work that still runs has a short time to end. */
   abstract stop(): Promise<void>;
 
   /** Resolves if the engine answers. */
@@ -181,11 +181,11 @@ export abstract class DatabaseDriver {
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
 
   /**
-   * Calls `heard` when another connection notifies the channel, and when something may have been missed, on a connection of its own. Absent
-   * where the engine has no notifications. A notification can be lost.
+   * Listens on a connection of its own. Calls `heard` when another connection notifies the channel, and when a notification may have been
+   * missed. Absent where the engine has no notifications. A notification can be lost.
    *
    * @param channel a name that needs no quotes
-   * @returns how to end that
+   * @returns a function that stops listening
    */
   listen?(channel: string, heard: () => void): () => void;
 }

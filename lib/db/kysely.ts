@@ -26,8 +26,8 @@ expectPeer(PEER);
 const kysely = requirePeer(PEER) as typeof KyselyPackage;
 
 /**
- * Kysely's tag for raw SQL inside a query: values become parameters. It is the one of the Kysely that the framework has loaded. An ES module
- * that imports `sql` from `kysely` loads the package a second time, which takes a tenth of a second at each start.
+ * Kysely's tag for raw SQL inside a query: values become parameters. It belongs to the copy of Kysely that the framework has loaded. An ES
+ * module that imports `sql` from `kysely` loads the package a second time, which takes a tenth of a second at each start.
  *
  * @example
  * const shorter = db.query.selectFrom("users").where(sql<boolean>`length(name) < ${20}`);
@@ -116,7 +116,7 @@ class SinkDriver implements Driver {
 
 /**
  * Kysely takes a connection for each statement, which makes six promises. The sink chooses the connection itself, so a statement goes
- * straight to it. Where plugins change the result, Kysely's own way stays.
+ * straight to it. With plugins, which change the result, Kysely's own executor runs.
  */
 class SinkExecutor extends kysely.DefaultQueryExecutor {
   constructor(
@@ -173,7 +173,7 @@ export function repeated<Row>(compiled: CompiledQuery<Row>, { execute }: Pick<St
   };
 }
 
-/** A statement that the application wrote itself. @throws FrameworkError `E_DB_STATEMENT`: a driver may wait for the answer to no text */
+/** A statement that the application wrote itself. @throws FrameworkError `E_DB_STATEMENT`: without a text a driver may wait for ever */
 export function rawStatement(text: string, parameters: readonly unknown[]): BuiltStatement {
   if (typeof text !== "string")
     throw new FrameworkError(`db.run(…) takes a text of SQL, not ${valueText(text)}`, { code: "E_DB_STATEMENT" });
@@ -186,7 +186,10 @@ function isPlainSelect(query: CompiledQuery["query"]): boolean {
   return query.with?.expressions.every(({ expression }) => expression.kind === "SelectQueryNode") ?? true;
 }
 
-/** A `with` may write, so it does not count. Nor does a text that may hold a second statement, and what PostgreSQL runs to explain it. */
+/**
+ * False for a text that begins with `with`, because it may write; for a text that may hold a second statement or write `into` a table; and
+ * for `explain analyze`, which runs the statement.
+ */
 function isRawRead(text: string): boolean {
   return /^\s*(?:select|values|explain)\b/i.test(text) && !/;\s*[^\s;]|\binto\b|\banaly[sz]e\b/i.test(text);
 }

@@ -59,7 +59,7 @@ export interface AfterOptions<Row> {
   readonly cursor?: string | undefined;
 }
 
-/** The rows behind a cursor. @throws BadRequestError `E_DB_CURSOR` for a text that is no cursor; FrameworkError `E_DB_PAGE` */
+/** The rows behind a cursor. @throws BadRequestError `E_DB_CURSOR` for a text that is not a cursor; FrameworkError `E_DB_PAGE` */
 export async function after<Tables, Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row>,
   { by, size, cursor }: AfterOptions<Row>,
@@ -69,7 +69,7 @@ export async function after<Tables, Table extends keyof Tables, Row>(
   if (cursor !== undefined) {
     const values = readCursor(cursor, by.length);
     built = built.where((eb) => {
-      // Behind in the first column, or equal there and behind in the second, …
+      // Greater in the first column, or equal there and greater in the second, …
       const alternatives = by.map(([column, direction], index) => {
         const equal = by.slice(0, index).map(([each], at) => eb(eb.ref(each as never), "=", values[at] as never));
         return eb.and([...equal, eb(eb.ref(column as never), direction === "asc" ? ">" : "<", values[index] as never)]);

@@ -20,7 +20,7 @@ export interface PoolUse {
   /** 0 while the connection is free; more than one for a batch. */
   users: number;
   takenAt: number;
-  /** Of the first user. */
+  /** The flow of the first user. */
   flow: Flow | undefined;
   idleSince: number;
 }

@@ -11,7 +11,7 @@ export const POOL_CONNECTIONS = "framework_db_pool_connections";
 /** Callers that wait for a connection. */
 export const POOL_WAITING = "framework_db_pool_waiting";
 
-/** A gauge is set at most as often: a query must not pay for it. */
+/** The least time between two updates of a gauge, so that queries do not pay for them. */
 const GAUGES_EVERY_MS = 250;
 const EVENTS_EVERY_MS = 1000;
 

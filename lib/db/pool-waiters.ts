@@ -1,14 +1,15 @@
 /**
  * The callers that wait for a connection, first come, first served. Each waits for a bounded time, and leaves when its signal aborts. All
- * wait equally long, so one timer for the first of them is enough: most are served before it, and would pay for one of their own.
+ * have the same time limit, so one timer for the first caller is enough. Most callers are served before it fires, and a timer for each of
+ * them would cost time.
  */
 import { type Abortable, type AbortListener, offAbort, onAbort } from "../runtime/abortable.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import { currentFlow, type Flow } from "../tracing/flow.js";
 
-/** A caller. A pool that is in demand holds thousands, so one is a single object. */
+/** A caller. A busy pool holds thousands of them, so each is a single object. */
 class Waiter<M> implements AbortListener {
-  /** Of the caller. */
+  /** The flow of the caller. */
   readonly flow = currentFlow();
   before: Waiter<M> | undefined = undefined;
   behind: Waiter<M> | undefined = undefined;
@@ -28,8 +29,8 @@ class Waiter<M> implements AbortListener {
 }
 
 export class PoolWaiters<M> {
-  // A list of their own, which a caller in the middle leaves at once. Each outgrown table of a set keeps its members until the next full
-  // garbage collection: whole requests would live as long.
+  // A linked list, which a caller in the middle leaves at once. A `Set` that has grown keeps its old table, and with it whole requests,
+  // until the next full garbage collection.
   private first: Waiter<M> | undefined = undefined;
   private last: Waiter<M> | undefined = undefined;
   private count = 0;

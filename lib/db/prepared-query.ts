@@ -1,6 +1,6 @@
 /**
- * A query that is built and compiled once, and then runs with other values each time. Kysely takes a few microseconds to build and compile a
- * query, which a query by key pays about twice over. Not for a query whose parts depend on its values.
+ * A query that is built and compiled once, and then runs with other values each time. Kysely takes a few microseconds to build and compile
+ * a query, which is about twice the time of a query by key. Not for a query whose parts depend on its values.
  */
 import type { Compilable, CompiledQuery } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -17,7 +17,7 @@ export interface PreparedQuery<Values extends readonly unknown[], Row> {
 /** Runs one compiled query with the values of its parameters. */
 type PreparedRun<Row> = (parameters: readonly unknown[]) => AtOnce<{ readonly rows: readonly Row[] }>;
 
-/** @throws FrameworkError `E_DB_PREPARED` if `build` does anything with a value but to bind it */
+/** @throws FrameworkError `E_DB_PREPARED` if `build` does anything else with a value than bind it */
 export function preparedQuery<Values extends readonly unknown[], Row>(
   build: (...values: Values) => Compilable<Row>,
   runnerOf: (compiled: CompiledQuery<Row>) => PreparedRun<Row>,

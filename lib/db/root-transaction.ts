@@ -2,7 +2,7 @@
  * A transaction of the engine on its connection, from begin to the release of the connection. When the signal of the request aborts, it
  * rolls back at once, also if the code inside waits for something else.
  *
- * The first failure is the one that counts: a rollback that fails as well destroys the connection and is only logged.
+ * The first failure is reported. If the rollback fails as well, the connection is destroyed, and the second failure is only logged.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { tracing } from "../tracing/tracing.js";
@@ -68,7 +68,7 @@ export class RootTransaction {
     this.lastFailure ??= reason;
   }
 
-  /** @throws what made the commit impossible; UnknownOutcomeError if the connection was lost meanwhile */
+  /** @throws the reason why the commit is impossible; UnknownOutcomeError if the connection was lost during the commit */
   async commit(): Promise<void> {
     await this.settled();
     if (this.cancelled !== undefined) return this.throwCancelled(this.cancelled);

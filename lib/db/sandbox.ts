@@ -94,7 +94,7 @@ class SandboxDriver extends DatabaseDriver {
     if (broken !== undefined) throw sandboxError(broken);
   }
 
-  /** A commit would check what is deferred. */
+  /** A commit would check the deferred constraints. */
   private async brokenConstraint(): Promise<string | undefined> {
     if (this.dialect === "mysql") return undefined;
     const sql = this.dialect === "sqlite" ? "pragma foreign_key_check" : "set constraints all immediate";
@@ -107,7 +107,7 @@ class SandboxDriver extends DatabaseDriver {
   }
 }
 
-/** The one connection, in the hands of one caller. */
+/** The one connection, as one caller holds it. */
 class SandboxConnection implements DriverConnection {
   private isBegun = false;
 

@@ -25,7 +25,7 @@ export interface UrlRules {
   readonly tlsParameter: string;
 }
 
-/** `require` checks the certificate too: without the check anybody in between can be the server. */
+/** `require` checks the certificate too: without the check any machine on the way can pretend to be the server. */
 const TLS_MODES: Readonly<Record<string, NonNullable<ServerUrl["tls"]>>> = {
   disable: "off",
   disabled: "off",

@@ -1,6 +1,6 @@
 /**
  * Runs statements on connections of a driver: with a span, a metric and a DEBUG event for each, a WARN event for a slow one, and the error
- * of the driver as a `DatabaseError`. Nothing of it holds a bind or a value of a row.
+ * of the driver as a `DatabaseError`. None of these holds a bind or a value of a row.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";

@@ -105,7 +105,7 @@ export class TransactionLevel implements CommitScope {
     }
   }
 
-  /** Never rejects: the failure that led here is the one to report. */
+  /** Never rejects, because the first failure must be reported. */
   private async undo(): Promise<void> {
     const isOpen = this.phase === "open";
     this.close();

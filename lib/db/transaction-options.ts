@@ -44,7 +44,7 @@ export function refuseNestedOptions(options: TransactionOptions | undefined): vo
   });
 }
 
-/** True if the failure, or the one that caused it, is a conflict with another transaction. */
+/** True if the failure, or its cause, is a conflict with another transaction. */
 export function isConflict(error: unknown): boolean {
   return isRepeatable(error) || (error instanceof Error && isRepeatable(error.cause));
 }

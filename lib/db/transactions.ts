@@ -1,6 +1,6 @@
 /**
- * The transactions of one database: who is in which, what runs again after a conflict, and what waits for the commit. Where the running
- * code is in a transaction is known from the scope that `inCommitScope` carries along.
+ * The transactions of one database: it finds the transaction of the running code, repeats a transaction after a conflict, and runs the work
+ * that waits for the commit. The scope of `inCommitScope` tells in which transaction the running code is.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { callerOf } from "../errors/setup-error.js";
