@@ -1,4 +1,4 @@
-/** The diagnostics of constructor parameters: a type that is no token at run time, and types that are not known at all. */
+/** The diagnostics of constructor parameters: a type that is not a token at run time, and types that are not known at all. */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { parameterNames, type ConstructorParameter, type ConstructorShape, type NoTokenReason } from "./constructor.js";
 import type { Provider } from "./provider.js";
@@ -70,7 +70,7 @@ const EXPLANATIONS: Readonly<Record<NoTokenReason, ReasonText>> = {
   },
 };
 
-/** The type of one parameter is no token. */
+/** The type of one parameter is not a token. */
 export function parameterWithoutToken(
   provider: Provider,
   target: object,

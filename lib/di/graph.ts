@@ -167,7 +167,7 @@ function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Containe
   const builder = new InstanceBuilder(plan.application);
   const container = new Container(plan.application, builder);
   const failures = builder.build(plan.order);
-  // After a failure an override may be unused only because a factory did not finish.
+  // After a failure, an override may be unused because a factory did not finish.
   const unused = failures.length > 0 ? [] : plan.unusedOverrides.filter((provider) => !builder.lookedUp.has(provider));
   if (failures.length + unused.length === 0) return container;
   // Disposed of in the background: the error to report is the failed start.

@@ -64,7 +64,7 @@ export function Module(options: ModuleOptions = {}): (target: AbstractClass) => 
   };
 }
 
-/** Untyped code may pass a single entry instead of a list. `build()` reports it if it is no valid entry. */
+/** Untyped code may pass a single entry instead of a list. `build()` reports it if it is not a valid entry. */
 function listOf<T>(given: readonly T[] = []): readonly T[] {
   return Array.isArray(given) ? given : [given as T];
 }

@@ -20,7 +20,7 @@ import { isClass, type Class, type InjectionToken } from "./token.js";
  */
 export type Resolve = <T>(token: InjectionToken<T>) => T;
 
-/** The origin of an instance. */
+/** Where an instance comes from. */
 export type Source<T = unknown> =
   | { readonly kind: "class"; readonly implementation: Class<T> }
   | { readonly kind: "value"; readonly value: T }
