@@ -1,6 +1,6 @@
 /**
- * The check of an object of options: a name that is no option is refused. Plain JavaScript, and an object that is built before the call,
- * bring such names past the compiler, and a misspelt option would have no effect. Only for settings, never for each request.
+ * The check of an object of options: an unknown name is refused, because a misspelt option would have no effect. The compiler does not see
+ * such names in plain JavaScript, or in an object that is built before the call. Only for settings, never for each request.
  *
  * @example
  * checkOptionNames(options, { root: true, prefix: true }, ".staticFiles({ … })");
@@ -11,7 +11,7 @@ import { setupError } from "./setup-error.js";
 /** Each name of an option. The compiler refuses a list that lacks one. */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
 
-/** @throws FrameworkError `E_OPTION` for the first unknown name. Values that are no objects are left to other checks. */
+/** @throws FrameworkError `E_OPTION` for the first unknown name. Values that are not objects are left to other checks. */
 export function checkOptionNames<T extends object>(given: T | undefined, names: OptionNames<T>, where: string): void {
   if (typeof given !== "object" || given === null) return;
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name));
