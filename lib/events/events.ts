@@ -2,8 +2,8 @@
  * Emits events to the listeners of one application. Every module sees it: inject the class.
  *
  * A listener runs when the event is emitted, and `emit` waits for it. Inside a transaction it runs once the outermost transaction has
- * committed, and not at all if that rolls back. A listener that fails is an ERROR event; the others run all the same. The options of
- * `@On` say otherwise for one listener.
+ * committed, and not at all if that rolls back. A listener that fails is an ERROR event, and the others still run. The options of `@On`
+ * change this for one listener.
  *
  * @example
  * constructor(private readonly events: Events) {}
@@ -36,8 +36,8 @@ export class Events {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Gives the payload to each listener, in the order of construction of their objects and of their methods. Resolves when the listeners
-   * that it waits for have ended.
+   * Gives the payload to each listener, in the order in which their objects were built and their methods declared. Resolves when the
+   * listeners that it waits for have ended.
    *
    * @throws ValidationError if the schema of the event refuses the payload; what a listener with `inTransaction` throws
    */

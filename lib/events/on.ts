@@ -16,7 +16,7 @@ import { type AnyClass, type AnyHandler, classChain } from "../routing/handler.j
 import type { EventType } from "./event.js";
 
 export interface ListenerOptions {
-  /** The listener runs after the answer is sent, and `emit` does not wait for it. The drain does. */
+  /** The listener runs after the answer is sent. `emit` does not wait for it; the drain does. */
   readonly afterAnswer?: boolean;
   /** Inside a transaction the listener runs at once, as a part of it: `emit` rejects with its failure, so that the transaction rolls back. */
   readonly inTransaction?: boolean;
@@ -34,7 +34,10 @@ export interface ListenerMethod {
   readonly time: ListenerTime;
 }
 
-/** The descriptor of a method that takes the payload; else a type that no descriptor has, whose property gives the reason. */
+/**
+ * The descriptor of a method that takes the payload. For other methods it is a type that no descriptor has; the name of its property is the
+ * reason.
+ */
 export type ListensTo<H extends AnyHandler, P> =
   Parameters<H> extends []
     ? TypedPropertyDescriptor<H>
@@ -48,7 +51,7 @@ export type ListenerDecorator<P> = <H extends AnyHandler>(
   descriptor: TypedPropertyDescriptor<H> & ListensTo<H, P>,
 ) => void;
 
-/** By prototype. */
+/** The listeners of each class, by its prototype. */
 const listeners = new WeakMap<object, readonly ListenerMethod[]>();
 
 /** @throws FrameworkError `E_EVENT_LISTENER` for a value that `event()` did not make, or for both options */
