@@ -1,9 +1,9 @@
 /**
- * Reads `br` and `gzip` from `Accept-Encoding` (RFC 9110 section 12.5.3), and picks one: that with the higher weight, or `br` if both
- * are equal. A client that prefers `identity` gets the body without a coding.
+ * Reads `br` and `gzip` from `Accept-Encoding` (RFC 9110 section 12.5.3), and picks the coding with the higher weight, or `br` if both are
+ * equal. A client that prefers `identity` gets the body without a coding.
  *
- * The header may be hostile. A member that is not well-formed is ignored, of two members for one coding the first counts, and members
- * after the 32nd are not read. Never throws.
+ * The header may be hostile. A member that is not well-formed is ignored. Of two members for one coding the first counts. Members after the
+ * 32nd are not read. Never throws.
  */
 
 export type Coding = "br" | "gzip";

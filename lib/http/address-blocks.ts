@@ -21,7 +21,7 @@ export const BLOCK_FIX =
   "write an IP address or a CIDR block such as 10.0.0.0/8 or fd00::/8, with a prefix of at most 32 or 128";
 
 export class AddressBlocks {
-  // The constants are not parsed: the first call of `isIPv6` takes milliseconds of the start of every application.
+  // The constants are not parsed, because the first call of `isIPv6` takes milliseconds, which every application would pay at its start.
 
   /** No address. */
   static readonly none = new AddressBlocks([]);
@@ -93,7 +93,7 @@ export class AddressBlocks {
     return new AddressBlocks([...this.#blocks, ...other.#blocks]);
   }
 
-  /** Whether the address is in a block. The zone of an address (`%eth0`) is ignored; a text that is no address is in no block. */
+  /** Whether the address is in a block. The zone of an address (`%eth0`) is ignored; a text that is not an address is not in any block. */
   includes(address: string): boolean {
     const zone = address.indexOf("%");
     const plain = readAddress(zone === -1 ? address : address.slice(0, zone));

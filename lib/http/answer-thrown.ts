@@ -20,7 +20,7 @@ const errorLog = tracing.target("framework::http::error");
 export function answerThrown(ctx: Context, thrown: unknown): void {
   const error = asFrameworkError(ctx, thrown);
   const { headIsSent } = ctx;
-  // An answer that is decided or begun cannot be replaced. After the client has left, a begun answer is no failure.
+  // An answer that is decided or begun cannot be replaced. If the client has left, an answer that was cut off is not a failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(error);
   if (error.status >= 500) tellListeners(ctx, thrown);
@@ -32,7 +32,7 @@ function report(error: FrameworkError): void {
   if (status >= 500) errorLog.error(error.detail ?? "error", { code, status, error, stack: error.stack });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
     errorLog.debug("request refused", { code, status, error: error.cause });
-  // A developer sees at once what does not fit. In a release build the log repeats nothing of a request's body.
+  // In a debug build a developer sees at once what does not fit. In a release build the log shows nothing of a request's body.
   else if (error instanceof ValidationError && profile === "debug")
     errorLog.info("request refused", { code, status, reason: reasonOf(error) });
   else errorLog.debug("request refused", { code, status });

@@ -12,7 +12,7 @@ import { isAsyncIterable } from "./iterable-stream.js";
 import { detachResponse } from "./detached-response.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 
-/** The headers as they were at some moment, to be put back; `undefined`: there were none. */
+/** A copy of the headers, so that they can be restored; `undefined` if there were none. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
 
 /**
@@ -38,7 +38,7 @@ export type AnswerEnd = "handed over" | "client gone";
 export abstract class Answer {
   /** The body. `settleBody` turns it into text, bytes or a Node stream. @internal */
   payload: unknown = undefined;
-  /** The body where other answers use the same bytes: an application that asks for it gets a copy. @internal */
+  /** The body, where other answers share its bytes. An application that asks for it gets a copy. @internal */
   sharedBytes: Uint8Array | undefined = undefined;
   /** The media type that follows from the body. A `Content-Type` that was set goes before it. @internal */
   naturalType: string | undefined = undefined;
@@ -46,7 +46,7 @@ export abstract class Answer {
   deferred: unknown = undefined;
   /** An error that a callback reported through Koa's `onerror`; the error boundary throws it. @internal */
   lateError: { readonly error: unknown } | undefined = undefined;
-  /** The status that was set; `undefined`: none was, and Node's response says 404, or 200 with a body. @internal */
+  /** The status that was set. `undefined` if none was set: then Node's response has 404, or 200 with a body. @internal */
   givenStatus: number | undefined = undefined;
 
   protected end: AnswerEnd | undefined = undefined;
@@ -54,7 +54,7 @@ export abstract class Answer {
   /** Why a stage has answered in the handler's place. */
   private decidedFor: Error | undefined = undefined;
 
-  /** Node's response as the application sees it, where the framework no longer writes through that one. */
+  /** Node's response as the application sees it, once the framework writes through another object. */
   protected detached: ServerResponse | undefined = undefined;
   private mirroredType: string | undefined = undefined;
 
@@ -107,7 +107,7 @@ export abstract class Answer {
     return this.payload;
   }
 
-  /** Takes away body and type. The status stays. @internal */
+  /** Removes body and type. The status stays. @internal */
   answerNothing(): void {
     const before = this.payload;
     if (before !== undefined) discard(before, undefined);
@@ -152,7 +152,7 @@ export abstract class Answer {
     if (length !== undefined) raw.setHeader("Content-Length", length);
   }
 
-  /** A type that the application set stays; that of the body before gives way. */
+  /** A type that the application set stays. The type of the previous body is removed. */
   private mirrorType(): void {
     const { raw, naturalType } = this;
     if (naturalType === undefined) return;
@@ -164,14 +164,14 @@ export abstract class Answer {
 
   // --- the phase, and who writes ---
 
-  /** Computed, since Node alone knows whether the head is out: the application may have written it by hand. @internal */
+  /** Computed, because only Node knows whether the head is sent: the application may have written it by hand. @internal */
   get phase(): Phase {
     if (this.end !== undefined) return "over";
     if (this.headIsSent) return "sent";
     return this.decidedFor === undefined ? "open" : "decided";
   }
 
-  /** Whether what the application writes counts; no, once a stage has answered in its place. @internal */
+  /** Whether the application may still change the answer. False once a stage has answered in its place. @internal */
   get mayChange(): boolean {
     return this.decidedFor === undefined;
   }
@@ -272,7 +272,10 @@ function discard(before: unknown, after: unknown): void {
   }
 }
 
-/** A stream in place of another nearly always reads from it. One that ends or fails takes the other along, which `pipe` does not do. */
+/**
+ * A stream that replaces another one nearly always reads from it. When the new stream ends or fails, the old one is destroyed, which `pipe`
+ * does not do.
+ */
 function follow(before: Readable, after: Readable): void {
   before.once("error", (error) => after.destroy(error));
   after.once("close", () => before.destroy());

@@ -60,7 +60,7 @@ export function sendable(stream: Readable): Readable {
   return gate;
 }
 
-/** Node's writable streams have a `pipe` too. Streams of the old kind have no `read`, but `readable` is true. */
+/** Node's writable streams also have a method `pipe`. Streams of the old kind have no `read`, but `readable` is true. */
 function isOnlyWritable(stream: object): boolean {
   const { write, read, readable } = stream as { write?: unknown; read?: unknown; readable?: unknown };
   return typeof write === "function" && typeof read !== "function" && readable !== true;

@@ -32,7 +32,7 @@ interface ConnectedSocket extends Socket {
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly open = new Set<Connection>();
-  /** Called when the drain begins: the ends of answers that go on until then. */
+  /** Called when the drain begins: they end the answers that would go on without an end. */
   readonly whenDrained = new Set<() => void>();
   /** The drain has begun. From then on, the last answer that a connection owes carries `Connection: close`. */
   closing = false;
@@ -77,7 +77,7 @@ export class Connections {
     for (const socket of halfClosed) socket.destroy = () => socket;
     sweep();
     for (const message of unsent) message.finished = true;
-    // Without its own `destroy` the socket has that of its class again.
+    // Without this property the socket has the `destroy` of its class again.
     for (const socket of halfClosed) Reflect.deleteProperty(socket, "destroy");
   }
 

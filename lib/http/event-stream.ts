@@ -26,7 +26,7 @@ export interface ServerSentEvent {
 /** A text is the data of an event. */
 export type EventIterable = AsyncIterable<string | ServerSentEvent>;
 
-/** The events, or a function that makes them for a client that has seen those up to `lastEventId`. */
+/** The events; or a function that makes them for a client that has seen the events up to `lastEventId`. */
 export type EventSource = EventIterable | ((lastEventId: string | undefined) => EventIterable);
 
 const HEARTBEAT_MS = 15_000;
@@ -47,7 +47,7 @@ export class EventBody {
     return new EventStream(events, ctx);
   }
 
-  /** Closes what is not read. @internal */
+  /** Closes a source that is not read. @internal */
   discard(): void {
     if (isAsyncIterable(this.source)) discardIterable(this.source);
   }

@@ -46,7 +46,7 @@ export abstract class Exchange extends Answer {
   startedAt: number | undefined = undefined;
   /** Where the request's spans are, once a stage has opened one. @internal */
   flow: Flow | undefined = undefined;
-  /** The stage or middleware that limits the time now: the innermost that the request has reached, or a value that stops all of them. @internal */
+  /** The innermost stage or middleware with a time limit that the request has reached; or a value that stops all of them. @internal */
   timeKeeper: unknown = undefined;
   /** The step of the innermost layer of the application that the request has reached. @internal */
   layerStep: unknown = undefined;
@@ -93,7 +93,7 @@ export abstract class Exchange extends Answer {
   completeHead(head: ResponseHead): void {
     const { completers } = this;
     if (completers === undefined) return;
-    // The innermost stage adds first, as on the way out.
+    // The innermost stage adds its headers first, in the order in which the answer passes the stages.
     for (let at = completers.length - 1; at >= 0; at--) completers[at]?.complete(this, head);
   }
 
@@ -116,7 +116,7 @@ export abstract class Exchange extends Answer {
     if (this.abortReason !== undefined) throw this.abortReason;
   }
 
-  /** Tells `listener` of the abort without a signal. @internal */
+  /** Tells `listener` of the abort, without making a signal. @internal */
   onAbort(listener: AbortListener): void {
     this.signalFlow ??= currentFlow()?.request;
     if (this.abortListeners === undefined) this.abortListeners = [listener];

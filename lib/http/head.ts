@@ -60,7 +60,7 @@ export function isWatched(raw: ServerResponse): boolean {
 
 /** The response class of the framework's servers. Its getters also see the headers of a head that is written as text. */
 export class OwnResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Node's. */
+  /** The getter of Node's class. */
   declare readonly _header?: unknown;
   /** The headers of the application in the text. */
   given: GivenHeaders | undefined = undefined;
@@ -89,13 +89,13 @@ export class OwnResponse<Request extends IncomingMessage = IncomingMessage> exte
   /** The fields of the head, with those that Node has added. No name is there twice. */
   private written(): OutgoingHttpHeaders {
     const text = String(this._header);
-    // As Node's own, so that `constructor` is no header.
+    // Without a prototype, as in Node, so that `constructor` is not a header.
     const headers = Object.create(null) as OutgoingHttpHeaders;
     for (const line of text.slice(0, text.indexOf("\r\n\r\n")).split("\r\n").slice(1)) {
       const colon = line.indexOf(":");
       headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 2);
     }
-    // Numbers are numbers, as where they are set on the response.
+    // Numbers stay numbers, as in headers that are set on the response.
     const length = headers["content-length"];
     if (length !== undefined) headers["content-length"] = Number(length);
     for (const key in this.given) headers[key] = this.given[key]?.[1];

@@ -10,7 +10,7 @@ import { BYTES, TEXT } from "./media-type.js";
 
 const log = tracing.target("framework::http::send");
 
-/** One JSON text a line. No type for it is registered; the `x-` name is the one that clients know (RFC 6838 section 3.4). */
+/** One JSON text a line. No media type for it is registered. Clients know the `x-` name (RFC 6838 section 3.4). */
 const JSON_LINES = "application/x-ndjson";
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -28,7 +28,7 @@ export class IterableStream extends Readable {
   naturalType: string | undefined = undefined;
   private readonly values: AsyncIterator<unknown>;
   private isReading = false;
-  /** The iterator gives no more values, or is not asked for them. */
+  /** The iterator gives no more values, or is not asked for more. */
   isOver = false;
 
   /** @param decidesType whether the first value decides the media type of the answer */
@@ -64,7 +64,7 @@ export class IterableStream extends Readable {
     const item = ArrayBuffer.isView(value) || value instanceof ArrayBuffer ? bytesOf(value) : value;
     const isWhole = typeof item === "string" || item instanceof Uint8Array;
     this.naturalType ??= isWhole ? (typeof item === "string" ? TEXT : BYTES) : JSON_LINES;
-    // A text between JSON lines would be part of no line.
+    // A text between JSON lines would not belong to any line.
     if (isWhole === (this.naturalType === JSON_LINES))
       throw new TypeError(
         "an async iterable that was answered with mixes text or bytes with other values; give one kind",

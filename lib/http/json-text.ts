@@ -1,5 +1,5 @@
 /**
- * The JSON text of an answer. `JSON.stringify` makes `{}` of a map, a set, an error or a promise without a word: they are refused here.
+ * The JSON text of an answer. `JSON.stringify` silently makes `{}` of a map, a set, an error or a promise. They are refused here.
  */
 
 /** The names that the language gives to values whose content `JSON.stringify` does not see. */

@@ -14,7 +14,7 @@ import { asFrameworkError } from "./thrown-error.js";
 
 const log = tracing.target("framework::http::error");
 
-/** What has become of an error of one request: the log has it, or the listeners have. */
+/** Who knows of an error of one request: the log, or the listeners. */
 type Known = "logged" | "told";
 
 export class KoaApplication extends packages.Koa {
@@ -68,7 +68,7 @@ export class KoaApplication extends packages.Koa {
 
   private logEvent(error: unknown, ctx: Exchange | undefined): void {
     const refusal = ctx === undefined ? undefined : asFrameworkError(ctx, error);
-    // As in Koa, the faults of a client are no errors of the application.
+    // As in Koa, the faults of a client do not count as errors of the application.
     if (refusal !== undefined && refusal.status < 500) {
       log.debug("request refused", { code: refusal.code, status: refusal.status });
       return;

@@ -164,7 +164,7 @@ export class KoaResponseFace {
     this.raw = ctx.raw;
   }
 
-  /** As `ctx.res`: stages still add their headers to a head that is written by hand. The accessors below need no shared response. */
+  /** Like `ctx.res`: stages still add their headers to a head that is written by hand. The accessors below need no shared response. */
   get res(): ServerResponse {
     return this.ctx.res;
   }

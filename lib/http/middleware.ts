@@ -53,7 +53,7 @@ export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Somebody's thenable as a promise one can rely on: its own `then` may forget failures, and return anything. */
+/** Makes a promise of a thenable of unknown origin: its own `then` may forget failures, and may return anything. */
 export function asPromise(value: Promise<unknown>): Promise<unknown> {
   return value instanceof Promise ? value : Promise.resolve(value);
 }

@@ -17,7 +17,7 @@ import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, type Problem } from "../errors/problem.js";
 import { checkFinalStatus } from "./head.js";
 
-/** What can be sent; an object has become JSON text before it gets here. */
+/** A body that can be sent. An object has become JSON text before it gets here. */
 export type Payload = string | Uint8Array | Readable | AsyncIterable<unknown>;
 
 export class Reply {

@@ -1,6 +1,6 @@
 /**
- * Takes a request target apart (RFC 9112 section 3.2), in each of its forms: the path, and the query, which is never logged. A fragment
- * is no part of a target, so it is dropped; so is the authority of the absolute form. It also checks the targets that an application
+ * Takes a request target apart (RFC 9112 section 3.2), in each of its forms: the path, and the query, which is never logged. A fragment is
+ * not part of a target, so it is dropped. The authority of the absolute form is dropped too. It also checks the targets that an application
  * computes. Not for other URLs of an application: those are `URL`s.
  */
 import { hasControlCharacter } from "./field-value.js";

@@ -12,11 +12,11 @@ export interface HeadCompleter {
 export interface ResponseHead {
   has(name: string): boolean;
   get(name: string): string | undefined;
-  /** Adds, or puts in place of what was there. The value must be one that a header may hold; it is not checked. */
+  /** Adds the header, or replaces it. The value must be one that a header may hold; it is not checked. */
   set(name: string, value: string): void;
   /** Adds all pairs `[name, value, name, value, …]` that are not there yet. */
   floor(pairs: readonly string[]): void;
-  /** Removes all headers whose name begins so. @param prefix in lower case */
+  /** Removes all headers whose name begins with `prefix`. @param prefix in lower case */
   removeStarting(prefix: string): void;
 }
 
@@ -24,8 +24,8 @@ export interface ResponseHead {
 export type GivenHeaders = Record<string, readonly [name: string, value: string | number]>;
 
 /**
- * The head of an answer as text: the headers of the application, which Node has checked, and those that stages add. Of a stage, names are
- * constants with one spelling; values are constants, numbers, or checked by parsers. So the text needs no check.
+ * The head of an answer as text: the headers of the application, which Node has checked, and those that stages add. The names that stages
+ * use are constants with one spelling. Their values are constants, numbers, or checked by parsers. So the text needs no check.
  */
 export class TextHead implements ResponseHead {
   readonly pairs: string[] = [];

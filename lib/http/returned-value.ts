@@ -59,7 +59,7 @@ export function answerWith(ctx: Context, value: unknown): void {
   } else if (typeof value === "object") {
     answerWithObject(ctx, value);
   } else if (typeof value !== "boolean" || (!ctx.headIsSent && ctx.payload === undefined)) {
-    // The boolean that `res.write` returns is no answer, nor is one that says that `ctx.body` was set, as of koa2-swagger-ui.
+    // Neither boolean is an answer: the one that `res.write` returns, and the one by which koa2-swagger-ui says that it has set `ctx.body`.
     answerJson(ctx, value);
   }
 }
@@ -117,7 +117,7 @@ function answerFetchResponse(ctx: Context, response: Response): void {
     ctx.answerBody(response.body ?? "");
     return;
   }
-  // That of `Response.error()` is 0.
+  // The status of `Response.error()` is 0.
   checkFinalStatus(response.status);
   ctx.answerStatus(response.status);
   const coding = response.headers.get("content-encoding");
@@ -138,7 +138,7 @@ function namesIn(connection: string | null): ReadonlySet<string> | undefined {
   return new Set(connection.split(",").map((name) => trimWhitespace(name).toLowerCase()));
 }
 
-/** Turns what `ctx.body` may hold into what can be sent: text, bytes or a Node stream of them. @internal */
+/** Turns a value of `ctx.body` into one that can be sent: text, bytes, or a Node stream of them. @internal */
 export function settleBody(ctx: Context): void {
   const { payload } = ctx;
   if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array) return;

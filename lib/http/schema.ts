@@ -42,7 +42,7 @@ function fieldErrors(issues: readonly SchemaIssue[]): Record<string, FieldError[
   return errors;
 }
 
-/** The code that the library of the schema adds, as zod does; else `invalid`. */
+/** The code that the library of the schema adds, for example zod; else `invalid`. */
 function codeOf(issue: SchemaIssue): string {
   const { code } = issue as { readonly code?: unknown };
   return typeof code === "string" && code !== "" ? code : "invalid";

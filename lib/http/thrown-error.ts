@@ -36,7 +36,7 @@ function errorWithStatus(thrown: unknown): FrameworkError | undefined {
 /**
  * Whether a failure follows from a client that left while its body was read, or while the application wrote the answer. A malformed body
  * counts too, since Node then ends the connection. Each way of reading reports this by an error of its own. Errors of the language stay
- * faults of the program, but for the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
+ * faults of the program. The exception is the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
  */
 function isCutOff({ isClientGone, headIsSent, connection, incoming }: Exchange, thrown: unknown): boolean {
   if (!isClientGone && !connection.socket.destroyed) return false;

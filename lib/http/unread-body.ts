@@ -19,7 +19,7 @@ export function spareConnection(incoming: IncomingMessage): void {
   incoming._destroy = destroyStreamOnly;
 }
 
-/** `this` may be a request of Node's HTTP/2, which is no `IncomingMessage`. */
+/** `this` may be a request of Node's HTTP/2, which is not an `IncomingMessage`. */
 function destroyStreamOnly(this: IncomingMessage, error: Error | null, done: Done): void {
   const { socket } = this as { readonly socket: Socket | null };
   // After the client has left, Node's own method reports that to all listeners.
@@ -67,7 +67,7 @@ export function restIsSmall(incoming: IncomingMessage): boolean {
   return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= SMALL_REST;
 }
 
-/** To be called after the answer is sent: discards the rest of the body for the next request, or closes the connection in time. */
+/** Called after the answer is sent. Discards the rest of the body for the next request, or closes the connection in time. */
 export function keepAfter({ incoming, connection: { socket }, clock, mayChange }: Exchange): void {
   const isStopped = incoming.destroyed || incoming.readableFlowing === false;
   // A reader may read to the end. Node itself discards a body that was never read.
@@ -80,7 +80,7 @@ function isListenedTo(incoming: IncomingMessage): boolean {
   return incoming.listenerCount("data") > 0 || incoming.listenerCount("readable") > 0;
 }
 
-/** To be called before the answer ends; it must carry `Connection: close`. Closes the connection after the rest of the body. */
+/** Called before the end of an answer with `Connection: close`. Closes the connection after the rest of the body. */
 export function lingerAfter({ incoming, clock, connection: { socket } }: Exchange): void {
   if (socket.destroyed) return;
   const destroySoon = socket.destroySoon.bind(socket);

@@ -22,12 +22,12 @@ const SCRIPTABLE = "image/svg+xml";
 
 /**
  * A file that a client has sent. It lies in a temporary place, and ends with the response: `storeIn` or `moveTo` keeps it. Its type is
- * sniffed from the first bytes, so it says how the content begins, and nothing of the rest.
+ * sniffed from the first bytes, so it says how the content begins, and nothing about the remaining bytes.
  */
 export abstract class UploadedFile {
   /** The name that the client gave, without folders and control characters: data to show, never a path or a key. `""` for none. */
   abstract readonly name: string;
-  /** Bytes. A file input that was left empty is no file; a file of 0 bytes has a name. */
+  /** Bytes. A file input that was left empty does not count as a file; a file of 0 bytes has a name. */
   abstract readonly size: number;
   /** The media type of the content, for example `image/png`; `application/octet-stream` for an unknown one. Never that of the client. */
   abstract readonly type: string;
@@ -91,7 +91,7 @@ export interface UploadLimits {
   readonly idleMs?: number;
 }
 
-/** Where an application provides no `Uploads`. */
+/** The error where an application provides no `Uploads`. */
 export const NO_UPLOADS = {
   readUploads: (): Promise<unknown> =>
     Promise.reject(
