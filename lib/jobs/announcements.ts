@@ -1,7 +1,7 @@
 /**
- * Tells other processes through PostgreSQL that jobs were committed, so that they look before their next poll. `NOTIFY` makes all
- * transactions that carry one commit one after the other, so it never stands in a transaction of the application: a process sends at most
- * one each 100 ms, on its own, after the commit. One that is lost costs the time until the next poll.
+ * Tells other processes through PostgreSQL that jobs were committed, so that they look before their next poll. Transactions with a `NOTIFY`
+ * commit one after the other, so it is never part of a transaction of the application: a process sends at most one each 100 ms, on its own,
+ * after the commit. If one is lost, the jobs wait until the next poll.
  */
 import { AsyncResource } from "node:async_hooks";
 import type { Clock, Timer } from "../runtime/clock.js";
@@ -10,7 +10,7 @@ import { quietly } from "./quiet.js";
 
 const CHANNEL = "framework_jobs";
 const PAUSE_MS = 100;
-/** All processes hear at the same moment, and should not all look then. */
+/** All processes are notified at the same moment, and should not all look then. */
 const SPREAD_MS = 20;
 
 export class Announcements {
@@ -30,7 +30,7 @@ export class Announcements {
     else this.timer = this.clock.setTimeout(() => this.send(), pause, { background: true });
   });
 
-  /** Calls `heard` soon after each announcement. Returns how to end that. */
+  /** Calls `heard` soon after each announcement. Returns a function that ends it. */
   listen(heard: () => void): () => void {
     let spread: Timer | undefined;
     const soon = (): void => {

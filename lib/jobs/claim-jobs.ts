@@ -28,7 +28,7 @@ export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promi
     ...claimedJob(row),
     priority: Number(row["priority"]),
     delayMs: 0,
-    // The hash of the key, which is as good in its place.
+    // The table holds only the hash of the key, which is a key as well.
     key: textOf(row["job_key"]),
     unique: typeof row["hold_key"] === "string" ? "until-done" : "waiting",
   }));
@@ -36,7 +36,7 @@ export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promi
 
 async function claimedRows(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
   const rows = sql.dialect === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
-  // RETURNING has no order.
+  // RETURNING gives the rows in no order.
   return rows.toSorted(byTurn);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Tells the store of completed jobs: at once while nothing else is being told, else together with all that ended meanwhile. A store that
+ * Reports completed jobs to the store: at once if no report is under way, else together with all jobs that end until then. A store that
  * fails is asked again until the claims have ended.
  */
 import { type Clock, within } from "../runtime/clock.js";
@@ -10,10 +10,10 @@ const MOST_AT_ONCE = 500;
 const PAUSE_MS = 1000;
 
 export interface CompletionReports {
-  /** The store refused the claims: another process has them. */
+  /** Called when the store refused the claims, because another process has them. */
   readonly lost: (claims: readonly JobClaim[]) => void;
   readonly failed: (error: unknown) => void;
-  /** Some claims were told. */
+  /** Called when some claims were reported. */
   readonly told: () => void;
 }
 
@@ -39,7 +39,7 @@ export class Completions {
     this.telling ??= this.tellAll();
   }
 
-  /** Resolves when all are told, or after `limitMs`. */
+  /** Resolves when all are reported, or after `limitMs`. */
   async flush(limitMs: number): Promise<void> {
     if (this.telling !== undefined) await within(this.clock, limitMs, this.telling);
     // A store that still fails then gets no further call; the jobs run again elsewhere.
@@ -47,7 +47,8 @@ export class Completions {
   }
 
   private async tellAll(): Promise<void> {
-    // What ends in the same turn of the event loop is told together, and after the next claim is sent, which a free place waits for.
+    // Jobs that end in the same turn of the event loop are reported together. The report goes out after the next claim, because a free
+    // place waits for that claim.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     while (this.waiting.length > 0 && !this.hasEnded) await this.tellSome(this.waiting.splice(0, MOST_AT_ONCE));
     this.telling = undefined;

@@ -1,7 +1,7 @@
 /**
- * The times of a cron text in a time zone. A local time that a change to daylight saving skips becomes the first minute after the change;
- * a local time that comes twice counts once, the first time. Where the hour is `*`, the text means an interval, so each hour that passes
- * counts: none is skipped and none is left out.
+ * The times of a cron text in a time zone. A local time that a change to daylight saving skips becomes the first minute after the change; a
+ * local time that comes twice counts once, the first time. Where the hour is `*`, the text means an interval, so each hour that passes
+ * counts, also around a change of the clock.
  *
  * `croner` reads the text and steps through the fields. The rule for changes of the clock is applied here, so it does not depend on the
  * version of the package.
@@ -20,7 +20,7 @@ const MAX_CHARACTERS = 200;
 const LOOK_BACK_MS = [60_000, 3_600_000, 86_400_000, 2_678_400_000, 31_622_400_000, 252_460_800_000];
 
 export class CronTimes {
-  /** Steps through local times as if they were UTC, or, for an interval, through UTC as it is in the zone. */
+  /** Steps through local times as if they were UTC. For an interval it steps through the real hours of the zone. */
   private readonly pattern: CronPattern;
   private readonly zone: ZoneTimes | undefined;
 

@@ -37,8 +37,8 @@ const KEPT = "id, name, queue, priority, payload, max_attempts, attempt, token, 
 
 export interface DatabaseJobsOptions {
   /**
-   * PostgreSQL: workers of other processes hear of committed jobs at once, by `NOTIFY`, on one further connection for each worker process.
-   * They poll as well. `false` unless set.
+   * Only on PostgreSQL: `NOTIFY` tells the workers of other processes of committed jobs at once. It takes one further connection for each
+   * worker process. The workers poll as well. `false` unless set.
    */
   readonly notify?: boolean;
 }
@@ -87,7 +87,7 @@ export class DatabaseJobs implements JobStore {
     return this.repeated(() => claimJobs(this.sql, request));
   }
 
-  /** As `claim`, for a relay to another queue. @internal */
+  /** Like `claim`, for a relay to another queue. @internal */
   claimForTransit(request: ClaimRequest): Promise<readonly JobInTransit[]> {
     return this.repeated(() => claimForTransit(this.sql, request));
   }
@@ -229,7 +229,7 @@ export class DatabaseJobs implements JobStore {
     );
   }
 
-  /** MySQL returns no rows of a delete. */
+  /** On MySQL a delete returns no rows. */
   private async deleteLocked(claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
     const { sql, parameters } = pairs(this.sql, claims);
     const locked = `SELECT id FROM framework_jobs WHERE worker IS NOT NULL AND ${sql} FOR UPDATE`;
@@ -243,7 +243,7 @@ export class DatabaseJobs implements JobStore {
     );
   }
 
-  /** A job whose key waits again already has been replaced, so it is dropped. */
+  /** If another job with the same key waits already, it replaces this job, which is dropped. */
   private async putBack(
     claim: JobClaim,
     { delayMs, attempts }: { delayMs: number; attempts: number },
@@ -280,7 +280,7 @@ export class DatabaseJobs implements JobStore {
     });
   }
 
-  /** Repeats what another transaction was in the way of. In a transaction of the caller only the caller can. */
+  /** Repeats the work after a conflict with another transaction. In a transaction of the caller only the caller can do this. */
   private async repeated<T>(work: () => Promise<T>): Promise<T> {
     for (let left = currentCommitScope() === undefined ? RETRIES : 0; ; left--) {
       try {

@@ -18,7 +18,10 @@ import type { AnyHandler } from "../routing/handler.js";
 import { type AnyJob, Job } from "./job.js";
 import type { JobContext } from "./job-context.js";
 
-/** The descriptor of a method that takes the payload of the job; else a type that no descriptor has, whose property gives the reason. */
+/**
+ * The descriptor of a method that takes the payload of the job. For other methods it is a type that no descriptor has; the name of its
+ * property is the reason.
+ */
 export type FitsJob<H extends AnyHandler, Output> =
   TakesJob<Parameters<H>, Output> extends true
     ? TypedPropertyDescriptor<H>
@@ -71,7 +74,7 @@ export function jobMethodsOf(instance: object): readonly JobMethod[] {
   return [...byKey.values()].flat();
 }
 
-/** The base first. */
+/** The methods of the base class come first. */
 function prototypesOf(instance: object): readonly object[] {
   const chain: object[] = [];
   for (let each: unknown = instance; typeof each === "object" && each !== null; each = Object.getPrototypeOf(each)) {

@@ -1,7 +1,7 @@
 /**
- * Adds jobs to the tables. A job without a key is one row of one statement for many. A job with a key meets the unique indexes: `wait_key`
- * is set while a job waits, and `hold_key` as long as a job that is unique until it is done exists. The keys are hashes of name and key,
- * so that no collation of an engine makes two keys one.
+ * Adds jobs to the tables. Many jobs without a key are the rows of one statement. A job with a key is bound by unique indexes: `wait_key`
+ * is set while a job waits; `hold_key` is set for a job that is unique until it is done, until it is done. The keys are hashes of name and
+ * key, so that no collation of an engine makes two keys one.
  */
 import { createHash } from "node:crypto";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -109,7 +109,7 @@ async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dis
     const { rows } = await sql.run("SELECT id FROM framework_jobs WHERE job_key = ?", [hash]);
     const [row] = rows;
     if (row !== undefined) return dispatchedAs(job, String(row["id"]), "kept");
-    // It was completed between the two statements.
+    // The other job was completed between the two statements.
   }
   throw new FrameworkError(`jobs of ${job.name} with one key come and go too fast to add one`, { code: "E_JOB_KEY" });
 }

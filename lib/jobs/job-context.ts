@@ -1,6 +1,6 @@
 /**
- * The second argument of a job's handler: which job it is, how often it was tried, and the signal that ends it. `RequestId.of(ctx)` and
- * `TraceContext.of(ctx)` give the ids of the request that dispatched the job, as they do in a request.
+ * The second argument of a job's handler: the id of the job, the number of its attempts, and the signal that ends it. `RequestId.of(ctx)`
+ * and `TraceContext.of(ctx)` give the ids of the request that dispatched the job, as they do in a request.
  *
  * A job runs at least once: after the death of a process, or of its connection, it runs again. A handler whose second run would do harm
  * compares `token`, which is larger at each run of the same job.

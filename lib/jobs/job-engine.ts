@@ -1,6 +1,6 @@
 /**
- * A store that brings a loop of its own: an existing queue, whose workers wait and lock in its own way. `Jobs` begins that loop instead of
- * its own; handlers, retries, reasons and events stay the same.
+ * A store with a loop of its own: an existing queue whose workers have their own way of waiting and locking. `Jobs` begins that loop
+ * instead of its own. Handlers, retries, reasons and events stay the same.
  */
 import type { JobTools } from "./handled-job.js";
 import type { JobReports } from "./job-reports.js";
@@ -10,13 +10,13 @@ import type { WorkerSettings } from "./store-worker.js";
 /** A loop that runs jobs. */
 export interface JobWorker {
   begin(): Promise<void>;
-  /** Jobs that run may take `deadlineMs`; the others go back. */
+  /** Jobs that run may take `deadlineMs`. The other claimed jobs are returned to the store. */
   end(deadlineMs: number): Promise<void>;
-  /** A job may be due. */
+  /** Called when a job may be due. */
   wake(): void;
 }
 
-/** Of the steps of a `JobStore`, those of a claim belong to the loop. */
+/** A `JobStore` without the steps of a claim: those belong to the loop. */
 export interface JobEngine extends Omit<
   JobStore,
   "claim" | "complete" | "fail" | "giveBack" | "renew" | "beat" | "leave" | "reap" | "onWake"

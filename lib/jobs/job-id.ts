@@ -1,4 +1,7 @@
-/** The ids of jobs: UUIDs of version 7 (RFC 9562 section 5.7). Those of one process grow, so that jobs of one moment keep their order. */
+/**
+ * The ids of jobs: UUIDs of version 7 (RFC 9562 section 5.7). The ids of one process increase, so that jobs of the same millisecond keep
+ * their order.
+ */
 import { RandomBatch } from "../runtime/random-batch.js";
 
 const LARGEST_COUNT = 0xfff;

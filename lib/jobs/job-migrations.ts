@@ -70,12 +70,12 @@ export function jobTables(dialect: JobDialect): readonly string[] {
   ];
 }
 
-/** PostgreSQL writes an entry for each null too, and again at each claim, where an index has no condition. */
+/** Without a condition, PostgreSQL would write an index entry for each null too, and again at each claim. */
 const KEY_INDEXES = ["wait_key", "hold_key"].map(
   (key) => `CREATE UNIQUE INDEX framework_jobs_${key} ON framework_jobs (${key}) WHERE ${key} IS NOT NULL`,
 );
 
-/** The order of the claims, over the waiting jobs alone. */
+/** Has the order of the claims, and only the waiting jobs. */
 function turnIndex(dialect: JobDialect): string {
   const columns = dialect === "mysql" ? "worker, priority, due, id" : "priority, due, id";
   return `CREATE INDEX framework_jobs_turn ON framework_jobs (${columns})${partial(dialect, "worker IS NULL")}`;

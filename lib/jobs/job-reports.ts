@@ -26,7 +26,7 @@ export class JobReports {
       this.count(job.name, "retried");
       log.warn("job failed", { ...fieldsOf(job), retry_ms: outcome.retryInMs, error: outcome.error });
     } else if (outcome.kind === "dead") {
-      // A name that no handler has may come from outside of the program, so it is no label.
+      // A name without a handler may come from outside of the program, so it is not used as a label.
       this.count(isUnknown(outcome.error) ? "(unknown)" : job.name, "dead");
       log.error("job is dead", { ...fieldsOf(job), error: outcome.error });
     }
@@ -37,7 +37,7 @@ export class JobReports {
     log.info("jobs returned", { jobs: jobs.length });
   }
 
-  /** The claims belong to another process by now. */
+  /** Called when the claims belong to another process now. */
   lost(claims: readonly (JobClaim & Partial<ClaimedJob>)[]): void {
     for (const { id, name, attempt, queue } of claims) {
       this.count(name ?? "(unknown)", "lost");

@@ -64,15 +64,15 @@ export class JobSql {
   }
 
   /**
-   * A comment after a statement that claims or completes, for PostgreSQL. The server keeps the plan of a text that comes again, and a plan
-   * of the time when the table was empty reads the whole table for each job. So a text is for one class of sizes, and the one after a claim
-   * that found nothing comes once.
+   * A comment after a statement that claims or completes, for PostgreSQL. The server keeps the plan of a text that is sent again, and a
+   * plan that was made for an empty table reads the whole table for each job. So each size class of the table has a text of its own, and
+   * the text after a claim that found nothing is sent only once.
    */
   get planMark(): string {
     return this.dialect === "postgres" ? ` /* ${this.sizeClass ?? `once ${(this.marks += 1)}`} */` : "";
   }
 
-  /** @param bytes of the table, as the server writes it; absent if no row said it */
+  /** @param bytes the size of the table as the server writes it; absent if the result had no row */
   noteSize(bytes: unknown): void {
     this.sizeClass = bytes === undefined ? undefined : Math.ceil(Math.log2(Number(bytes) + 1) / 2);
   }

@@ -10,7 +10,7 @@
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
 
-/** Among the waiting jobs of its name, or also while one runs. */
+/** Whether the key is unique among the waiting jobs of its name, or also among the running ones. */
 export type KeyRule = "waiting" | "until-done";
 
 export interface NewJob {
@@ -36,7 +36,7 @@ export interface NewJob {
  */
 export interface Dispatched {
   readonly outcome: "created" | "replaced" | "kept";
-  /** Of the job that will run. */
+  /** The id of the job that will run. */
   readonly id: string;
 }
 
@@ -92,7 +92,7 @@ export interface ReapedJob {
 }
 
 export interface JobCounts {
-  /** Delayed ones and retries included. */
+  /** The number of waiting jobs, delayed jobs and retries included. */
   readonly waiting: number;
   readonly running: number;
   readonly dead: number;
@@ -117,25 +117,28 @@ export interface JobStore {
   /** Removes the jobs. Returns the claims that it refused. */
   complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]>;
 
-  /** Back to the waiting ones, or to the dead letters. A job whose key waits again already is dropped. False: refused. */
+  /**
+   * Returns the job to the waiting jobs, or moves it to the dead letters. Drops it if another job with the same key waits already. False if
+   * the claim was refused.
+   */
   fail(claim: JobClaim, failure: JobFailure): Promise<boolean>;
 
-  /** Back to the waiting ones, due at once, and the attempt does not count. */
+  /** Returns the jobs to the waiting jobs, due at once. The attempt does not count. */
   giveBack(claims: readonly JobClaim[]): Promise<void>;
 
   /** The leases end `leaseMs` from now. Returns the claims that it refused. */
   renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]>;
 
-  /** The worker lives. False: it was taken for dead since its last call, so its claims are refused. */
+  /** Says that the worker is alive. False if it was taken for dead since its last call, so that its claims are refused. */
   beat(worker: string): Promise<boolean>;
 
-  /** The worker has ended, and holds nothing. */
+  /** Says that the worker has ended and holds no claim. */
   leave(worker: string): Promise<void>;
 
-  /** Takes the jobs of workers that were silent for `deadAfterMs`, and those whose lease has ended. The attempt counts. */
+  /** Takes back the jobs of workers that were silent for `deadAfterMs`, and jobs whose lease has ended. The attempt counts. */
   reap(deadAfterMs: number): Promise<readonly ReapedJob[]>;
 
-  /** Records the tick of a schedule and adds its job, in one step. False: this tick or a later one is recorded already. */
+  /** Records the tick of a schedule and adds its job, in one step. False if this tick or a later one is recorded already. */
   tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean>;
 
   /** The due time of the last recorded tick. */
@@ -147,14 +150,14 @@ export interface JobStore {
   /** The latest first. */
   dead(limit: number): Promise<readonly DeadJob[]>;
 
-  /** From the dead letters back to the waiting ones, with all its attempts. False: there is no such dead job. */
+  /** Moves a dead job back to the waiting jobs, with all its attempts. False if there is no such dead job. */
   revive(id: string): Promise<boolean>;
 
   counts(): Promise<JobCounts>;
 
-  /** Calls `listener` when a job may be due, sooner than the next look would find it. Returns how to end that. */
+  /** Calls `listener` when a job may be due before the next poll. Returns a function that ends this. */
   onWake?(listener: () => void): () => void;
 
-  /** Jobs were added, and their transaction has committed. Returns at once: the workers of other processes may hear of it. */
+  /** Called when jobs were added and their transaction has committed. A store may tell the workers of other processes. Returns at once. */
   announce?(): void;
 }

@@ -22,7 +22,7 @@ export interface JobOptions {
   readonly priority?: number;
   /** How often a job is tried before it goes to the dead letters, from 1 to 1000; 20 unless set, which is about nine hours. */
   readonly attempts?: number;
-  /** After so many milliseconds the signal of the handler aborts, and the attempt has failed; 60 000 unless set. */
+  /** The milliseconds after which the signal of the handler aborts and the attempt has failed; 60 000 unless set. */
   readonly timeoutMs?: number;
 }
 
@@ -68,7 +68,7 @@ export function job<S extends Schema>(
   schema: S,
   options?: JobOptions,
 ): Job<InferInput<S>, InferOutput<S>>;
-/** A job without a check of its payload, which has the type that the program says. */
+/** A job whose payload is not checked. Its type is the one that the program declares. */
 export function job<T = undefined>(name: string, schema?: undefined, options?: JobOptions): Job<T>;
 export function job(name: string, schema?: Schema, options?: JobOptions): Job {
   return new Job(name, schema, options);

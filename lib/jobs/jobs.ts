@@ -57,7 +57,7 @@ const NAMES: OptionNames<JobsOptions> = {
   name: true,
 };
 
-/** What a dispatch may leave out: the payload of a job that has none. */
+/** The arguments of a dispatch: a job without a payload needs none. */
 export type DispatchArguments<Input> = undefined extends Input
   ? readonly [payload?: Input, options?: DispatchOptions]
   : readonly [payload: Input, options?: DispatchOptions];
@@ -153,8 +153,8 @@ export class Jobs extends Subsystem {
   }
 
   /**
-   * Adds a job. Resolves when the store has it; inside a transaction that the store does not join, before: the job is added after the
-   * commit.
+   * Adds a job. Resolves when the store has it; inside a transaction that the store does not join, it resolves earlier, and the job is
+   * added after the commit.
    *
    * @throws FrameworkError `E_JOB_PAYLOAD` if the schema refuses the payload or it has more than 64 KiB of JSON, `E_JOB_OPTION`; what the
    * store throws
@@ -183,7 +183,7 @@ export class Jobs extends Subsystem {
     return this.waiting().dead(wholeNumber("limit", limit, 1, MAX_LISTED));
   }
 
-  /** Runs a dead job again, with all its attempts. False: there is no such dead job. */
+  /** Runs a dead job again, with all its attempts. False if there is no such dead job. */
   async revive(id: string): Promise<boolean> {
     const isRevived = await this.waiting().revive(id);
     if (isRevived) this.wake();

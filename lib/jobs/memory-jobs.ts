@@ -201,7 +201,7 @@ export class MemoryJobs implements JobStore {
     return { outcome: "created", id: job.id };
   }
 
-  /** The job that stands in the way of a new one with the same key. */
+  /** The job that keeps a new job with the same key from being added. */
   private withKey({ name, key, unique }: Pick<NewJob, "name" | "key" | "unique">): StoredJob | undefined {
     if (key === undefined) return undefined;
     for (const job of this.jobs.values()) {
@@ -228,7 +228,7 @@ export class MemoryJobs implements JobStore {
     Object.assign(job, { state: "dead", reason, diedAt: this.clock.now(), worker: undefined });
   }
 
-  /** A job with the same key that waits has the newer payload, so the older job is dropped. */
+  /** A waiting job with the same key has the newer payload, so the older job is dropped. */
   private putBack(job: StoredJob, due: number): void {
     if (this.withKey({ ...job, unique: "waiting" }) !== undefined) this.jobs.delete(job.id);
     else this.await(job, due);

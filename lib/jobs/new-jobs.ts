@@ -1,4 +1,4 @@
-/** Makes the record of a dispatch: checks the payload and the options, and adds the ids of the request in whose name the code runs. */
+/** Makes the record of a dispatch: checks the payload and the options, and adds the ids of the request for which the code runs. */
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
@@ -21,7 +21,7 @@ export interface DispatchOptions {
   readonly priority?: number;
   /**
    * At most one job of this name waits with the key, of 1 to 200 characters. A waiting job takes the newer payload and the earlier of the
-   * two times. A running one does not count, so the change that the new job stands for is not missed.
+   * two times. A running job does not count, because it may have read the data before the change that the new job is about.
    */
   readonly key?: string;
   /** `until-done`: a job that waits or runs with the key stays as it is, and the new one is dropped; `waiting` unless set. */

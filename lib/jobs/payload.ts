@@ -1,6 +1,6 @@
 /**
- * Payloads: what a dispatch makes of a value, and what a handler gets of it. A payload is JSON of at most 64 KiB in UTF-8. The schema of the
- * job checks it twice, because the program that handles it may be newer than the one that dispatched it.
+ * Payloads: the conversion of a value at the dispatch, and back for the handler. A payload is JSON of at most 64 KiB in UTF-8. The schema
+ * of the job checks it twice, because the program that handles it may be newer than the one that dispatched it.
  *
  * Errors name fields and codes, never a value.
  */

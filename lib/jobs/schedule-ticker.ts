@@ -10,7 +10,7 @@ import type { JobStore, NewJob } from "./job-store.js";
 import { quietly } from "./quiet.js";
 import type { Schedule, ScheduledTick } from "./schedule.js";
 
-/** The longest wait between two looks at the time of the store: its clock may be set. */
+/** The longest wait before the time of the store is read again, because its clock may be changed. */
 const LONGEST_WAIT_MS = 30_000;
 
 export interface TickerTools {
@@ -19,7 +19,7 @@ export interface TickerTools {
   readonly operations: Operations;
   readonly reports: JobReports;
   readonly newJob: (schedule: Schedule, tick: ScheduledTick) => Promise<NewJob>;
-  /** A job was added. */
+  /** Called when a job was added. */
   readonly added: () => void;
 }
 

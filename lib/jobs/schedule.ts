@@ -1,8 +1,8 @@
 /**
  * A schedule: a name, the times in the form of cron, and a time zone. `@Every` ties it to a method. Each tick is a job of the schedule's
- * name, so it is retried, has an attempt count and can end in the dead letters. Of several processes one dispatches a tick.
+ * name, so it is retried, has an attempt count and can end in the dead letters. If several processes run, one of them dispatches the tick.
  *
- * A tick that was missed while no process ran is made up for once. Two ticks may overlap: give the work a key where they must not.
+ * After a time without a process, the last missed tick is dispatched. Two ticks may overlap: give the work a key where they must not.
  *
  * Not for an interval below one minute.
  *
@@ -19,7 +19,9 @@ import { Job, type JobOptions } from "./job.js";
 export interface ScheduleOptions extends JobOptions {
   /** A name of the IANA data base; `UTC` unless set. */
   readonly timeZone?: string;
-  /** What becomes of ticks that no process dispatched within a minute: `once` runs the last of them, `skip` none; `once` unless set. */
+  /**
+   * How ticks are handled that no process dispatched within a minute: `once` runs the last of them, `skip` runs none; `once` unless set.
+   */
   readonly missed?: "once" | "skip";
 }
 

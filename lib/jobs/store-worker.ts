@@ -1,6 +1,6 @@
 /**
- * The loop of one process over a `JobStore`: claims jobs as places become free, runs them, reports how they ended, beats so that other
- * processes know it lives, and takes the jobs of processes that died.
+ * The loop of one process over a `JobStore`: claims jobs as places become free, runs them, reports how they ended, reports regularly that
+ * the process is alive, and takes the jobs of processes that died.
  *
  * Internal: `Jobs` begins and ends it.
  */
@@ -21,9 +21,9 @@ const BEAT_MS = 10_000;
 const DEAD_AFTER_MS = 30_000;
 const POLL_MS = 1000;
 const LONGEST_POLL_MS = 30_000;
-/** After the deadline of the drain, a handler has so long to heed its signal. */
+/** The time that a handler has to react to its signal after the deadline of the drain. */
 const GRACE_MS = 1000;
-/** With more completed jobs than this that the store does not know yet, no further job is claimed. */
+/** The limit of completed jobs that the store does not know of yet. Above it no further job is claimed. */
 const MOST_UNTOLD = 1000;
 
 export interface WorkerSettings {
@@ -38,7 +38,7 @@ interface RunningClaim {
   readonly job: ClaimedJob;
   readonly control: AbortController;
   leaseEnds: number;
-  /** Settles when the handler has. */
+  /** Settles when the handler has settled. */
   done: Promise<void>;
 }
 
@@ -80,14 +80,17 @@ export class StoreWorker {
     this.claimMore();
   }
 
-  /** A job may be due. The code that dispatched it calls, whose request and transaction the worker must not inherit. */
+  /**
+   * Called when a job may be due. The caller is the code that dispatched the job. The worker must not inherit the request and transaction
+   * of that code.
+   */
   readonly wake = AsyncResource.bind((): void => {
     this.isDry = false;
     this.wasWoken = this.isClaiming;
     this.claimMore();
   });
 
-  /** Jobs that run may end until the deadline; the others go back, and their attempt does not count. */
+  /** Jobs that run may end until the deadline. The other claimed jobs are returned to the store, and their attempt does not count. */
   async end(deadlineMs: number): Promise<void> {
     this.isEnding = true;
     this.stopListening?.();
@@ -125,7 +128,7 @@ export class StoreWorker {
     const { concurrency, prefetch } = this.settings;
     const places = concurrency + prefetch - this.running.size - this.ready.length;
     if (this.completions.pending > MOST_UNTOLD) return;
-    // With jobs at hand a claim for one place is not worth its round trip.
+    // While claimed jobs are left, a claim for a single place is not worth its round trip.
     if (places <= 0 || (this.ready.length > 0 && places < prefetch / 2)) return;
     this.isClaiming = true;
     void this.claim(places);
@@ -182,7 +185,7 @@ export class StoreWorker {
 
   private async ended(running: RunningClaim, outcome: JobOutcome): Promise<void> {
     const { job } = running;
-    // A lease that was lost has made room for another claim, perhaps of the same job.
+    // After a lost lease another claim may have taken this place, perhaps a claim of the same job.
     const isHeld = this.running.get(job.id) === running;
     if (!isHeld) return;
     if (outcome.kind === "done") this.completions.add(job);
@@ -228,7 +231,7 @@ export class StoreWorker {
   private async renewLeases(): Promise<void> {
     const now = this.tools.clock.monotonic();
     for (const claim of this.claims()) if (claim.leaseEnds <= now) this.lose(claim);
-    // A handler that ignored its timeout has its lease to end, and no longer.
+    // A handler that ignored its timeout may run until the end of its lease.
     const due = this.claims().filter(
       ({ leaseEnds, control }) => leaseEnds - now < (LEASE_MS * 2) / 3 && !control.signal.aborted,
     );
@@ -245,7 +248,7 @@ export class StoreWorker {
     return [...this.running.values(), ...this.ready];
   }
 
-  /** Other processes took this one for dead. What it claimed since under the old name is left to them too. */
+  /** Other processes took this one for dead. They also get the jobs that it has claimed since under the old name. */
   private async beginAnew(): Promise<void> {
     const old = this.id;
     this.id = randomUUID();

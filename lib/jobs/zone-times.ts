@@ -1,6 +1,6 @@
 /**
  * Local times of a time zone as numbers: the milliseconds that a UTC clock would have at the same date and hour. A local time that a change
- * of the clock skips is the moment of the change; one that comes twice is the first of the two.
+ * of the clock skips means the moment of the change. A local time that comes twice means the first of the two.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
@@ -45,7 +45,7 @@ export class ZoneTimes {
   /** The moment of a local time. */
   timeOf(wall: number): number {
     if (!Number.isFinite(wall)) return wall;
-    // A day before and a day after the local time, a change of the clock near it is over.
+    // The offsets one day before and one day after the local time, to see a change of the clock in between.
     const offsets = [wall - DAY_MS, wall + DAY_MS].map((ms) => this.wallOf(ms) - ms);
     const times = offsets.map((offset) => wall - offset).toSorted((one, other) => one - other);
     return times.find((time) => this.wallOf(time) === wall) ?? this.changeBetween(times, wall);
