@@ -1,5 +1,6 @@
 /**
- * What a driver of a cache does: it keeps entries, and it decides which caller computes a missing one. `Cache` builds `remember` on it.
+ * The port of the drivers of a cache: a driver keeps entries, and decides which caller computes a missing one. `Cache` builds `remember` on
+ * it.
  *
  * A claim is the right to compute the value of a key. It has a random token and a lease. The end of the lease, a deleted key, a written
  * key and an invalidated tag all end the claim, and a value that is completed afterwards is not stored: it may be older than that change.

@@ -1,8 +1,8 @@
 /**
- * What a cache reports: each call as an operation (a span, a duration, a DEBUG event), and how its reads end. Nothing of it holds a key or a
- * value. A hit in memory only counts, because a span costs more than the hit.
+ * What a cache reports: each call as an operation (a span, a duration, a DEBUG event), and how its reads end. None of these holds a key or
+ * a value. A hit in memory is only counted, because a span would cost more than the hit.
  *
- * Before `prepare`, and for a cache that belongs to no application, its counts are not shown, and it makes no spans.
+ * Before `prepare`, and for a cache without an application, it shows no counts and makes no spans.
  *
  * @example
  * return this.report.run("set", () => this.write(name, value, ttlMs, options));

@@ -17,9 +17,9 @@ const MAX_SHOWN_LENGTH = 64;
 
 /** How long a value lives. */
 export interface CacheLifetime {
-  /** For so many milliseconds the value is fresh. */
+  /** The milliseconds for which the value is fresh. */
   readonly ttlMs: number;
-  /** For so many milliseconds after that the value is stale: it is returned while a new one is made. 0: never. */
+  /** The milliseconds after that for which the value is stale: it is returned while a new one is made. 0: never. */
   readonly staleMs: number;
   readonly tags: readonly string[];
 }
@@ -62,7 +62,7 @@ export function shownKey(key: string): string {
   return colon > 0 && colon <= MAX_SHOWN_LENGTH ? `${key.slice(0, colon)}:…` : `… (${key.length} characters)`;
 }
 
-/** The store holds something else under `key` than this cache has written. */
+/** The error for a value under `key` that this cache has not written. */
 export function unreadableValue(key: string): FrameworkError {
   return new FrameworkError(
     `the cached text under ${JSON.stringify(shownKey(key))} is not JSON; another program with the same namespace may have written it`,
@@ -100,7 +100,7 @@ export function checkKey(key: string, what = "key"): void {
   });
 }
 
-/** @throws FrameworkError `E_CACHE_KEY` for a tag that is no key, and for more than 64 tags */
+/** @throws FrameworkError `E_CACHE_KEY` for a tag that is not a key, and for more than 64 tags */
 export function checkTags(tags: readonly string[]): void {
   for (const tag of tags) checkKey(tag, "tag");
   if (tags.length <= MAX_CACHE_TAGS) return;

@@ -41,9 +41,9 @@ export interface CacheSetOptions {
 }
 
 export interface RememberOptions extends CacheSetOptions {
-  /** After its time to live a value is returned for so many milliseconds more, while one caller makes a new one; 0 unless set. */
+  /** The milliseconds after its time to live for which a value is still returned, while one caller makes a new one; 0 unless set. */
   readonly staleMs?: number;
-  /** What a store that fails means: `"throw"` unless set; `"compute"` calls `make` in each process and stores nothing. */
+  /** What happens when the store fails. `"throw"` unless set. With `"compute"` each process calls `make` and stores nothing. */
   readonly whenUnavailable?: "throw" | "compute";
   /** Ends the wait of this caller. The computation goes on for the others. */
   readonly signal?: AbortSignal;
@@ -113,8 +113,8 @@ export abstract class Cache extends Subsystem {
   }
 
   /**
-   * Ends every value that was stored with one of these tags, and no value that is stored later. A computation that runs meanwhile is not
-   * stored. In other processes a caller may still share a computation that began before.
+   * Ends every value that was stored with one of these tags, and no value that is stored later. The result of a computation that is running
+   * is not stored. In other processes a caller may still share a computation that began before.
    *
    * @throws CacheUnavailableError; FrameworkError `E_CACHE_KEY`
    */

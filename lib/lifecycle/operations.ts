@@ -1,5 +1,5 @@
 /**
- * What the operations of a subsystem report: a span, a duration by operation and outcome, and a DEBUG event. Nothing of it holds a value:
+ * What the operations of a subsystem report: a span, a duration by operation and outcome, and a DEBUG event. None of these holds a value:
  * no bind, cached value, payload or content of a mail. Every subsystem of the framework works through one.
  *
  * @example
@@ -39,9 +39,9 @@ export interface SubsystemHost {
 }
 
 export interface OperationNames {
-  /** Of the events, for example `framework::db`. */
+  /** The target of the events, for example `framework::db`. */
   readonly target: string;
-  /** For example `framework.db.query`. */
+  /** The name of the spans, for example `framework.db.query`. */
   readonly span: string;
 }
 
@@ -71,8 +71,8 @@ export class Operations {
   }
 
   /**
-   * Runs `work` inside a span and reports its end. `operation` is a constant of the code, for it is a label: never a key or a name that a
-   * client chose. Returns what `work` returns; a promise settles as that of `work` does.
+   * Runs `work` inside a span and reports its end. `operation` is a label, so it must be a constant of the code, and never a key or a name
+   * that a client chose. Returns what `work` returns; a promise settles as that of `work` does.
    *
    * @param remoteParent the span of another process that this work continues; only exporters read it
    */

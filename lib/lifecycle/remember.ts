@@ -1,7 +1,7 @@
 /**
  * The computations of a cache: at most one for each key at a time, also between instances that share a store. All callers of a process
  * share one promise. Between instances the driver's claim decides; the other instances wait for the value, and one of them takes over if
- * the claimant dies. A failure is shared as well, and kept for a moment, so that a failing source is not asked again by each caller.
+ * the claimant dies. A failure is shared as well, and kept for a short time, so that not every caller asks a failing source again.
  */
 import { randomUUID } from "node:crypto";
 import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
@@ -17,7 +17,7 @@ const log = tracing.target("framework::cache");
 
 /** A failure is kept for 75 to 125 ms, so that instances do not ask a failing source at the same moment. */
 const FAILURE_MS = 100;
-/** A caller waits so long for the computation of another instance. */
+/** How long a caller waits for the computation of another instance. */
 const LONGEST_WAIT_MS = 30_000;
 const FIRST_POLL_MS = 10;
 const LONGEST_POLL_MS = 250;
@@ -70,7 +70,7 @@ export class Computations {
     this.running.delete(key);
   }
 
-  /** The same for each computation that was asked for with one of these tags. */
+  /** Does the same for each computation that was asked for with one of these tags. */
   forgetTags(tags: readonly string[]): void {
     for (const [key, running] of this.running) {
       if (running.tags.some((tag) => tags.includes(tag))) this.running.delete(key);
@@ -131,7 +131,7 @@ export class Computations {
     try {
       return await this.entries.complete(claim, await this.report.run("compute", make), lifetime);
     } catch (error) {
-      // The first error counts, and a store that fails now ends the claim by its lease.
+      // The first error is reported. If the store fails now, the claim ends with its lease.
       if (!isUnavailable(error)) await this.tell(claim);
       throw error;
     } finally {

@@ -85,7 +85,7 @@ export class Startup {
 
   private async endAllWork(deadlineMs: number): Promise<void> {
     if (this.working === undefined) return;
-    // Its caller gets its failure.
+    // The caller of `beginWork` gets its failure.
     await this.working.catch(() => {});
     const endings = this.members.map(async ({ name, subsystem }) => {
       try {
@@ -141,7 +141,7 @@ export class Startup {
     return { cancel: () => timer.cancel() };
   }
 
-  /** This start is awaited no longer. If it still succeeds, the subsystem is stopped at once. */
+  /** The stop does not wait for this start any more. If the start still succeeds, the subsystem is stopped at once. */
   private abandon(member: RegisteredSubsystem, running: Promise<unknown>): void {
     log.error("subsystem did not start before the stop", { subsystem: member.name, limit_ms: this.stopTimeoutMs });
     const stopAtOnce = async () => {

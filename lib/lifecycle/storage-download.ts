@@ -2,7 +2,7 @@
  * The answer that sends a stored file: 200, 206 or 304, and as errors 404, 412 and 416 (RFC 9110 sections 13 to 15).
  *
  * A stored file comes from a client, so the answer keeps a browser from running it in the name of the site: the file is saved and not
- * shown, its type is not guessed, and a document that is shown all the same is sandboxed.
+ * shown, its type is not guessed, and a document that is shown nevertheless is sandboxed.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { contentDisposition } from "../http/content-disposition.js";
@@ -47,12 +47,12 @@ export async function downloadReply(
   return reply(await source.get(key, {}), disposition);
 }
 
-/** Others need no description before the file is opened. */
+/** Other requests need no description before the file is opened. */
 function isConditional({ method, headers }: AskingRequest): boolean {
   return method === "HEAD" || CONDITIONS.some((name) => headers[name] !== undefined);
 }
 
-/** `undefined` if the file was replaced meanwhile. */
+/** `undefined` if the file was replaced in the meantime. */
 async function conditionalReply(
   source: DownloadSource,
   key: string,
@@ -80,7 +80,7 @@ export function dispositionOf({ name, inline }: StorageDownloadOptions): string 
 }
 
 function reply({ file, body }: OpenedFile, disposition: string, range?: Required<StorageRange>): Reply {
-  // The answer waits a moment for the first chunk of a stream, which an empty one does not have.
+  // The answer waits a short time for the first chunk of a stream, which an empty stream does not have.
   if (file.size === 0) body.destroy();
   const whole = described(Reply.of(file.size === 0 ? "" : body, file.type), file, disposition);
   if (range === undefined) return withLength(whole, file.size);

@@ -17,7 +17,7 @@ export class StoredFileMissingError extends NotFoundError {
   }
 }
 
-/** 400: the text is no key. */
+/** 400: the text is not a valid key. */
 export class StorageKeyError extends BadRequestError {
   /** @param fault the rule that the key breaks, without the key */
   constructor(fault: string) {

@@ -1,5 +1,6 @@
 /**
- * What a driver of a storage does. `Storage` checks keys and options, follows the request's signal and reports; a driver only moves bytes.
+ * The port of the drivers of a storage. `Storage` checks keys and options, follows the request's signal and reports; a driver only moves
+ * bytes.
  *
  * A driver stores a file whole or not at all: a reader sees the old content or the new one, never a part, and after a failure nothing of
  * the new content stays behind. A driver puts no key and no content into the errors that it throws, because errors are logged.
@@ -119,7 +120,7 @@ export interface StorageFiles {
     visibility: StorageVisibility | undefined,
     signal: AbortSignal | undefined,
   ): Promise<StoredFile | undefined>;
-  /** As `copy`, and the original is gone. */
+  /** Like `copy`, but removes the original. */
   move(
     from: string,
     to: string,

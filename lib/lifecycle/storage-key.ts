@@ -9,7 +9,7 @@ import { BadRequestError } from "../errors/framework-error.js";
 import { StorageKeyError } from "./storage-errors.js";
 
 export const MAX_KEY_BYTES = 1024;
-/** What file systems allow for one name. */
+/** The longest name that file systems allow. */
 const MAX_SEGMENT_BYTES = 255;
 /** Drivers begin the names of their own files with it. */
 export const RESERVED_START = ".~";
@@ -55,7 +55,7 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|"[ !#-\\[\\]-~]*"))*$`);
 const MAX_TYPE = 255;
 
-/** @throws BadRequestError `E_STORAGE_TYPE` for a text that is no media type, or has over 255 characters */
+/** @throws BadRequestError `E_STORAGE_TYPE` for a text that is not a media type, or has over 255 characters */
 export function checkMediaType(type: unknown): asserts type is string {
   if (typeof type === "string" && type.length <= MAX_TYPE && MEDIA_TYPE.test(type)) return;
   throw new BadRequestError("the type of a stored file is a media type such as image/png", { code: "E_STORAGE_TYPE" });

@@ -63,7 +63,7 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
       return { done: true, value: undefined };
     } catch (error) {
       this.leave();
-      // A client that leaves makes its stream fail and the signal abort; the signal's reason says more.
+      // When a client leaves, its stream fails and the signal aborts. The reason of the signal says more.
       throw this.signal?.aborted === true ? this.signal.reason : error;
     }
   }

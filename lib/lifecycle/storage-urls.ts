@@ -1,9 +1,9 @@
 /**
  * URLs of stored files that the application itself serves: those of public files, and signed ones for a limited time. A signature is an
- * HMAC-SHA256 over the method, the origin, the path and all parameters in any order, so a URL of one application, file or method is
- * worth nothing for another. The deadline belongs to the time.
+ * HMAC-SHA256 over the method, the origin, the path and all parameters in any order, so a URL of one application, file or method is not
+ * valid for another. The deadline is one of the parameters.
  *
- * The origin is that of the setting. That of a request does not count, because a client chooses its `Host`.
+ * The origin comes from the setting and not from a request, because a client chooses its `Host`.
  *
  * Not for storages with URLs of their own: S3 signs and serves by itself.
  */

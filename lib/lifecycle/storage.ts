@@ -3,8 +3,8 @@
  * (`@stagecraft/framework/storage/s3`) or, in tests, `MemoryStorage` (`@stagecraft/framework/storage`) for this class, and inject the class.
  * For several storages declare a subclass for each: `abstract class Avatars extends Storage {}`.
  *
- * Files are streams in both directions; nothing is held in memory. All work ends with the request in whose name it runs, and with
- * `signal`. A file is stored whole or not at all.
+ * Files are streams in both directions; nothing is held in memory. All work ends with the request for which it runs, and with `signal`. A
+ * file is stored whole or not at all.
  *
  * Not for small values that may be lost (`Cache`), and not for the files of a front end (`staticFiles`).
  *
@@ -140,7 +140,7 @@ export abstract class Storage extends Subsystem {
   /**
    * The files whose keys begin with `prefix`, in the order of the bytes of their keys, in pages.
    *
-   * @throws StorageKeyError; BadRequestError `E_STORAGE_LIST` for a limit or a cursor that is none; StorageUnavailableError
+   * @throws StorageKeyError; BadRequestError `E_STORAGE_LIST` for an invalid limit or cursor; StorageUnavailableError
    */
   list(prefix = "", options: StorageListOptions = {}): Promise<StorageListing> {
     return this.run("list", options, LIST_NAMES, (signal) => {

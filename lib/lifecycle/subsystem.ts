@@ -21,7 +21,7 @@ export const SUBSYSTEM_KINDS = ["database", "jobs", "cache", "storage", "mail"] 
 
 export type SubsystemKind = (typeof SUBSYSTEM_KINDS)[number];
 
-/** The process that works: one that serves requests too, or one of its own. */
+/** The kind of process that works: one that also serves requests, or one that only works. */
 export type WorkingProcess = "web" | "worker";
 
 export abstract class Subsystem {
@@ -31,12 +31,12 @@ export abstract class Subsystem {
   declare readonly name?: string;
 
   /**
-   * True if `currentWorkScope()` must hold the request in whose name the subsystem works. To carry it along costs time in each request,
-   * so it is off unless set.
+   * True if `currentWorkScope()` must hold the request for which the subsystem works. This costs time in each request, so it is off unless
+   * set.
    */
   declare readonly followsRequests?: boolean;
 
-  /** Called once by `build()`: what does not fit together among all subsystems of the application, this one included. */
+  /** Called once by `build()`. Returns the faults in the combination of all subsystems of the application, this one included. */
   check?(all: readonly Subsystem[]): readonly Diagnostic[];
 
   /** Called once by `build()`, before `start`: with the name, the clock and the metrics of the application. Opens no connection. */

@@ -1,6 +1,6 @@
 /**
- * The request or the job in whose name code runs now. A subsystem reads its signal, so that a query ends with the request that asked
- * for it. The application enters a scope for each request where one of its subsystems has `followsRequests`.
+ * The request or the job for which the code runs now. A subsystem reads its signal, so that a query ends with the request that asked for
+ * it. The application enters a scope for each request where one of its subsystems has `followsRequests`.
  *
  * Internal: a handler has `ctx.signal`.
  */
