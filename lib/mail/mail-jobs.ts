@@ -76,7 +76,7 @@ class MailJobs {
     try {
       return await this.mailer.send(readQueuedMail(queued, this.mails));
     } catch (error) {
-      // Neither becomes right by waiting.
+      // Waiting mends neither of these two errors.
       if (error instanceof MailRefusedError || error instanceof MailContentError)
         throw new FinalJobError(error.message, { cause: error });
       throw error;

@@ -1,6 +1,6 @@
-/** What became of a mail: for each recipient whether the transport accepted it, refused it, or did not say. */
+/** The result of sending a mail: for each recipient, whether the transport accepted the mail, refused it, or did not say. */
 
-/** A recipient for whom the mail was refused. */
+/** A recipient whose mail was refused. */
 export interface RefusedRecipient {
   readonly address: string;
   /** The code of the reply (RFC 5321 section 4.2), for example 550; 0 if the mail was not handed over at all. */

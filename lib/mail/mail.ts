@@ -25,7 +25,7 @@ export abstract class Mail<D = void> {
   readonly data: D;
 
   constructor(...[data]: D extends void ? [] : [data: D]) {
-    // Without a type of data there is no data.
+    // A mail class without a type of data has no data.
     this.data = data as D;
   }
 
@@ -100,7 +100,7 @@ export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
     readonly mail: M,
     addresses: MailAddresses,
     readonly id: string,
-    /** Of a queued mail. */
+    /** Set for a queued mail. */
     readonly queued: QueuedMailState = {},
   ) {
     this.to = readList(addresses.to, "to");
@@ -113,7 +113,7 @@ export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
     if (count > MAX_RECIPIENTS) throw tooManyRecipients(count);
   }
 
-  /** The addresses of To, Cc and Bcc, each once. Of a queued mail, those that have not got it. */
+  /** The addresses of To, Cc and Bcc, each once. For a queued mail, the addresses that have not got it. */
   get recipients(): readonly string[] {
     const { only } = this.queued;
     const all = [...new Set([...this.to, ...this.cc, ...this.bcc].map(({ address }) => address))];

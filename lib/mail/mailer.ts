@@ -74,7 +74,7 @@ export abstract class Mailer extends Subsystem {
   private operations: Operations | undefined;
   private records: MailRecords | undefined;
 
-  /** @throws MailContentError `E_MAIL_ADDRESS` for `from`; FrameworkError `E_MAIL_OPTION` for a limit that is no whole number above 0 */
+  /** @throws MailContentError `E_MAIL_ADDRESS` for `from`; FrameworkError `E_MAIL_OPTION` for a limit that is not a whole number above 0 */
   constructor(protected readonly options: MailerOptions = {}) {
     super();
     this.name = options.name ?? new.target.name;

@@ -22,7 +22,7 @@ export class SmtpFailure extends Error {
 /** The properties of an error of the client. */
 export interface ClientError {
   readonly code: string;
-  /** Of the system or of TLS, for example `ECONNREFUSED`. */
+  /** The code of the system or of TLS, for example `ECONNREFUSED`. */
   readonly originalCode: string;
   readonly command: string;
   readonly status: number;
@@ -68,7 +68,7 @@ export function connectFailure(error: unknown, { host, port }: SmtpSettings): Sm
   return new SmtpFailure(`${server} does not work (${detail})`, status < 500, status);
 }
 
-/** A reply in the range of 400 asks for another attempt (RFC 5321 section 4.2.1); without a reply nothing is settled. */
+/** A reply in the range of 400 asks for another attempt (RFC 5321 section 4.2.1); without a reply the outcome is not known. */
 export function isTemporaryStatus(status: number): boolean {
   return status < 500;
 }

@@ -2,8 +2,8 @@
  * The `Mailer` over a mail server (SMTP); the entry point `@stagecraft/framework/mail/smtp`. It needs the package `nodemailer`, version 10
  * or newer.
  *
- * A mail is tried again only for the recipients that the server has not accepted, refused for good, or left unknown, with the same
- * Message-ID and the same bytes, while its time lasts.
+ * A mail is tried again only for recipients that the server has neither accepted nor refused for good, and whose outcome is known, with the
+ * same Message-ID and the same bytes, while its time lasts.
  *
  * `start` connects once: options that cannot work end the start of the application. A server that is only unreachable at the moment is a
  * warning, since most of an application works without it.
@@ -74,7 +74,7 @@ export class SmtpMailer extends Mailer {
     return delivery.result(signal);
   }
 
-  /** One attempt; on a used connection that fails before the content is sent, with another connection at once. */
+  /** One attempt. If a used connection fails before the content is sent, another connection is tried at once. */
   private async attempt(delivery: MailDelivery, signal: AbortSignal): Promise<void> {
     const isStale = await this.once(delivery, signal, false);
     if (isStale && !signal.aborted) await this.once(delivery, signal, true);

@@ -16,7 +16,7 @@ import { MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
  */
 export type SmtpSecurity = "tls" | "starttls" | "plain";
 
-/** Of Node's TLS. The certificate of the server is always checked. */
+/** Options of Node's TLS. The certificate of the server is always checked. */
 export interface SmtpTls {
   /** The certificates that are trusted instead of those of Node. */
   readonly ca?: string | Uint8Array;
@@ -38,9 +38,9 @@ export interface SmtpMailerOptions extends MailerOptions {
   readonly tls?: SmtpTls;
   /** The most connections at a time; 5 unless set. */
   readonly maxConnections?: number;
-  /** A connection ends after so many mails; 100 unless set. */
+  /** The number of mails after which a connection ends; 100 unless set. */
   readonly maxMailsPerConnection?: number;
-  /** An unused connection ends after so many milliseconds; 10 000 unless set. */
+  /** The milliseconds after which an unused connection ends; 10 000 unless set. */
   readonly idleMs?: number;
   /** How often a mail is tried while its time lasts; 3 unless set. A reply of 500 or above ends the attempts. */
   readonly attempts?: number;

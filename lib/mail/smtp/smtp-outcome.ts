@@ -1,8 +1,8 @@
 /**
- * What became of the recipients of one attempt: from the end of the attempt, and from the replies to the single recipients.
+ * The outcome of one attempt for each recipient: from the end of the attempt, and from the replies to the single recipients.
  *
- * A reply decides. Without one, the mail is lost before its content was sent, and may have arrived afterwards (RFC 5321 section 4.2.5: a
- * server takes a mail over when it accepts the end of the content).
+ * A reply decides. Without a reply, the mail did not arrive if its content was not yet sent; afterwards it may have arrived (RFC 5321
+ * section 4.2.5: a server takes a mail over when it accepts the end of the content).
  *
  * Internal: `SmtpSession` calls it.
  */
@@ -10,7 +10,7 @@ import type { RefusedRecipient } from "../mail-result.js";
 import { clientErrorOf, connectFailure, isTemporaryStatus, SmtpFailure } from "./smtp-failure.js";
 import type { SmtpSettings } from "./smtp-options.js";
 
-/** Each recipient is in one list; with a `failure` all lists are empty, since nothing is settled. */
+/** Each recipient is in one list; with a `failure` all lists are empty, because no outcome is known. */
 export interface SmtpOutcome {
   readonly accepted: readonly string[];
   readonly rejected: readonly RefusedRecipient[];

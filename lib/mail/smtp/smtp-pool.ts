@@ -2,8 +2,8 @@
  * The connections to a mail server: at most `maxConnections` at a time, each used by one mail at a time. A caller waits for a free one,
  * first come first served, until its signal aborts. An unused connection ends after `idleMs`.
  *
- * A server may close an unused connection, and the news may be on the way. So a connection that was unused for a second is asked before
- * it is used, and a mail that fails on a used connection gets a new one.
+ * A server may close an unused connection just before it is used again. So a connection that was unused for a second is tested before it is
+ * used, and a mail that fails on a used connection gets a new one.
  *
  * Internal: `SmtpMailer` has one.
  */
@@ -69,7 +69,7 @@ export class SmtpPool {
     this.leavePlace();
   }
 
-  /** Takes leave of the server on unused connections; a mail on its way has `limitMs` to end. */
+  /** Closes unused connections with QUIT. A mail that is being sent has `limitMs` to end. */
   async stop(limitMs: number): Promise<void> {
     this.isStopped = true;
     this.closeIdle();
@@ -87,7 +87,7 @@ export class SmtpPool {
     this.isStopped = false;
   }
 
-  /** Waits until fewer than `maxConnections` are in use, and takes one of the places. */
+  /** Waits until fewer than `maxConnections` are in use, then counts one more. */
   private async place(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     while (!this.isStopped && this.count >= this.settings.maxConnections) {

@@ -27,7 +27,7 @@ const Client = requirePeer(PEER) as typeof SmtpClient;
 /** A reply has a few lines. */
 const MAX_REPLY_BYTES = 65_536;
 const CHUNK_BYTES = 65_536;
-/** Of the client, beside the limits of the mailer, which follow its clock. */
+/** The time limits of the client. The mailer has limits of its own, which follow its clock. */
 const CLIENT_TIMEOUT_MS = 120_000;
 
 export class SmtpSession {
@@ -69,7 +69,7 @@ export class SmtpSession {
     return !this.isClosed;
   }
 
-  /** Asks the server for a sign of life. @throws SmtpFailure; the reason of the signal */
+  /** Tests with RSET whether the server still answers. @throws SmtpFailure; the reason of the signal */
   async check(signal: AbortSignal): Promise<void> {
     try {
       await this.within(signal, () => this.command((done) => this.client.reset(done)));
@@ -79,7 +79,7 @@ export class SmtpSession {
     }
   }
 
-  /** Does not reject. After anything but a full acceptance by the server the session is closed. */
+  /** Does not reject. The session is closed unless the server has accepted the mail for all recipients. */
   async send(message: MailMessage, recipients: readonly string[], signal: AbortSignal): Promise<SmtpOutcome> {
     this.mails += 1;
     const { from, bytes } = message;
@@ -105,7 +105,7 @@ export class SmtpSession {
     this.client.close();
   }
 
-  /** Takes leave of the server, and closes. */
+  /** Sends QUIT, and closes the connection. */
   quit(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -174,7 +174,7 @@ function clientOptions({ host, port, security, tls, clientName }: SmtpSettings):
     greetingTimeout: CLIENT_TIMEOUT_MS,
     dnsTimeout: CLIENT_TIMEOUT_MS,
     socketTimeout: CLIENT_TIMEOUT_MS,
-    // A closed connection must not send the rest of a mail.
+    // A closed connection must not send the remaining bytes of a mail.
     socketCloseTimeout: 0,
     logger: false,
   };
