@@ -1,6 +1,6 @@
 /**
  * Asks the server to end what a connection runs: `KILL QUERY` on a connection of its own, with the same login and TLS. At most two at once
- * for a pool: a server in distress must not get twice as many connections.
+ * for a pool: an overloaded server must not get twice as many connections.
  */
 import type { MysqlClient } from "./mysql-client.js";
 

@@ -20,7 +20,7 @@ const GOODBYE_MS = 1000;
 /** A flag in the answer of the server. */
 const IN_TRANSACTION = 1;
 
-/** What the types of the package leave out. */
+/** Members that the types of the package leave out. */
 interface Internals {
   readonly stream: { destroy(): void };
 }
@@ -122,7 +122,10 @@ export class MysqlClient {
     });
   }
 
-  /** The server has rolled the transaction back. Said again, so that no later statement runs outside of it unseen. */
+  /**
+   * The server has rolled the transaction back. The rollback is sent again, so that no later statement runs unnoticed outside of the
+   * transaction.
+   */
   private async ensureEnded(): Promise<void> {
     this.status = "none";
     await this.answer("rollback", []).catch(() => this.destroy());

@@ -2,7 +2,7 @@
  * A connection of the driver for MariaDB and MySQL: statements, transactions, and the cancelling of a statement whose request has ended.
  *
  * A cancel is `KILL QUERY` on a control connection, and has a second. Until it is settled the connection is not used again. A cancelled
- * write outside of a transaction is reported as unknown: a table without transactions keeps half of it.
+ * write outside of a transaction is reported as unknown: a table without transactions keeps a half-done write.
  */
 import { cancellable } from "../db/cancellable.js";
 import { UnknownOutcomeError } from "../db/database-error.js";
@@ -73,7 +73,7 @@ export class MysqlConnection implements DriverConnection, PoolMember {
     try {
       for (const sql of statements) await this.query({ sql, parameters: [], isRead: true, signal });
     } catch (error) {
-      // The server may have begun the transaction, or keep the level for the next one.
+      // The server may have begun the transaction, or may keep the isolation level for the next one.
       this.destroy();
       throw error;
     }
@@ -115,7 +115,7 @@ export class MysqlConnection implements DriverConnection, PoolMember {
     const ended = running.then(ignore, ignore);
     const isSent = await this.parts.kills.send(client.threadId, () => client.isBusy && !client.isClosed, signal);
     await ended;
-    // The request may arrive after the statement has ended: then it hits this one, and not the next user's.
+    // The cancel request may arrive after the statement has ended. Then it cancels this statement, and not one of the next user.
     if (isSent && !client.isClosed) await client.send("do 0").then(ignore, ignore);
   }
 

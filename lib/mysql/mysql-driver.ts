@@ -20,9 +20,9 @@ import { mysqlFailure } from "./mysql-failure.js";
 import { lockMysqlMigrations } from "./mysql-migration-lock.js";
 import { mysqlAddress, type MysqlOptions, type MysqlSettings, mysqlSettings } from "./mysql-options.js";
 
-/** Users of connections get as long to end when the application stops. */
+/** How long users of connections may go on when the application stops. */
 const STOP_GRACE_MS = 2000;
-/** A connection that was used without a failure so lately shows that the server works. */
+/** If a connection was used without a failure within this time, the server works. */
 const PROBE_TRUST_MS = 1000;
 
 /** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
@@ -57,7 +57,7 @@ class MysqlDriver extends DatabaseDriver {
     return this.pool.stop(STOP_GRACE_MS);
   }
 
-  /** A pool whose connections are all in use is no fault of the server. */
+  /** If all connections of the pool are in use, the server is not at fault. */
   override async probe(signal: AbortSignal): Promise<void> {
     if (this.host.clock.monotonic() - this.lastUse < PROBE_TRUST_MS) return;
     const connection = await this.pool.take({ signal });

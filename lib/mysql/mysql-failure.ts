@@ -7,7 +7,7 @@ import type { DriverFailure, FailureKind } from "../db/driver.js";
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** By number of the error. */
+/** The kind of a failure, by the number of the error. */
 const KINDS: ReadonlyMap<number, FailureKind> = new Map<number, FailureKind>([
   ...each("unique", 1062, 1586),
   ...each("foreignKey", 1216, 1217, 1451, 1452, 1701),
@@ -66,7 +66,7 @@ export function mysqlFailure(error: unknown): DriverFailure {
   };
 }
 
-/** The failure of an attempt to connect. Only codes, never the text of the error: it may hold what the URL held. */
+/** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
 export function mysqlConnectFailure(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
   const number = numberOf(error);

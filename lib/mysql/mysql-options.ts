@@ -10,16 +10,16 @@ export interface MysqlOptions {
   /** Replaces the password of the URL; asked before each connection, for tokens that expire. */
   readonly password?: () => string | Promise<string>;
   /**
-   * TLS with the authorities of Node, or with these options, of which `verifyIdentity` (the name of the host) is on unless set. It stands
-   * above `ssl-mode` of the URL. Off unless set.
+   * TLS with the authorities of Node, or with these options, of which `verifyIdentity` (the name of the host) is on unless set. It takes
+   * precedence over `ssl-mode` of the URL. Off unless set.
    */
   readonly tls?: boolean | SslOptions;
   readonly pool?: PoolOptions;
-  /** Milliseconds after which the server ends a statement; 30 000 unless set, 0 is no limit. MySQL applies it to selects only. */
+  /** Milliseconds after which the server ends a statement; 30 000 unless set, 0 means no limit. MySQL applies it to selects only. */
   readonly statementTimeoutMs?: number;
   /** Milliseconds that a statement waits for a lock, rounded up to seconds; 10 000 unless set. */
   readonly lockTimeoutMs?: number;
-  /** Milliseconds after which MariaDB ends a transaction without a statement, rounded up to seconds; 60 000 unless set, 0 is no limit. */
+  /** Milliseconds after which MariaDB ends a transaction without a statement, rounded up to seconds; 60 000 unless set, 0 means no limit. */
   readonly idleInTransactionTimeoutMs?: number;
   /** The URL for migrations. */
   readonly migrationUrl?: string;
@@ -39,7 +39,7 @@ export interface MysqlSettings {
   readonly bigints: MysqlBigints;
 }
 
-/** In milliseconds; 0 is no limit. */
+/** In milliseconds; 0 means no limit. */
 export interface MysqlTimeouts {
   readonly statement: number;
   readonly lock: number;
@@ -60,7 +60,7 @@ const NAMES: OptionNames<MysqlOptions> = {
 
 const RULES = { name: "mysql", protocols: ["mysql:", "mariadb:"], port: 3306, tlsParameter: "ssl-mode" };
 
-/** A year: MariaDB takes no longer time. */
+/** A year, which is the longest time that MariaDB takes. */
 const LONGEST_TIMEOUT_MS = 31_536_000_000;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
