@@ -64,7 +64,9 @@ export abstract class Observation implements HeadCompleter {
     else this.end(ctx.raw.statusCode);
   }
 
-  /** An exception passes a layer of the application before it becomes an answer. Once the head is sent it can become none. */
+  /**
+   * An exception passes a layer of the application before it becomes an answer. Once the head is sent, it cannot become an answer any more.
+   */
   private fail(thrown: unknown): void {
     const { ctx } = this;
     const status = ctx.headIsSent ? 500 : ctx.statusOf(thrown);

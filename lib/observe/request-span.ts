@@ -6,7 +6,7 @@ import type { Fields, RemoteParent } from "../tracing/subscriber.js";
 
 /** A request. The access log and the trace context each open such a span, so with both stages on there are two for each request. */
 export const REQUEST = "framework.request";
-// Of the other names some are reserved: the framework does not open these spans yet.
+// Some of the other names are reserved: the framework does not open these spans yet.
 export const DB_QUERY = "framework.db.query";
 export const CACHE_GET = "framework.cache.get";
 export const JOB_HANDLE = "framework.job.handle";

@@ -11,7 +11,7 @@ const UNREADABLE = "[unreadable]";
 interface HttpMessage {
   readonly method?: unknown;
   readonly url?: unknown;
-  /** Of a request that a client of Node sends. */
+  /** A member of the requests that a client of Node sends. */
   readonly path?: unknown;
   readonly status?: unknown;
   readonly statusCode?: unknown;
@@ -36,8 +36,8 @@ export function specialValueOf(
 }
 
 /**
- * The fields that a log shows for an HTTP message, without its query, its headers and its body; `undefined` if `value` is no message. May
- * throw what `value` throws.
+ * The fields that a log shows for an HTTP message, without its query, its headers and its body; `undefined` if `value` is not a message.
+ * May throw what `value` throws.
  */
 export function httpMessageFields(value: object): object | undefined {
   if (!isHttpMessage(value)) return undefined;
@@ -56,7 +56,7 @@ function isHttpMessage(value: object): value is HttpMessage {
   return "status" in value || "statusCode" in value || ("method" in value && ("url" in value || "path" in value));
 }
 
-/** `req` is read of a response only: on Koa's context it has side effects. */
+/** `req` is read only from a response, because reading it on Koa's context has side effects. */
 function requestOf(message: HttpMessage): HttpMessage | undefined {
   if (typeof message.method === "string") return message;
   const { req } = message;

@@ -75,8 +75,7 @@ export class LabelTree<S> {
     // oxlint-disable-next-line typescript/no-this-alias, unicorn/no-this-assignment -- the path starts here
     let node: LabelTree<S> | undefined = this;
     for (const name in labels) {
-      // Twice as fast here as `Object.hasOwn`. An inherited member is no label.
-      // oxlint-disable-next-line prefer-object-has-own
+      // Twice as fast here as `Object.hasOwn`. An inherited member is not a label. oxlint-disable-next-line prefer-object-has-own
       if (!Object.prototype.hasOwnProperty.call(labels, name)) continue;
       const named: LabelTree<S> | undefined = name === node.name ? node : node.others?.get(name);
       // `name` comes from the loop over the same object.
