@@ -64,7 +64,7 @@ function sdkUpTo2(base: typeof import("@opentelemetry/sdk-trace-base")): Sdk {
   return { Provider: base.BasicTracerProvider, AlwaysOnSampler: base.AlwaysOnSampler };
 }
 
-/** Without any SDK the error names the one that fits the other packages. */
+/** If no SDK is installed, the error names the SDK that fits the other packages. */
 function sdkFrom3(noOlderSdk: unknown): Sdk {
   expectPeer(SDK_3);
   if (!isNewer && !isInstalled(SDK_3.name, "0.0.0")) missingPeer(ENTRY, SDK.name, INSTALL)(noOlderSdk);

@@ -21,7 +21,7 @@ const SHARED_SCOPE = "framework";
 
 interface ExportedSpan {
   readonly span: Span;
-  /** Of `WallTime`. */
+  /** An anchor of `WallTime`. */
   readonly anchor: number;
 }
 
