@@ -2,7 +2,7 @@
  * Asks the server to cancel what a connection runs. PostgreSQL takes such a request on a connection of its own, which opens here with the
  * same TLS as all others. The promise settles when the server has closed it, which it does after it has passed the request on.
  *
- * At most two at once for a pool: a server in distress must not get twice as many connections.
+ * At most two at once for a pool: an overloaded server must not get twice as many connections.
  */
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { pg } from "./postgres-package.js";
@@ -16,7 +16,7 @@ export interface CancelTarget {
   readonly isRunning: () => boolean;
 }
 
-/** What the types of the package leave out of its `Connection`. */
+/** Members that the types of the package leave out of its `Connection`. */
 interface ControlConnection {
   readonly stream: { destroy(): void };
   on(event: "connect" | "sslconnect" | "error" | "end", listener: () => void): void;
@@ -52,7 +52,7 @@ export class CancelRequests {
 
   private request({ processId, secretKey, isRunning }: CancelTarget, signal: AbortSignal): Promise<boolean> {
     const { host, port, tls } = this.server;
-    const control = new pg.Connection({ ssl: tls }) as unknown as ControlConnection; // As the interface above says.
+    const control = new pg.Connection({ ssl: tls }) as unknown as ControlConnection; // It has the members of the interface.
     return new Promise((resolve) => {
       let isSent = false;
       const abort = (): void => control.stream.destroy();

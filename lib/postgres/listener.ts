@@ -1,7 +1,7 @@
 /**
- * A connection that listens for `NOTIFY` on one channel, beside the pool. It is watched: a server that has gone in silence, as after a
- * failover, answers no `select 1`, and then another connection takes its place. What was sent between the two is lost, so a new connection
- * counts as heard.
+ * A connection that listens for `NOTIFY` on one channel, beside the pool. It is checked regularly: a server that vanished, for example in a
+ * failover, does not answer `select 1`. Then a new connection takes its place. Notifications between the two are lost, so `heard` is called
+ * for each new connection.
  *
  * Not for messages that must arrive.
  */

@@ -1,21 +1,21 @@
 /**
  * A query of the package `pg` for a statement that the server prepares. The package asks the server to describe the columns at each
- * execution, and reads the answer anew. The columns of a prepared statement do not change: where a table has changed, the server refuses the
- * statement. So this query keeps them from the first execution and does not ask again.
+ * execution, and reads the answer anew. The columns of a prepared statement do not change: where a table has changed, the server refuses
+ * the statement. So this query keeps the columns of the first execution and does not ask again.
  *
- * It uses names of the package that are not public. Where a version of the package has others, each execution asks.
+ * It uses names of the package that are not public. With a version of the package that has other names, each execution asks.
  */
 import type { Connection } from "pg";
 import { pg } from "./postgres-package.js";
 
-/** What the package makes of a description. */
+/** The columns, as the package keeps them. */
 interface Columns {
   fields: unknown;
   _parsers: unknown;
   _prebuiltEmptyResultObject: unknown;
 }
 
-/** Of one connection, by the name of the statement. */
+/** The columns of the statements of one connection, by the name of the statement. */
 export type KnownColumns = Map<string, Columns>;
 
 type SettleQuery = (error: Error | null | undefined, result: unknown) => void;
@@ -84,11 +84,11 @@ export class NamedQuery extends pg.Query {
   }
 
   private get internals(): QueryInternals {
-    return this as unknown as QueryInternals; // As the interface says.
+    return this as unknown as QueryInternals; // It has the members of the interface.
   }
 }
 
-/** The binds as the server reads them. `undefined` if there is one that the package writes in a way of its own. */
+/** The binds as the server reads them. `undefined` if the package converts one of them in a way of its own. */
 function textsOf(values: readonly unknown[]): (string | null)[] | undefined {
   const texts: (string | null)[] = [];
   for (const value of values) {

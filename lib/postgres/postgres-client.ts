@@ -1,7 +1,7 @@
 /**
- * One client of the package `pg`: opened within the life of a signal. The server answers the statements in the order of the calls; one that
- * is sent ahead need not wait for the answer before. After a failure the client waits until the server is ready again, which the package
- * does not, so that the state of the transaction is known.
+ * One client of the package `pg`: opened within the life of a signal. The server answers the statements in the order of the calls. A
+ * statement that is sent ahead does not wait for the previous answer. After a failure the client waits until the server is ready again, so
+ * that the state of the transaction is known. The package does not wait for this.
  */
 import type { Client } from "pg";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
@@ -14,12 +14,12 @@ import { isFromServer } from "./postgres-failure.js";
 import type { ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
 
-/** A polite goodbye may take as long. */
-const GOODBYE_MS = 1000;
+/** The time for a close that tells the server first. */
+const CLOSE_MS = 1000;
 
-/** What the sender of a statement wants to know before its end. */
+/** Callbacks for the sender of a statement, before its end. */
 export interface StatementSender {
-  /** True: the statement is sent once more, without its name. */
+  /** Returns whether the statement is sent once more, without its name. */
   sendsAgain(failure: Error): boolean;
   /** Called at the end of a statement that was sent ahead: how long the server was busy with those before it. */
   waited(ms: number): void;
@@ -141,11 +141,11 @@ export class PostgresClient {
     });
   }
 
-  /** Closes politely where the connection is free, else at once. */
+  /** Tells the server before the close if the connection is free, else closes at once. */
   close(): void {
     const { stream } = this.client.connection;
     if (this.isOver || this.isBusy) return this.destroy();
-    const timer = this.clock.setTimeout(() => stream.destroy(), GOODBYE_MS, { background: true });
+    const timer = this.clock.setTimeout(() => stream.destroy(), CLOSE_MS, { background: true });
     void this.client.end().then(() => timer.cancel());
   }
 
@@ -153,7 +153,9 @@ export class PostgresClient {
     this.client.connection.stream.destroy();
   }
 
-  /** Calls when the server has answered one more statement, or the connection has ended. At once if it has. */
+  /**
+   * Calls the function when the server has answered one more statement, or when the connection has ended; at once if it has ended already.
+   */
   atNextReady(call: () => void): void {
     if (this.isOver) call();
     else this.onceReady.push(call);
@@ -172,7 +174,7 @@ export class PostgresClient {
     if (this.onceReady.length > 0) for (const call of this.onceReady.splice(0)) call();
   }
 
-  /** What is sent ahead in the same turn goes out as one write. */
+  /** Statements that are sent ahead in the same turn go out as one write. */
   private cork(): void {
     if (this.isCorked) return;
     this.isCorked = true;
@@ -226,7 +228,7 @@ function sessionSettings({ statement, lock, idleInTransaction }: PostgresTimeout
     lock_timeout: lock,
     idle_in_transaction_session_timeout: idleInTransaction,
   };
-  // The package leaves a 0 out, which stands for no limit and must reach the server too.
+  // The package leaves a 0 out. It means no limit, and must reach the server too.
   const options = Object.entries(limits).map(([name, ms]) => `-c ${name}=${ms}`);
   return { options: ["-c TimeZone=UTC", ...options].join(" ") };
 }

@@ -1,7 +1,7 @@
 /**
  * A connection of the PostgreSQL driver: statements with names, transactions, and the cancelling of a statement whose request has ended.
  *
- * A cancel has a second. Within it the server must have answered what was sent and closed the control connection, else the socket is
+ * A cancel may take one second. If the server has not answered the sent statements and closed the control connection by then, the socket is
  * destroyed. Until then the connection is not used again, so that the cancel cannot hit another statement. Statements that are sent ahead
  * are those of one request, and end together.
  */
@@ -147,7 +147,7 @@ export class PostgresConnection implements DriverConnection, PoolMember {
       isSent = (await cancels.send({ processId, secretKey, isRunning }, limit)) || isSent;
       await answered;
     }
-    // The request may arrive after the statement has ended: then it hits this empty one, and not the next user's.
+    // The cancel request may arrive after the statement has ended. Then it cancels this empty statement, and not one of the next user.
     if (isSent && !client.isClosed) await client.send("").then(ignore, ignore);
   }
 }

@@ -2,7 +2,7 @@
  * PostgreSQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/postgres`. It needs the package `pg`, 8.23.1 or newer.
  *
  * The server ends long statements, long waits for a lock and forgotten transactions itself. A statement whose request has ended is
- * cancelled on the server. A statement that comes again is prepared. Where more reads of one request wait than there are connections,
+ * cancelled on the server. A statement that is repeated is prepared. Where more reads of one request wait than there are connections,
  * several of them go over one connection without waiting for each other's answers.
  *
  * @example
@@ -25,9 +25,9 @@ import { postgresFailure } from "./postgres-failure.js";
 import { addressOf, type PostgresOptions, type PostgresSettings, postgresSettings } from "./postgres-options.js";
 import { StatementNames } from "./statement-names.js";
 
-/** Users of connections get as long to end when the application stops. */
+/** How long users of connections may go on when the application stops. */
 const STOP_GRACE_MS = 2000;
-/** A connection that was used without a failure so lately shows that the server works. */
+/** If a connection was used without a failure within this time, the server works. */
 const PROBE_TRUST_MS = 1000;
 
 /** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
@@ -62,7 +62,7 @@ class PostgresDriver extends DatabaseDriver {
     return this.pool.stop(STOP_GRACE_MS);
   }
 
-  /** A pool whose connections are all in use is no fault of the server. */
+  /** If all connections of the pool are in use, the server is not at fault. */
   override async probe(signal: AbortSignal): Promise<void> {
     if (this.host.clock.monotonic() - this.lastUse < PROBE_TRUST_MS) return;
     const connection = await this.pool.take({ signal });
@@ -86,7 +86,7 @@ class PostgresDriver extends DatabaseDriver {
     return lockMigrations(await this.openForMigration(undefined), waitMs);
   }
 
-  /** A pooler that changes the connection hands no notifications on, so behind one nothing is heard. */
+  /** A pooler that changes the connection does not pass notifications on, so `heard` would never be called. */
   override listen(channel: string, heard: () => void): () => void {
     const { settings, host } = this;
     if (settings.isPooled) return () => {};

@@ -10,7 +10,7 @@ type ServerError = InstanceType<typeof pg.DatabaseError>;
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** By SQLSTATE. */
+/** The kind of a failure, by its SQLSTATE. */
 const KINDS: Readonly<Record<string, FailureKind>> = {
   "23505": "unique",
   "23P01": "unique",
@@ -69,7 +69,7 @@ export function postgresFailure(error: unknown): DriverFailure {
   };
 }
 
-/** The failure of an attempt to connect. Only codes, never the text of the error: it may hold what the URL held. */
+/** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
 export function connectFailure(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
   const code = codeOf(error);
@@ -101,7 +101,7 @@ function kindOf(error: ServerError, code: string): FailureKind {
   // The next run sends the text anew.
   if (isStalePlan(error)) return "serialization";
   const kind = KINDS[code] ?? (code.startsWith("08") ? "connection" : "other");
-  // After an error that is not fatal the connection works, also where a function or a foreign table gives such a code.
+  // After an error that is not fatal the connection still works, even if a function or a foreign table raised such a code.
   return kind === "connection" && error.severity === "ERROR" ? "other" : kind;
 }
 

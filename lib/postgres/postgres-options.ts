@@ -9,14 +9,14 @@ export interface PostgresOptions {
   readonly url: string;
   /** Replaces the password of the URL; asked before each connection, for tokens that expire. */
   readonly password?: () => string | Promise<string>;
-  /** TLS with the authorities of Node, or with these options. It stands above `sslmode` of the URL. Off unless set. */
+  /** TLS with the authorities of Node, or with these options. It takes precedence over `sslmode` of the URL. Off unless set. */
   readonly tls?: boolean | TlsOptions;
   readonly pool?: PoolOptions;
-  /** Milliseconds after which the server ends a statement; 30 000 unless set, 0 is no limit. */
+  /** Milliseconds after which the server ends a statement; 30 000 unless set, 0 means no limit. */
   readonly statementTimeoutMs?: number;
-  /** Milliseconds that a statement waits for a lock; 10 000 unless set, 0 is no limit. */
+  /** Milliseconds that a statement waits for a lock; 10 000 unless set, 0 means no limit. */
   readonly lockTimeoutMs?: number;
-  /** Milliseconds after which the server ends a transaction without a statement; 60 000 unless set, 0 is no limit. */
+  /** Milliseconds after which the server ends a transaction without a statement; 60 000 unless set, 0 means no limit. */
   readonly idleInTransactionTimeoutMs?: number;
   /**
    * True if the URL leads to a pooler that changes the server connection between transactions, such as PgBouncer in its transaction mode.
@@ -45,7 +45,7 @@ export interface PostgresSettings {
   readonly bigints: PostgresBigints;
 }
 
-/** In milliseconds; 0 is no limit. */
+/** In milliseconds; 0 means no limit. */
 export interface PostgresTimeouts {
   readonly statement: number;
   readonly lock: number;

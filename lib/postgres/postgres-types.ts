@@ -1,9 +1,9 @@
 /**
  * How values of PostgreSQL become values of JavaScript, for the connections of one driver; the package's own settings are left alone.
  *
- * An integer of 64 bits is a number and fails above 2^53 - 1, or is what the option says. `numeric` is a text. A `timestamptz` is a Date.
- * A `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`, because
- * a day has no moment. JSON is parsed.
+ * An integer of 64 bits is a number and fails above 2^53 - 1, or is what the option says. `numeric` is a text. A `timestamptz` is a Date. A
+ * `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`, because a
+ * day is not a point in time. JSON is parsed.
  */
 import { refuseBind, refuseBinds, refuseUnwritable } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
@@ -26,7 +26,7 @@ const TIMESTAMPTZ = 1184;
 const MAX_BINDS = 65_535;
 const REFUSED: ReadonlySet<string> = new Set(["undefined", "function", "symbol"]);
 
-/** The types of the package leave it out. */
+/** A member that the types of the package leave out. */
 const { utils: packageUtils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
 
 const BIGINTS: Readonly<Record<PostgresBigints, ParseText>> = {

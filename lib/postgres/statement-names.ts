@@ -1,20 +1,23 @@
 /**
- * The names of the prepared statements of one connection. A text that comes again gets a name, and the server then keeps its plan. Bounded:
+ * The names of the prepared statements of one connection. A text that is repeated gets a name, and the server then keeps its plan. Bounded:
  * when the names are used up, further texts stay without one until the connection is replaced.
  */
 const MAX_NAMES = 256;
 const MAX_CANDIDATES = 1024;
-/** A text that is seen as often gets a name. */
+/** How often a text must be seen to get a name. */
 const USES_BEFORE_NAME = 2;
 /** A longer text is rarely repeated, and would be kept for each connection. */
 const MAX_TEXT_LENGTH = 16_384;
-/** The server prepares one statement, and runs several in one text. A text with a literal that looks so stays without a name too. */
+/**
+ * The server prepares only texts with one statement. A text that seems to have several stays without a name, also if it only has such a
+ * literal.
+ */
 const SEVERAL = /;\s*[^\s;]/;
 
 export class StatementNames {
   private readonly names = new Map<string, string | undefined>();
   private readonly candidates = new Map<string, number>();
-  /** True: a table has changed, and other statements may use it too. In a transaction, the first use of each would fail. */
+  /** True if a table has changed. Other statements may use the table too, and in a transaction the first use of each would fail. */
   hasChangedTable = false;
 
   /** `undefined`: send the text without a name. */
