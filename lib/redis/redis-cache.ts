@@ -108,7 +108,7 @@ export class RedisCache extends Cache {
     return { run: (keys, args) => markHandled(this.report.run("script", () => script.run(keys, args))) };
   }
 
-  /** A script whose runs belong to another operation. */
+  /** A script that runs as a part of another operation. */
   private prepared(source: string): CacheScript {
     return new RedisScript(this.client, this.monitor, `${this.namespace}:`, source);
   }

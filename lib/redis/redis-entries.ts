@@ -3,8 +3,8 @@
  * the server.
  *
  * An entry is a hash: the value (`v`), the moment until which it is fresh (`f`), its tags with their versions (`t`). A tag is a key with a
- * random version. An entry is valid as long as its tags have the versions that they had before its value was computed; a tag that is gone
- * invalidates it as well. A claim holds the token of the claimant and the versions of the tags.
+ * random version. An entry is valid as long as its tags have the versions that they had before its value was computed; a tag that was
+ * deleted invalidates it as well. A claim holds the token of the claimant and the versions of the tags.
  */
 import { randomUUID } from "node:crypto";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -12,10 +12,10 @@ import type { CacheScript } from "../lifecycle/cache.js";
 import { CLAIM_LEASE_MS, type CacheEntries, type CacheLook, type Claim } from "../lifecycle/cache-entries.js";
 import { readCacheValue, unreadableValue, writeCacheValue, type CacheLifetime } from "../lifecycle/cache-value.js";
 
-/** So much longer than its entries a tag lives. */
+/** How much longer a tag lives than its entries. */
 const TAG_MARGIN_MS = 1000;
 
-/** Reads an entry whose tags are unchanged, and deletes another one. */
+/** Reads an entry if its tags are unchanged, else deletes it. */
 const ENTRY = `
 local function entry(key, prefix)
   local e = redis.call('HMGET', key, 'v', 'f', 't')
