@@ -1,6 +1,6 @@
 /**
- * Everything that can be wrong between a controller and its endpoints: an entry without a method or with two, an endpoint of another
- * table, a static method, one endpoint below two prefixes.
+ * The diagnostics of a controller and its endpoints: an entry without a method or with two, an endpoint of another table, a static method,
+ * one endpoint below two prefixes.
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { belongs, controllerSource, type ControllerSource } from "./controller.js";

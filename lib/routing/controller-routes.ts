@@ -1,6 +1,6 @@
 /**
- * The routes of a controller, the middleware classes that the container has to build for them, and everything that is wrong between
- * the controller and its endpoints. Read once, when the application is built, before any instance exists.
+ * The routes of a controller, the middleware classes that the container has to build for them, and the diagnostics of the controller and
+ * its endpoints. Read once, when the application is built, before any instance exists.
  *
  * @example
  * const plan = ControllerPlan.of(LinksController);
@@ -47,7 +47,7 @@ export class ControllerPlan {
     return middlewareClasses([...classMiddleware(this.controller), ...ofMethods]);
   }
 
-  /** The same routes as the builder makes of a `RouteGroup`. The first request asks `instanceOf` for the controller. */
+  /** The routes, in the form that the builder makes of a `RouteGroup`. The first request asks `instanceOf` for the controller. */
   group(instanceOf: InstanceOf): RouteGroup {
     const source = controllerSource(this.controller);
     const prefix = source !== undefined && "prefix" in source ? source.prefix : "";

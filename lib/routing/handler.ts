@@ -17,7 +17,10 @@ export type AnyHandler = (...args: never[]) => unknown;
 /** A class, as decorators and the container see it. */
 export type AnyClass = abstract new (...args: never[]) => object;
 
-/** The descriptor of a method that fits the path; else a type that no descriptor has, whose property gives the reason. */
+/**
+ * The descriptor of a method that fits the path. For other methods it is a type that no descriptor has; the name of its property is the
+ * reason.
+ */
 export type Fits<H extends AnyHandler, P extends string> =
   Handles<H, P> extends true
     ? TypedPropertyDescriptor<H>
@@ -37,7 +40,7 @@ export type FitsTable<C extends AnyClass, T extends object> = T extends Resource
     : never
   : unknown;
 
-/** Tells the compiler a resource from a table. It exists in types only: no value has it. */
+/** Lets the compiler tell a resource from a table. It exists in types only: no value has it. */
 declare const resourceMark: unique symbol;
 
 export interface ResourceMark {

@@ -1,6 +1,6 @@
 /**
- * The @koa/router of a collection: it has the routes of the collection, and the application may add routes to it.
- * The application does not match requests with it, because it tries one route after another. It asks it last, for the added routes.
+ * The @koa/router of a collection: it has the routes of the collection, and the application may add routes to it. The application does not
+ * match its own routes with this router, which tries one route after another. It asks the router last, for the added routes.
  */
 import { METHODS } from "node:http";
 import type { Router, RouterMiddleware } from "@koa/router";

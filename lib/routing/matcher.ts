@@ -25,7 +25,7 @@ export type Match =
   | { readonly kind: "not-found" }
   /** Templates match, and none of them has the method: 405 with `Allow`. */
   | { readonly kind: "method-not-allowed"; readonly allow: string }
-  /** The same for the method OPTIONS: 204 with `Allow`. */
+  /** Templates match, and the method is OPTIONS: 204 with `Allow`. */
   | { readonly kind: "options"; readonly allow: string };
 
 type Params = Readonly<Record<string, string>>;
@@ -225,7 +225,7 @@ class SegmentNode {
     return end === path.length ? this.routes?.forMethod(method) : this.find(method, path, end + 1);
   }
 
-  /** The child for the segment between `start` and `end`. */
+  /** The child node for the segment between `start` and `end`. */
   private literalAt(path: string, start: number, end: number, hash: number): SegmentNode | undefined {
     let child = this.literals?.get(hash);
     while (child !== undefined && (child.text.length !== end - start || !path.startsWith(child.text, start))) {

@@ -115,7 +115,7 @@ export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareCl
   return typeof input === "function" && typeof handleOf(input.prototype) === "function";
 }
 
-/** The diagnostic for a value that is listed as middleware and is none. */
+/** The diagnostic for a value in a list of middleware that is not middleware. */
 export function noMiddleware(input: unknown, where: string): Diagnostic {
   const what = bareUse(input) ?? `${nameOf(input)} is no middleware`;
   return { code: "E_MIDDLEWARE_INVALID", what, where, fix: MIDDLEWARE_FIX };
@@ -125,7 +125,7 @@ export const MIDDLEWARE_FIX =
   "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other";
 
 function handleOf(value: unknown): unknown {
-  // Any value can be asked for the member, but for undefined and null.
+  // Reading the member is safe for any value except undefined and null.
   return (value as { readonly handle?: unknown } | null | undefined)?.handle;
 }
 

@@ -23,7 +23,7 @@ export interface PathSegment {
   readonly text: string;
 }
 
-/** The reason why a text is no template. */
+/** The reason why a text is not a template. */
 export class PathFault {
   constructor(
     readonly template: string,
@@ -46,7 +46,7 @@ export class Path {
     this.shape = segments.map(shapeOf).join("");
   }
 
-  /** The path, or the reason why the text is no template. */
+  /** The path, or the reason why the text is not a template. */
   static read(template: string): Path | PathFault {
     if (!template.startsWith("/")) return new PathFault(template, "it does not start with a slash");
     if (template === "/") return new Path(template, [ROOT]);
@@ -60,7 +60,7 @@ export class Path {
     return reason === undefined ? new Path(template, segments) : new PathFault(template, reason);
   }
 
-  /** The path; throws `E_ROUTE_PATH` for a text that is no template. */
+  /** The path; throws `E_ROUTE_PATH` for a text that is not a template. */
   static of(template: string): Path {
     const path = Path.read(template);
     if (path instanceof Path) return path;
@@ -101,7 +101,7 @@ export class Path {
 const ROOT: PathSegment = { kind: "literal", text: "" };
 const CAPTURE = /^\{(\*?)([A-Za-z_][A-Za-z0-9_]*)\}$/;
 
-/** The segment, or the reason why the text is none. */
+/** The segment, or the reason why the text is not a segment. */
 function readSegment(source: string): PathSegment | string {
   const capture = CAPTURE.exec(source);
   if (capture) return { kind: capture[1] === "*" ? "catch-all" : "capture", text: capture[2] ?? "" };

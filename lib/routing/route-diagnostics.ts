@@ -1,4 +1,4 @@
-/** Everything that can be wrong with the routes of a collection: an invalid path, two routes for the same requests or of one name. */
+/** The diagnostics of the routes of a collection: an invalid path, two routes for the same requests or of one name. */
 import { bareUse } from "../di/bare-decorator.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";

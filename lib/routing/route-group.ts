@@ -25,7 +25,7 @@ export class RouteGroup {
   private readonly members: readonly (Route | RouteGroup)[];
   private ownWarnings: readonly Warning[] = [];
 
-  /** Throws `E_ROUTE_PATH` for a prefix that is no string, `E_ROUTES_INVALID` for a member that is neither route nor group. */
+  /** Throws `E_ROUTE_PATH` for a prefix that is not a string, `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
     this.prefix = pathText(prefix, "a group");
     this.members = membersOf(members);
@@ -35,7 +35,7 @@ export class RouteGroup {
    * The routes of a table or of a resource, one handler for each entry. A route with middleware of its own takes the place of a
    * handler: `create: Route.of(links.create, create).middleware(SignedIn)`.
    *
-   * @throws FrameworkError `E_ROUTES_INVALID` for a value that is no table, for a handler without an entry, and for the route of another
+   * @throws FrameworkError `E_ROUTES_INVALID` for a value that is not a table, for a handler without an entry, and for the route of another
    * entry; `E_HANDLER_INVALID` for an entry without a handler
    * @throws StartupError for a resource with an action that does not exist
    */
@@ -79,7 +79,7 @@ export class RouteGroup {
 }
 
 /**
- * A copy of the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is no list, and for a member that is
+ * A copy of the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is not a list, and for a member that is
  * neither route nor group: plain JavaScript can give both, and here the stack names the line.
  */
 export function membersOf(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {

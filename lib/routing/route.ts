@@ -35,7 +35,7 @@ export class Route {
     readonly handler: Handler,
     private readonly handlerName: string,
     private readonly ownMiddleware: MiddlewareInput[] = [],
-    /** Of `Route.of`. @internal */
+    /** Called by `Route.of`. @internal */
     readonly endpoint?: Endpoint,
   ) {}
 
@@ -133,12 +133,12 @@ export class Route {
     return this.ownMiddleware;
   }
 
-  /** The parsed template, or the reason why it is no template. @internal */
+  /** The parsed template, or the reason why it is not a template. @internal */
   get pathOrFault(): Path | PathFault {
     return (this.parsed ??= Path.read(this.declared.path));
   }
 
-  /** The parsed template; throws `E_ROUTE_PATH` where it is no template. @internal */
+  /** The parsed template; throws `E_ROUTE_PATH` where it is not a template. @internal */
   get path(): Path {
     const path = this.pathOrFault;
     return path instanceof Path ? path : Path.of(path.template);

@@ -12,7 +12,7 @@ import type { Handler } from "./handler.js";
 import { BoundRoute, Matcher } from "./matcher.js";
 import type { Route } from "./route.js";
 
-/** Runs for a request without a route; calls `fallback` where it has no answer either. */
+/** Runs for a request without a route; calls `fallback` if it has no answer. */
 export type UnmatchedHandler = (ctx: Context, fallback: Run) => void | Promise<void>;
 
 export interface RouterOptions {

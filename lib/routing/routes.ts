@@ -128,7 +128,7 @@ export class Routes {
     return this.table().served;
   }
 
-  /** Everything that is wrong with these routes. @internal */
+  /** The diagnostics of these routes. @internal */
   diagnostics(): readonly Diagnostic[] {
     return routeDiagnostics(this.table().routes);
   }
