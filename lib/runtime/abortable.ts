@@ -1,6 +1,6 @@
 /**
- * Work that may have to end early. Its signal says so. A signal and a listener of it cost several microseconds, as much as a part of a
- * query, so a request also tells listeners that need no signal.
+ * Work that may have to end early, when its signal aborts. A signal with a listener costs several microseconds, a noticeable part of a
+ * query. So a request can also tell listeners without making a signal.
  */
 
 /** An object instead of a function: `addEventListener` takes it too, and work that listens needs no closure. */
@@ -16,7 +16,7 @@ export interface Abortable {
   throwIfAborted?(): void;
   /** Tells `listener` when the signal aborts, and makes no signal. Not after the abort: `throwIfAborted` comes first. */
   onAbort?(listener: AbortListener): void;
-  /** Ends that. */
+  /** Removes the listener again. */
   offAbort?(listener: AbortListener): void;
 }
 

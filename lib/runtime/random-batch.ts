@@ -26,8 +26,8 @@ export class RandomBatch<T> {
   ) {}
 
   /**
-   * Values that are text. `encode` gets a whole batch and must write the same number of characters for each value: to encode once and
-   * to cut is faster than to encode each value.
+   * Values that are text. `encode` gets a whole batch and must write the same number of characters for each value: encoding once and
+   * cutting is faster than encoding each value.
    */
   static ofText(bytesPerValue: number, valuesPerBatch: number, encode: (batch: Buffer) => string): RandomBatch<string> {
     let text = "";
