@@ -1,5 +1,5 @@
 /**
- * The drain: how an application stops to serve without losing a response.
+ * The drain: how an application stops serving without losing a response.
  *
  * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests. The signal of the attachments aborts,
  *    and event streams end.
@@ -18,13 +18,13 @@ import type { Listener } from "./listener.js";
 
 const log = tracing.target("framework::lifecycle");
 
-/** Between the abort of the signals and the end of the connections. */
+/** The time between the abort of the signals and the end of the connections. */
 const ABORT_MS = 1000;
-/** Between two searches for idle connections. */
+/** The time between two searches for idle connections. */
 const SWEEP_MS = 50;
 /** A request that a client sends before the listener stops arrives within this time. After it, idle connections are closed. */
 const REQUEST_MS = 1000;
-/** A destroyed socket closes in the next turn of the event loop. This limit keeps a socket that does not from blocking the stop. */
+/** A destroyed socket closes in the next turn of the event loop. If a socket does not, this limit keeps it from blocking the stop. */
 const CLOSING_MS = 1000;
 /** Limits the turns of the event loop in which connections are accepted: under constant load there is always another one. */
 const MAX_ACCEPT_TURNS = 100;

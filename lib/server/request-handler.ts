@@ -84,7 +84,7 @@ export class RequestHandler implements RequestListener {
 /** Node's private name in HTTP/1 for whether it has sent the `100`. Without it, the handler sends none. */
 interface Noted {
   _sent100?: boolean;
-  /** Of HTTP/2. */
+  /** The stream of an HTTP/2 request. */
   readonly stream?: ServerHttp2Stream;
 }
 
@@ -171,6 +171,6 @@ function contextClassOf(shared: Shared): typeof Context {
 
 /** Members that were added to Koa's object before stay. */
 function extended<T extends object>(prototype: object, added: T): T {
-  // It has the members of Koa's object, and those that were added to that.
+  // It has the members of Koa's object, and the members that were added to Koa's object.
   return Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(added)) as T;
 }

@@ -10,7 +10,7 @@ import { messageOn } from "../http/connection.js";
 import { SystemClock } from "../runtime/clock.js";
 import type { ConnectionRefusals } from "./connection-refusal.js";
 
-/** A listener that has asked a database who the client is may claim the socket later. engine.io waits as long. */
+/** A listener that has asked a database who the client is may claim the socket later. engine.io waits for the same time. */
 const CLAIM_MS = 1000;
 
 /** Code that works with a socket listens to one of these, or writes. */
@@ -30,7 +30,7 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
     clock.setTimeout(decide, CLAIM_MS, { background: true });
   };
   const others = (): number => server.listeners("upgrade").filter((each) => each !== watch).length;
-  // Before the others, so that it sees the socket as Node hands it over.
+  // Added before the other listeners, so that it sees the socket as Node hands it over.
   const begin = (): void => void server.off("upgrade", watch).prependListener("upgrade", watch);
   server.on("newListener", (event, listener) => {
     if (event === "upgrade" && listener !== watch && others() === 0) begin();
@@ -42,8 +42,8 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
 }
 
 /**
- * Tells later whether any code has begun to work with the socket. Responses to requests before the upgrade may be written meanwhile, so
- * beside those no byte counts.
+ * Tells later whether any code has begun to work with the socket. Responses to earlier requests may be written in the meantime, so their
+ * bytes do not count.
  */
 function claimOf(socket: Duplex & { readonly bytesWritten?: number }): () => boolean {
   const owesResponses = messageOn(socket) !== undefined;
@@ -55,7 +55,7 @@ function claimOf(socket: Duplex & { readonly bytesWritten?: number }): () => boo
     listenersOf(socket) !== before.listeners;
 }
 
-/** Without the one by which Node closes the response that it writes to the socket now. */
+/** Except the listener by which Node closes the response that it writes to the socket now. */
 function listenersOf(socket: Duplex): number {
   const ofResponse = messageOn(socket) === undefined ? 0 : 1;
   return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), -ofResponse);
