@@ -1,14 +1,14 @@
 /**
  * Sessions in a database of the application; the entry point `@stagecraft/framework/session/db`. The table comes with `sessionMigrations`.
  *
- * A write of the store is no part of a transaction that is open around it: a sign-out counts also if the handler rolls back. A read uses
- * the open transaction, because code that holds a connection and waits for a second one may wait for itself. Nothing ends with the
- * request: a client that leaves must not undo a sign-out, nor look like a store that fails. The limits of the driver hold.
+ * A write of the store is not a part of a transaction that is open around it: a sign-out counts also if the handler rolls back. A read uses
+ * the open transaction, because code that holds a connection and waits for a second one may wait for itself. The statements do not end with
+ * the request: a client that leaves must not undo a sign-out, and must not look like a failing store. The limits of the driver hold.
  *
  * The session stage saves after the handler, when its transactions are over. Code that calls the store itself inside of a transaction needs
  * a second connection; SQLite has one for writes, so there the write fails after the wait for it.
  *
- * Not for very many requests a second: a read is one query, a save two. For these there is Redis.
+ * Not for very many requests a second: a read is one query, a save two. Use Redis for these.
  *
  * @example
  * const db = new ShopDatabase(postgres({ url }), { migrations: [sessionMigrations, migrationsIn(folder)] });
@@ -89,7 +89,7 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
     return apart(() => this.sweep.sweepAll(now));
   }
 
-  /** `undefined`: another request was faster. */
+  /** `undefined` if another request was faster. */
   private async tryUpdate(
     key: string,
     changes: SessionChanges,
@@ -126,7 +126,7 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
     }
   }
 
-  /** Remembers the end also of a session without a row. */
+  /** Also remembers the end of a session without a row. */
   private async tryEnd(key: string, now: number): Promise<true | undefined> {
     const isEnded = (await this.table.end(key, now)) || (await this.table.insertNew(endedRecord(key, now)));
     return isEnded || undefined;

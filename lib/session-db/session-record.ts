@@ -12,7 +12,7 @@ import {
   type StoredSession,
 } from "../stages/session/store.js";
 
-/** What drivers make of an integer of 64 bits, by their options. */
+/** An integer of 64 bits, in the types that drivers give it by their options. */
 type DatabaseInteger = number | bigint | string;
 
 export interface SessionRow {
@@ -27,7 +27,7 @@ export interface SessionRow {
 }
 
 export interface SessionRecord extends StoredSession {
-  /** Each change adds one, so that a change of another request in between is noticed. */
+  /** Each change adds one, so that a change by another request in between is noticed. */
   readonly version: number;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -36,7 +36,7 @@ export interface SessionRecord extends StoredSession {
 
 const KEY_BYTES = 32;
 
-/** The id of the row: the hash in hexadecimal digits. @throws TypeError for a key that is no SHA-256 in base64url */
+/** The id of the row: the hash in hexadecimal digits. @throws TypeError for a key that is not a SHA-256 in base64url */
 export function rowIdOf(key: string): string {
   const bytes = Buffer.from(key, "base64url");
   if (bytes.length !== KEY_BYTES || bytes.toString("base64url") !== key)

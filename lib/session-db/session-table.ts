@@ -20,7 +20,7 @@ const MOST_ROUNDS = 50;
 export class SessionTable {
   constructor(private readonly query: Kysely<SessionTables>) {}
 
-  /** Also a record whose time is over, and the memory of a session that ended. */
+  /** Also finds a record whose time is over, and the record of a session that ended. */
   async find(key: string): Promise<SessionRecord | undefined> {
     const row = await this.query.selectFrom(TABLE).selectAll().where("id", "=", rowIdOf(key)).executeTakeFirst();
     return row === undefined ? undefined : recordOf(row);
@@ -66,7 +66,7 @@ export class SessionTable {
     return numUpdatedRows === 1n;
   }
 
-  /** Deletes up to `limit` rows whose time is over: how many were found, and how many records of sessions are gone. */
+  /** Deletes up to `limit` rows whose time is over: how many were found, and how many records of sessions were deleted. */
   async deleteExpired(now: number, limit: number): Promise<{ readonly found: number; readonly sessions: number }> {
     const rows = await this.query
       .selectFrom(TABLE)
@@ -80,7 +80,7 @@ export class SessionTable {
     return { found: rows.length, sessions: await this.delete(idsOf(false), now) };
   }
 
-  /** Spares a row that was renewed meanwhile. */
+  /** Does not delete a row that was renewed in the meantime. */
   private async delete(ids: readonly string[], now: number): Promise<number> {
     if (ids.length === 0) return 0;
     const statement = this.query.deleteFrom(TABLE).where("id", "in", ids).where("expires_at", "<=", now);
@@ -105,7 +105,7 @@ export async function untilDecided<T>(attempt: () => Promise<T | undefined>): Pr
   throw new UnavailableError("Too many requests change this session at the same time.", { code: "E_SESSION_CONFLICT" });
 }
 
-/** Not a lock that was not free in time: the engine has waited long enough. */
+/** A lock that was not free in time does not count, because the engine has waited long enough. */
 function isConflict(error: unknown): boolean {
   return error instanceof DatabaseError && (error.kind === "serialization" || error.kind === "deadlock");
 }
