@@ -1,6 +1,6 @@
 /**
- * A handle of SQLite in the hands of one caller. Statements run at once and cannot be cancelled: the signal ends the wait for a lock, and
- * is read before each statement of a transaction.
+ * A handle of SQLite, as one caller holds it. Statements run at once and cannot be cancelled: the signal ends the wait for a lock, and is
+ * read before each statement of a transaction.
  */
 import type { AtOnce } from "../db/at-once.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../db/driver.js";
@@ -9,7 +9,7 @@ import { untilUnlocked } from "./lock-wait.js";
 import { isBusy } from "./sqlite-failure.js";
 import type { SqliteFile } from "./sqlite-handle.js";
 
-/** Where the connection goes when its user has done. */
+/** Where the connection goes when its user is done. */
 export interface ConnectionOwner {
   giveBack(connection: SqliteConnection): void;
   drop(connection: SqliteConnection): void;
@@ -45,7 +45,10 @@ export class SqliteConnection implements DriverConnection {
     }
   }
 
-  /** A transaction that may write takes the write lock now: a later attempt to take it would fail at once where another one wrote. */
+  /**
+   * A transaction that may write takes the write lock now: a later attempt would fail at once if another transaction has written in
+   * between.
+   */
   async begin({ readOnly, signal }: BeginOptions): Promise<void> {
     await this.unlocked(() => this.file.exec(readOnly ? "begin" : "begin immediate"), signal);
     if (!readOnly || this.file.readOnly) return;

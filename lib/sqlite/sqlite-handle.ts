@@ -33,7 +33,7 @@ export class SqliteFile {
   private readonly handle: SqliteHandle;
   private readonly cache = new Map<string, Prepared>();
   private cachedVersion: number;
-  /** False: certainly not. The engine answers in a call of its own, which takes as long as a part of a query. */
+  /** False if certainly no transaction is open. Asking the engine takes a call of its own, a noticeable part of a query. */
   private mayBeInTransaction = false;
 
   /** Opens the file. @param readOnly the handle cannot write */
@@ -118,7 +118,7 @@ export class SqliteFile {
     return prepared;
   }
 
-  /** The statement that was prepared first makes room. */
+  /** The statement that was prepared first is removed. */
   private keep(sql: string, prepared: Prepared): void {
     if (this.cache.size >= MAX_CACHED_STATEMENTS) {
       const oldest = this.cache.keys().next();
@@ -135,7 +135,7 @@ export class SqliteFile {
 
 const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
 
-/** The engine would run the first one and be silent about the rest. @throws FrameworkError `E_DB_SEVERAL_STATEMENTS` */
+/** The engine would run the first statement and silently ignore the others. @throws FrameworkError `E_DB_SEVERAL_STATEMENTS` */
 function refuseSecondStatement(sql: string): void {
   const withoutTexts = sql.replaceAll(/'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\//g, "");
   if (!/;\s*[^\s;]/.test(withoutTexts)) return;

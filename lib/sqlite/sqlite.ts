@@ -154,7 +154,7 @@ class SqliteDriver extends DatabaseDriver {
 
   override failure(error: unknown): DriverFailure {
     if (error instanceof NoHandle) return { kind: "overloaded", text: error.text };
-    // Making the folder failed.
+    // The folder could not be made.
     if (error instanceof Error && "syscall" in error) return { kind: "connection", text: error.message };
     return this.withFile(failureOf(error));
   }
@@ -176,7 +176,7 @@ class SqliteDriver extends DatabaseDriver {
     return pool;
   }
 
-  /** Of the writer and the readers together; in memory they are one. */
+  /** The counts of the writer and the readers together. In memory they share one handle. */
   private figures(): PoolFigures {
     const pools = new Set(this.pools === undefined ? [] : [this.pools.writer, this.pools.readers]);
     const all = [...pools].map(({ figures }) => figures);
