@@ -47,7 +47,7 @@ export function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** The file for reading; `undefined` if there is none, or if it is no regular file. */
+/** The file for reading; `undefined` if there is none, or if it is not a regular file. */
 export async function openRegular(path: string): Promise<FileHandle | undefined> {
   const handle = await orAbsent(open(path, READ));
   if (handle === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
  * The files of a storage below a directory of the disk: the key is the path. A new content is written under a temporary name in the same
- * directory, flushed, and renamed, so that a reader sees a whole file and a crash leaves the old one. Symbolic links below the root are
- * not followed, in no direction.
+ * directory, flushed, and renamed, so that a reader sees a whole file and a crash leaves the old one. Symbolic links below the root are not
+ * followed, neither for reading nor for writing.
  */
 import { type BigIntStats } from "node:fs";
 import { type FileHandle, lstat, realpath, rename, rm, rmdir } from "node:fs/promises";
@@ -55,7 +55,7 @@ interface OpenContent {
   readonly mtimeNs: bigint;
 }
 
-/** A key as a place on the disk. */
+/** The location of a key on the disk. */
 interface DiskPlace {
   readonly root: string;
   /** The directories below the root. */
@@ -234,7 +234,7 @@ export class FsFiles implements StorageFiles {
         await handle.close();
         throw error;
       }
-      // A new content has replaced this one, and its description is gone.
+      // New content has replaced this content and removed its description.
       await handle.close();
     }
   }

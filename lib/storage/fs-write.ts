@@ -53,7 +53,7 @@ class ChunkWriter {
     return this.drained();
   }
 
-  /** Begins a flush, unless one is under way. Its failure is that of the content: the bytes may be lost. */
+  /** Begins a flush, unless one is under way. If it fails, the content fails, because its bytes may be lost. */
   private flush(): void {
     if (this.unflushed < FLUSH_BYTES || this.flushing !== undefined) return;
     this.unflushed = 0;

@@ -1,6 +1,6 @@
 /**
- * The `Storage` in the memory of the process: the double of a storage in tests. It keeps the rules of the strictest driver, so that a test
- * finds a key that a disk could not hold: a file cannot lie below another file.
+ * The `Storage` in the memory of the process: it takes the place of a storage in tests. It keeps the rules of the strictest driver, so that
+ * a test finds a key that a disk could not hold: a file cannot lie below another file.
  *
  * Not for production: files are lost with the process, and each instance has its own.
  *
@@ -53,7 +53,7 @@ export class MemoryStorage extends Storage {
   override readonly name: string;
   protected readonly files: MemoryFiles;
 
-  /** @throws FrameworkError `E_STORAGE_LIMIT` for a bound that is no whole number above 0 */
+  /** @throws FrameworkError `E_STORAGE_LIMIT` for a bound that is not a whole number above 0 */
   constructor(options: MemoryStorageOptions = {}) {
     checkOptionNames(options, OPTIONS, "new MemoryStorage");
     const clock = options.clock ?? new SystemClock();

@@ -26,7 +26,7 @@ export function statusOf(error: unknown): number | undefined {
   return (error as ServiceError).$metadata?.httpStatusCode;
 }
 
-/** No such object. A bucket that is missing is an error. */
+/** True if there is no such object. A missing bucket is an error. */
 export function isMissing(error: unknown): boolean {
   const { name } = error as ServiceError;
   return name === "NoSuchKey" || (name === "NotFound" && statusOf(error) === 404);

@@ -10,7 +10,7 @@ import { Readable } from "node:stream";
 import { StorageFullError } from "../lifecycle/storage-errors.js";
 import { client as aws } from "./aws.js";
 
-/** What is stored, without the content. */
+/** The request for the object, without its content. */
 export type S3Target = Pick<PutObjectCommandInput, "Bucket" | "Key" | "ContentType" | "Metadata" | "ACL">;
 
 /** The smallest part, and the largest object of one request. */
