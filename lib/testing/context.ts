@@ -33,7 +33,7 @@ interface FakeRequestOptions extends BodyOptions {
 export interface ContextOptions<Names extends string = never> extends FakeRequestOptions {
   /** The path parameters that the router binds in a real request. */
   readonly params?: Readonly<Record<Names, string>>;
-  /** As for `.trustedProxies(list)`. */
+  /** The trusted proxies, as for `.trustedProxies(list)`. */
   readonly trustedProxies?: string | AddressBlocks;
   readonly clock?: Clock;
 }

@@ -10,7 +10,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { failure, shown } from "./failure.js";
 
 export interface CacheContractOptions {
-  /** Lets so many milliseconds pass: advances the clock of the test, or waits. */
+  /** Lets `ms` milliseconds pass: advances the clock of the test, or waits. */
   readonly pass: (ms: number) => unknown;
   /** A second cache over the same store, as another instance of the application has it. */
   readonly other?: Cache;

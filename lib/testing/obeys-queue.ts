@@ -1,6 +1,6 @@
 /**
- * The contract of every store of jobs, as a suite of promises: how jobs are dispatched, run, tried again, buried and drained. Each promise
- * uses a queue of its own, so one store serves all of them.
+ * The contract of every store of jobs, as a suite of promises: how jobs are dispatched, run, retried, moved to the dead letters, and
+ * drained. Each promise uses a queue of its own, so one store serves all of them.
  *
  * @example
  * it("obeys the contract of a queue", () => {

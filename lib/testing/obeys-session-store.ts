@@ -254,7 +254,7 @@ function setting(name: string, text: string): SessionChanges {
   return { set: new Map([[name, text]]), deleted: [] };
 }
 
-/** As the keys of the framework: the hash of an id. */
+/** Like the keys of the framework: the hash of an id. */
 function newKey(): string {
   return randomBytes(32).toString("base64url");
 }

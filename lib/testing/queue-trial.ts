@@ -12,7 +12,7 @@ import { shown } from "./failure.js";
 export interface QueueContractOptions {
   /** The clock of the application. */
   readonly clock: Clock;
-  /** Lets so many milliseconds pass: advances the clock of the test, or waits. */
+  /** Lets `ms` milliseconds pass: advances the clock of the test, or waits. */
   readonly pass: (ms: number) => unknown;
   /** The store itself, if the steps of a claim are to be tried too. */
   readonly store?: JobStore;
