@@ -190,7 +190,7 @@ export class MultipartForm {
     process.nextTick(() => this.stop.abort());
   }
 
-  /** What a failure of a stream means. The parser throws plain errors, whose messages hold nothing of the body. */
+  /** Turns the failure of a stream into an error with a status. The parser throws plain errors, whose messages hold no part of the body. */
   private meaningOf(error: unknown): unknown {
     const { isClientGone, abortSignal, incoming } = this.exchange;
     if (isClientGone) return abortSignal.reason;

@@ -1,6 +1,6 @@
 /**
- * The parser of a form, from the package `busboy`, with each of its limits set one above ours: at a limit it cuts or drops, so what reaches
- * its limit is above ours. The boundary is checked here, and given on in one form.
+ * The parser of a form, from the package `busboy`, with each of its limits set one above ours. At its limit the parser cuts or drops
+ * without an error, so a value that reaches it is above our limit. The boundary is checked here, and passed to the parser in one form.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { finished, Writable } from "node:stream";
@@ -21,8 +21,8 @@ const MAX_HEADER_PAIRS = 32;
 const MAX_NAME_BYTES = 400;
 
 /**
- * Feeds the parser. The parser throws when it is destroyed by one of its own events, as a limit is; thrown out of a stream's event, that would
- * end the process. So it is destroyed later, and what it throws is an error of this stream.
+ * Feeds the parser. The parser throws if it is destroyed inside one of its own events, for example at a limit. An exception inside a
+ * stream's event would end the process. So the parser is destroyed later, and its exception becomes an error of this stream.
  */
 export class ParserFeed extends Writable {
   constructor(private readonly parser: Busboy) {

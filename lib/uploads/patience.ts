@@ -32,10 +32,10 @@ export class PatienceWithClient {
     if (fault !== undefined) this.fail(new RequestTimeoutError(`The form ${fault}.`, { code: "E_UPLOAD_TIMEOUT" }));
   }
 
-  /** One timer looks now and then, instead of one for each chunk. */
+  /** One timer checks from time to time, instead of one timer for each chunk. */
   private look(): void {
     const { clock, incoming } = this.exchange;
-    // The disk is slower than the client.
+    // While the disk is slower than the client, the client waits.
     if (incoming.isPaused()) this.refresh();
     const left = this.lastByteAt + this.limits.idleMs - clock.monotonic();
     if (left <= 0) this.end(`had no byte for ${this.limits.idleMs} ms`);

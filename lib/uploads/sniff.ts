@@ -1,17 +1,17 @@
 /**
- * The media type of a file by its first bytes. A client declares any type and any name, so both say nothing.
+ * The media type of a file by its first bytes. A client can declare any type and any name, so neither is used.
  *
  * The answer says how the content begins. A file may go on as another one (a "polyglot"), and an archive may grow without bound when it is
- * unpacked: nothing here unpacks. Text that a browser would run as a page or a script of a page is `text/html` or `image/svg+xml`, never
- * `text/plain`.
+ * unpacked: nothing is unpacked here. Text that a browser would run as a page or a script of a page is `text/html` or `image/svg+xml`,
+ * never `text/plain`.
  */
 
-/** So many bytes are enough for each signature. */
+/** Enough bytes for each signature. */
 export const SNIFFED_BYTES = 4100;
 
 export interface SniffedType {
   readonly type: string;
-  /** With its dot; `""` where none is usual. */
+  /** The extension with its dot; `""` for a type without a usual extension. */
   readonly extension: string;
 }
 

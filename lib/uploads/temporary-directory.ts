@@ -21,7 +21,7 @@ const log = tracing.target("framework::uploads");
 const TOUCH_MS = 60_000;
 const LEFT_AFTER_MS = 600_000;
 const WRITABLE_BY_OTHERS = 0o022;
-/** Host, process, start of the process, random. */
+/** The parts of a name: host, process, start of the process, random. */
 const NAME = /^([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{16}$/;
 
 export class TemporaryDirectory {
@@ -70,7 +70,7 @@ export class TemporaryDirectory {
     return removed;
   }
 
-  /** Touches the directory from now on, so that other hosts see that its process lives. */
+  /** Touches the directory from now on, so that other hosts see that its process is alive. */
   keep(): void {
     this.timer = this.clock.setTimeout(
       () => {

@@ -34,7 +34,7 @@ const NAMES = Object.keys(LIMIT_NAMES) as (keyof UploadLimits)[]; // Its type ha
 /**
  * The given limits, and the others from `base`.
  *
- * @throws FrameworkError `E_OPTION` for an unknown name, `E_UPLOADS_LIMIT` for a value that is no whole number above 0
+ * @throws FrameworkError `E_OPTION` for an unknown name, `E_UPLOADS_LIMIT` for a value that is not a whole number above 0
  */
 export function completeLimits(
   given: UploadLimits | undefined,

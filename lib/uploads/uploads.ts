@@ -3,8 +3,8 @@
  * every handler of the application may call `ctx.uploads(schema)`.
  *
  * Files go to a directory of this process first. Then the schema sees all texts and files with their sniffed types, and only then the
- * handler stores a file or moves it. What is left goes with the response: also after a refusal, an error, and a client that left. Files of a
- * process that was killed go when the next one starts.
+ * handler stores a file or moves it. The remaining files are removed with the response, also after a refusal, an error, or a client that
+ * left. Files of a process that was killed are removed when the next process starts.
  *
  * Not for a body that is one file: `storage.put(key, ctx.req)`.
  *
