@@ -20,16 +20,16 @@ const ERRORS = "_flash_errors.";
 const MARK = "_flash_mark.";
 export const INPUT_FIELD = "_flash_input";
 
-/** Of the old input, and of the faults of one form; in UTF-16 code units of names and values. */
+/** The limit of the old input, and of the faults of one form: UTF-16 code units of names and values. */
 const MAX_LENGTH = 32_768;
 
 type Field = readonly [name: string, value: string | readonly string[]];
 
-/** Patterns of the log that stand for contents in general. Forms have such fields, and their texts are no secrets. */
+/** Patterns of the log's redaction that match contents in general. Forms have such fields, and their texts are not secrets. */
 const OF_CONTENTS: ReadonlySet<string> = new Set(["bind", "body", "cache_value", "payload", "sql_args"]);
 /** Names of forms, which no log has. */
 const OF_FORMS = ["cvc", "passcode", "passphrase", "passwort", "kennwort", "security_code"];
-/** Words that are too short to be looked for within others, such as `shipping`. */
+/** Words that are too short to be looked for inside other words: `shipping` contains one. */
 const WORDS: ReadonlySet<string> = new Set(["mfa", "pass", "pin", "ssn"]);
 const secrets = new RedactionPatterns([...DENY_LIST.filter((pattern) => !OF_CONTENTS.has(pattern)), ...OF_FORMS]);
 

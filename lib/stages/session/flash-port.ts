@@ -60,10 +60,10 @@ export abstract class FlashPort {
     return FlashOfRequest.find(ctx);
   }
 
-  /** What earlier requests left; it stays. A promise only if a store has to be asked. Rejects with a 503 if the store fails. */
+  /** The flash that earlier requests left. It stays. A promise only if a store has to be asked. Rejects with a 503 if the store fails. */
   abstract peek(): FlashContent | Promise<FlashContent>;
 
-  /** As `peek`; deleted with the answer, if the answer shows it to a visitor. */
+  /** Like `peek`, but the flash is deleted with the answer, if the answer shows it to a visitor. */
   abstract take(): FlashContent | Promise<FlashContent>;
 
   /** Undoes `take`. For a stage whose page is not sent after all. */

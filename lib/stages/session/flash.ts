@@ -1,6 +1,6 @@
 /**
- * Messages for the next page of the same visitor, and what `redirect()` leaves with `.with` and `.withErrors`. `take` reads and clears
- * everything; what no page takes stays. It needs the session stage.
+ * Messages for the next page of the same visitor, and the values that `redirect()` leaves with `.with` and `.withErrors`. `take` reads and
+ * clears everything; what no page takes stays. It needs the session stage.
  *
  * What was taken is cleared with an answer that shows it. It stays for the next page if the answer is a redirect, a 304, a 409 or an
  * error, has no body, or goes to a prefetch or a precognition, which no visitor sees.
@@ -99,7 +99,7 @@ export class Flash extends FlashPort {
     this.taken = undefined;
   }
 
-  /** @throws TypeError for another level, and for a message that is no text */
+  /** @throws TypeError for another level, and for a message that is not a text */
   override addMessage(level: FlashLevel, message: string): void {
     if (!isLevel(level)) throw new TypeError(`${nameOf(level)} is not a level: use ${FLASH_LEVELS.join(", ")}`);
     if (typeof message !== "string") throw new TypeError(`${nameOf(message)} is not the text of a message`);

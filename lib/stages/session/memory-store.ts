@@ -3,7 +3,7 @@
  * its sessions at a restart. It answers at once, without promises.
  *
  * Its size is bounded: above `maxSessions`, and above `maxBytes`, the session that was renewed longest ago ends, and before it those that
- * hold nothing but the flash. It remembers as many sessions that ended.
+ * hold nothing but the flash. It also remembers up to `maxSessions` sessions that ended.
  *
  * @example
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
@@ -26,7 +26,10 @@ import {
 export interface MemorySessionStoreOptions {
   /** The default is 100 000. */
   readonly maxSessions?: number;
-  /** Of names and values together, 2 for each UTF-16 code unit and 256 for each session; the default is 268 435 456 (256 MiB). */
+  /**
+   * The most bytes of names and values together, counted as 2 for each UTF-16 code unit and 256 for each session; the default is 268 435
+   * 456 (256 MiB).
+   */
   readonly maxBytes?: number;
 }
 
@@ -34,9 +37,9 @@ const NAMES: OptionNames<MemorySessionStoreOptions> = { maxSessions: true, maxBy
 
 const DEFAULT_MAX_SESSIONS = 100_000;
 const DEFAULT_MAX_BYTES = 268_435_456;
-/** The bytes of a session beside its values, about. */
+/** The approximate bytes of a session beside its values. */
 const SESSION_BYTES = 256;
-/** Entries of at most this time go first where room is needed: they hold nothing but the flash. */
+/** Entries with at most this lifetime are removed first when room is needed: they hold nothing but the flash. */
 const BRIEF_MS = FLASH_ALONE_MS + RENEW_AFTER_MS;
 
 interface MemorySession extends StoredSession {
@@ -56,7 +59,7 @@ export class MemorySessionStore extends SessionStore {
   private readonly maxBytes: number;
   private bytes = 0;
 
-  /** @throws FrameworkError `E_SESSION_STORE` for a limit that is no whole number above 0 */
+  /** @throws FrameworkError `E_SESSION_STORE` for a limit that is not a whole number above 0 */
   constructor(options: MemorySessionStoreOptions = {}) {
     super();
     checkOptionNames(options, NAMES, "new MemorySessionStore");
@@ -64,7 +67,7 @@ export class MemorySessionStore extends SessionStore {
     this.maxBytes = limitOf("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES);
   }
 
-  /** The number of records, those included whose time is over and that nothing has swept yet. */
+  /** The number of records, including those whose time is over but that are not yet removed. */
   get size(): number {
     return this.entries.size;
   }

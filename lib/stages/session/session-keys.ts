@@ -13,7 +13,7 @@ const TAG_LENGTH = 32;
 const HEX = /^[\da-f]{128}$/i;
 
 export class SessionKeys {
-  // Of Node's own key type, whose bytes no inspection prints.
+  // Node's own key objects, whose bytes no inspection prints.
   private readonly keys: readonly KeyObject[];
   private readonly first: KeyObject;
 

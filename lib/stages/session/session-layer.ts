@@ -35,7 +35,7 @@ export class SessionLayer extends StageLayer {
     super();
   }
 
-  /** What has to be up before the first request. @internal */
+  /** The subsystems that must be up before the first request. @internal */
   get subsystems(): readonly Subsystem[] {
     return this.settings.store.subsystems;
   }

@@ -96,7 +96,7 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
 }
 
 async function updateSession(ctx: Context, session: Session, id: string, changes: SessionChanges): Promise<SaveResult> {
-  // Whether the session may be renewed depends on its values, where the request adds nothing but flash.
+  // If the request adds nothing but flash, the values of the session decide whether it may be renewed.
   if (changes.set.size > 0 && hasFlashAlone(changes.set)) await session.load();
   const answer = await session.ask((store) => store.update(storeKey(id), changes, updateTimes(ctx, session)));
   const kept = session.failing(() => checkedUpdate(answer));

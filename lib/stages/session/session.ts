@@ -4,8 +4,8 @@
  *
  * Nothing is read before the first `get` and nothing is created before the first `put`; a request that uses no session costs no store
  * access. Changes are saved after the handler has answered and before the head is sent. They are saved value by value, so two requests of
- * one visitor at the same time lose nothing of each other, but for a value that both write: there the later save stays. A value that is
- * read, changed and put back is not counted up in one step. After an unhandled error and after a timeout nothing is saved.
+ * one visitor at the same time do not lose the changes of each other. If both write the same value, the later save stays. Reading a value,
+ * changing it and putting it back is not one atomic step. After an unhandled error and after a timeout nothing is saved.
  *
  * @example
  * const CART = sessionKey<Cart>("cart");
@@ -148,7 +148,7 @@ export class Session {
 
   /**
    * Gives the session a new id and keeps its values; the old id ends. Call it at every sign-in and whenever the visitor may do more than
-   * before: an id that an attacker planted is worth nothing then. The CSRF token is replaced on the same answer.
+   * before: an id that an attacker planted is useless then. The CSRF token is replaced on the same answer.
    *
    * Of two requests at the same time that both call it, the first keeps the values. The second begins a session with what it puts itself.
    */
@@ -157,7 +157,7 @@ export class Session {
     if (this.fate === "stays") this.fate = "moves";
   }
 
-  /** Ends the session: all values and the id are gone, and the cookie is deleted. Values that are put afterwards begin a new session. */
+  /** Ends the session: all values and the id are removed, and the cookie is deleted. Values that are put afterwards begin a new session. */
   flush(): void {
     this.expectOpen();
     this.fate = "ends";

@@ -2,9 +2,9 @@
  * The port of a session store. A store keeps records under the hash of a session's id and never sees the id itself. `MemorySessionStore`
  * keeps them in this process; other stores share them between processes. `obeysSessionStore` of the test kit tries every promise below.
  *
- * The framework sets and deletes single values. A store applies them to the record in one step, so two requests of one session lose
- * nothing of each other: only of a value that both wrote, the later write stays. A deletion is a write like any other, and a request
- * that reads a number, adds to it and writes it back may lose the number of the other request.
+ * The framework sets and deletes single values. A store applies them to the record in one step, so two requests of one session lose nothing
+ * of each other: if both wrote the same value, the later write stays. A deletion is a write like any other, and a request that reads a
+ * number, adds to it and writes it back may lose the number of the other request.
  *
  * A store may answer at once or by a promise. It fails by throwing or rejecting; it never answers a failure as a missing record.
  */
@@ -49,7 +49,7 @@ export const RENEW_AFTER_MS = 60_000;
 /** A session that holds nothing but the flash lasts this time: ten minutes. The first value of the application gives it the whole lifetime. */
 export const FLASH_ALONE_MS = 600_000;
 
-/** How long a store remembers that a session ended: ten minutes. No request that began before is still running then. */
+/** How long a store remembers that a session ended: ten minutes. No request that began before the end is still running after this time. */
 export const REMEMBER_ENDED_MS = 600_000;
 
 /** The record was changed. */
