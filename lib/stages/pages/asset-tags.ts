@@ -2,8 +2,8 @@
  * The tags of the front end in a document: from the manifest of a build, or of Vite's development server. They are made once for each
  * component; for a request only the nonce is put in.
  *
- * Of a build, the stylesheets come first, then the script, then the chunks that the browser may fetch at once. A page is a chunk of its own,
- * so its styles and its script are named too: otherwise a page that the server rendered would flash without its styles.
+ * For a build, the stylesheets come first, then the script, then the chunks that the browser may fetch at once. A page is a chunk of its
+ * own, so its styles and its script are named too: otherwise a page that the server rendered would flash without its styles.
  */
 import { BoundedMemo } from "../../http/bounded-memo.js";
 import { buildFiles, type BuildSite } from "./build-files.js";

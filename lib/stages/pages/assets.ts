@@ -40,7 +40,7 @@ export interface Assets {
   readonly warning: string | undefined;
 }
 
-/** Of an application without a front end, or one whose build lacks the entry. */
+/** The assets of an application without a front end, or of one whose build lacks the entry. */
 export const NO_TAGS: AssetTags = Object.freeze({ version: null, tags: () => "", preloads: () => "" });
 
 /** @throws FrameworkError `E_MANIFEST` for a malformed manifest, and in a release build for one that is missing or lacks the entry */

@@ -15,9 +15,9 @@ import { FrameworkError } from "../../errors/framework-error.js";
 export interface Shape<out T = unknown, out IsOptional extends boolean = boolean> {
   readonly kind: "boolean" | "number" | "string" | "array" | "object" | "nullable";
   readonly isOptional: IsOptional;
-  /** Of an array or a nullable value. */
+  /** The shape of the items of an array, or of a nullable value. */
   readonly inner?: Shape;
-  /** Of an object. */
+  /** The shapes of the members of an object. */
   readonly members?: ShapeTable;
   /** Only in the type. */
   readonly type?: T;
@@ -48,7 +48,7 @@ export const shape = Object.freeze({
     members,
   }),
   nullable: <T>(inner: Shape<T>): Required<T | null> => ({ kind: "nullable", isOptional: false, inner }),
-  /** For a member: it may be absent, so its prop may be deferred. */
+  /** A member that may be absent, so that its prop may be deferred. */
   optional: <T>(inner: Shape<T>): Shape<T, true> => ({ ...inner, isOptional: true }),
 });
 

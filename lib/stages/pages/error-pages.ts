@@ -1,6 +1,6 @@
 /**
  * The layer around every stage that refuses: it shows an error as a page where the application names a component for the status, and the
- * visitor reads pages, not problems. An answer with a body of the application stays, and so does a CSRF refusal: it is no page.
+ * visitor reads pages, not problems. An answer with a body of the application stays, and so does a CSRF refusal: it is not a page.
  *
  * A visitor reads pages if the request is the Inertia client's, or if its `Accept` names `text/html`, as browsers do. Programs that
  * accept anything get the problem.
@@ -97,7 +97,7 @@ function readerOf({ incoming: { headers } }: Context): PageRequest | undefined {
   }
 }
 
-/** In characters: a longer header is no browser's. */
+/** In characters. No browser sends a longer header. */
 const MAX_ACCEPT = 1024;
 
 /** Whether the client names HTML, and not with a weight of 0 (RFC 9110 section 12.5.1). */

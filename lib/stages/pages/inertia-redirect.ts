@@ -1,5 +1,5 @@
 /**
- * The answers to an Inertia request that are no page: redirects, and answers without a body. The client follows a redirect by itself, but
+ * The answers to an Inertia request that are not pages: redirects, and answers without a body. The client follows a redirect by itself, but
  * it cannot follow one to another origin and loses the fragment; then a 409 tells it where to go. An answer without a body would be an
  * empty dialog, so it leads back.
  *
@@ -15,12 +15,12 @@ const log = tracing.target("framework::pages");
 
 /** The statuses whose `Location` the client would follow, or reads. */
 const WITH_LOCATION: ReadonlySet<number> = new Set([201, 301, 302, 303, 307, 308]);
-/** The redirects after which the client sends a GET. The others repeat the request, which no 409 can say. */
+/** The redirects after which the client sends a GET. The others repeat the request, which a 409 cannot tell the client. */
 const TO_GET: ReadonlySet<number> = new Set([301, 302, 303]);
 /** After a 302 a browser repeats these methods (Fetch standard, HTTP-redirect fetch). */
 const REPEATED: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
-/** Mends the answer to an Inertia request that is no page. @param origin of the configured URL */
+/** Mends the answer to an Inertia request that is not a page. @param origin of the configured URL */
 export function completeRedirect(ctx: Context, visit: PageRequest, origin: string): void {
   if (isEmpty(ctx)) leadBack(ctx, origin);
   const { raw, method } = ctx;
@@ -58,7 +58,7 @@ export function shownUrl({ originalUrl = "/" }: Context): string {
   return target.startsWith("/") ? target : `/${target}`;
 }
 
-/** Nothing that the client could show: no body, and a status that says no more than "done". */
+/** An answer that the client cannot show: it has no body, and its status says only that the request succeeded. */
 function isEmpty(ctx: Context): boolean {
   const { statusCode } = ctx.raw;
   return ctx.payload === undefined && (statusCode === 200 || statusCode === 204);

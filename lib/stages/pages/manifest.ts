@@ -22,14 +22,14 @@ export class Manifest {
 
   private constructor(
     private readonly chunks: ReadonlyMap<string, BuildChunk>,
-    /** Of the parsed manifest, with its keys in order: build machines write them in different orders. */
+    /** The hash of the parsed manifest with its keys in order, because build machines write them in different orders. */
     readonly version: string,
   ) {
     for (const { file, integrity } of chunks.values())
       if (integrity !== undefined) this.integrityOfFile.set(file, integrity);
   }
 
-  /** @throws FrameworkError `E_MANIFEST` for text that is no manifest */
+  /** @throws FrameworkError `E_MANIFEST` for text that is not a manifest */
   static parse(text: string, path: string): Manifest {
     let parsed: unknown;
     try {
@@ -55,7 +55,7 @@ export class Manifest {
   withImports(key: string): readonly BuildChunk[] {
     const found = new Map<string, BuildChunk>();
     const begun = new Set<string>();
-    // A build may have a chain of thousands of chunks, which is no depth for calls.
+    // No recursion: a build may have a chain of thousands of chunks, which would not fit on the stack.
     const waiting: { readonly key: string; isDone: boolean }[] = [{ key, isDone: false }];
     for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
       const chunk = this.chunks.get(step.key);

@@ -1,6 +1,6 @@
 /**
- * The page object as JSON: what the client needs to show a page and to go on from it. Members that say nothing are absent. The text is put
- * together from its parts, so that nothing is serialised twice.
+ * The page object as JSON: what the client needs to show a page and to go on from it. Members without information are absent. The text is
+ * put together from its parts, so that nothing is serialised twice.
  */
 import { jsonText } from "../../http/json-text.js";
 import { DEFAULT_BAG, type FlashContent } from "../session/flash-port.js";

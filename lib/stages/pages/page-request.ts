@@ -2,8 +2,9 @@
  * The headers of a page visit, parsed once: an Inertia request, its version, the props that it names. Every other request is a visit of a
  * browser that wants a document, and none of these headers counts for it.
  *
- * The lists are bounded in size and in names. A list that decides which props are sent is refused beyond the bounds, because a list that
- * is cut would lose props in silence. Of the props that the client holds already the rest is ignored: they are only sent again.
+ * The lists are bounded in size and in names. A list that decides which props are sent is refused beyond the bounds, because props beyond
+ * them would be lost without an error. In the list of props that the client holds, names beyond the bounds are ignored: these props are
+ * sent again.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { BadRequestError } from "../../errors/framework-error.js";

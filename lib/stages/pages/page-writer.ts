@@ -79,7 +79,7 @@ export class PageWriter {
     return this.start(ctx, page, visit, undefined);
   }
 
-  /** As `write`, in the place of an answer that is decided already. Nothing is written once the attempt is over. */
+  /** Like `write`, in the place of an answer that is decided already. Nothing is written once the attempt is over. */
   writeError(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt): void | Promise<void> {
     return this.start(ctx, page, visit, attempt);
   }

@@ -107,7 +107,7 @@ export class Page extends Deferred {
 /**
  * A page of a component, with the props of its contract.
  *
- * @throws TypeError for a component that is no text, for a prop whose name has a comma, since no request could name it, and for a prop
+ * @throws TypeError for a component that is not a text, for a prop whose name has a comma, since no request could name it, and for a prop
  * named `errors`
  */
 export function page<const C extends ComponentName | PageContract>(component: C, ...[props]: PropsArguments<C>): Page {

@@ -36,7 +36,7 @@ export class PagesLayer extends StageLayer {
     };
   }
 
-  /** The visit, if the request goes on: the check of the version comes before the handler, which would work for nothing. */
+  /** The visit, if the request goes on. The version is checked before the handler, whose work would be wasted for an old client. */
   private visitOf(ctx: Context): PageRequest | undefined {
     try {
       const visit = readPageRequest(ctx.incoming.headers);

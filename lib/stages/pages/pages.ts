@@ -72,7 +72,7 @@ const log = tracing.target("framework::pages");
 const NO_ASSETS: Assets = { tags: NO_TAGS, warning: undefined };
 
 export class Pages {
-  /** Innermost on each route. @internal */
+  /** Runs innermost on each route. @internal */
   readonly routeGuard: Layer = new PrecognitionGuard();
   private readonly options: PagesOptions;
   private madeAssets: Assets | undefined;
@@ -107,12 +107,12 @@ export class Pages {
     return this.options.viteBase ?? "/";
   }
 
-  /** Around the stages that refuse, and the one that catches unhandled errors. @internal */
+  /** The layer around the stages that refuse and the stage that catches unhandled errors. @internal */
   outerLayer(): Layer {
     return new ErrorPagesLayer(this.options.errors ?? {}, this.writer);
   }
 
-  /** What is allowed and probably a mistake; logged when the application starts. @internal */
+  /** Warnings about settings that are allowed but probably a mistake; logged when the application starts. @internal */
   warnings(): readonly string[] {
     const { warning } = this.assets;
     return warning === undefined ? [] : [warning];

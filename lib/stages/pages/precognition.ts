@@ -2,9 +2,9 @@
  * Precognition: a form asks whether its fields are valid before it is sent. The request goes the way of the form's own, through every
  * policy of the route; then the schema checks the fields, and the handler does not run.
  *
- * A route takes part with `precognitive(schema)` as its innermost middleware. Any other route refuses, because nothing could be checked
- * there without the effect of the handler. The client leaves files out, unless it is told to send them (`validateFiles`): then the schema
- * sees them as the handler would, and they are removed with the answer. That needs `Uploads` of `@stagecraft/framework/uploads`.
+ * A route takes part with `precognitive(schema)` as its innermost middleware. Any other route refuses, because the fields could not be
+ * checked there without the effect of the handler. The client leaves files out, unless it is told to send them (`validateFiles`): then the
+ * schema sees them as the handler would, and they are removed with the answer. That needs `Uploads` of `@stagecraft/framework/uploads`.
  *
  * @example
  * @links.create

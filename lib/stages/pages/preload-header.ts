@@ -10,7 +10,7 @@ import { buildFiles, type BuildSite } from "./build-files.js";
 const MAX_BYTES = 2048;
 /** A nonce of `CspNonce` in base64. */
 const NONCE_LENGTH = 24;
-/** What has no place in the text of hashes. */
+/** Characters that the text of hashes never has. */
 const NO_HASH = /[^\w+/= -]/g;
 /** Stands for the nonce; no file name of a manifest has it. */
 const NONCE = "\u0000";

@@ -80,7 +80,7 @@ export class Prop<out T, out Presence extends "present" | "late" = "present" | "
     return this.with({ merge: { ...before, append: [...before.append, path] } });
   }
 
-  /** As `append`, at the start of the list. */
+  /** Like `append`, at the start of the list. */
   prepend(path = ""): Prop<T, Presence> {
     const { merge: before = NO_MERGE } = this.settings;
     return this.with({ merge: { ...before, prepend: [...before.prepend, path] } });

@@ -2,8 +2,7 @@
  * Turns the declared props of a page into values: leaves out what this answer does not send, calls functions, waits for promises. All
  * functions start at once, so a page takes the time of its slowest prop. A page of plain values makes no promise.
  *
- * Functions and props are looked for in the members of object literals too, at any depth that a reader of the code would write, and not
- * in lists.
+ * Functions and props are also found in the members of object literals, to a depth that no hand-written literal exceeds, but not in lists.
  */
 import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/context.js";
@@ -27,7 +26,7 @@ const log = tracing.target("framework::pages");
 /** Objects that are looked into for functions, and how deep they are nested; beyond that a value is taken for data. */
 const MAX_OBJECTS = 10_000;
 const MAX_DEPTH = 32;
-/** A function may return a prop, and that one may hold a function: deeper nesting is a mistake. */
+/** A function may return a prop, and that prop may hold a function: deeper nesting is a mistake. */
 const MAX_UNWRAPPED = 2;
 
 /** Where a value belongs: a member of an object, and the path of it. */

@@ -38,7 +38,7 @@ const NAMES: OptionNames<WorkerPageRendererOptions> = {
 
 /** How long a bundle may take to load, in milliseconds. The first pages wait for it. */
 const LOAD_MS = 5000;
-/** How long no thread is started after one whose bundle could not be loaded, in milliseconds. */
+/** How long no new thread is started after the bundle could not be loaded, in milliseconds. */
 const PAUSE_MS = 1000;
 
 /** One page that is rendered, or waits for that. */
@@ -62,7 +62,7 @@ export class WorkerPageRenderer extends PageRenderer {
   private isShutDown = false;
   private ending: Promise<unknown> | undefined;
 
-  /** @throws FrameworkError `E_RENDERER` for an option that is no whole number above 0, and for a bundle that is no path */
+  /** @throws FrameworkError `E_RENDERER` for an option that is not a whole number above 0, and for a bundle that is not a path */
   constructor(
     options: WorkerPageRendererOptions,
     private readonly clock: Clock = new SystemClock(),
