@@ -158,7 +158,7 @@ function forgetPlainBody(raw: ServerResponse): void {
   weakenTag(raw);
 }
 
-/** A strong tag stands for other bytes than the compressed ones (RFC 9110 section 8.8.3.3). */
+/** A strong tag identifies the plain bytes and not the compressed ones (RFC 9110 section 8.8.3.3). */
 function weakenTag(raw: ServerResponse): void {
   const tag = raw.getHeader("ETag");
   if (tag !== undefined && !String(tag).startsWith("W/")) raw.setHeader("ETag", `W/${String(tag)}`);

@@ -1,5 +1,5 @@
 /**
- * Stage layer for answers with 4xx and 5xx: gives those without a body an RFC 9457 problem, replaces the body of 5xx if it is told to,
+ * Stage layer for answers with 4xx and 5xx: gives those without a body an RFC 9457 problem, replaces the body of 5xx if that is turned on,
  * and lets the application answer every error in a format of its own. Headers of the answer stay.
  *
  * @example
@@ -34,8 +34,8 @@ export class ErrorMapping extends StageLayer {
   private mapper: ErrorMapper | undefined;
 
   /**
-   * Replaces the text or JSON body of every 5xx by a generic problem, but for the refusals of the framework's own stages, such as
-   * maintenance: their texts hold nothing to hide. Off unless set, in both profiles.
+   * Replaces the text or JSON body of every 5xx by a generic problem. Refusals of the framework's own stages, such as maintenance, keep
+   * their bodies, which hold no secret. Off unless set, in both profiles.
    */
   redactErrors(on: boolean): this {
     this.redacts = on;
@@ -46,7 +46,7 @@ export class ErrorMapping extends StageLayer {
    * Gives the mapper. It is asked once for each request that fails in the stages further in or in the application, and with `.catchPanic()`
    * for unhandled errors. It is not asked for an answer with a body that the application returned.
    *
-   * @throws TypeError for a mapper that is no function
+   * @throws TypeError for a mapper that is not a function
    */
   using(mapper: ErrorMapper): this {
     if (typeof mapper !== "function") throw new TypeError(`${nameOf(mapper)} is not an error mapper: give a function`);

@@ -6,7 +6,7 @@ import { StageLayer, type Run } from "../http/middleware.js";
 import { RegistryOfRequest, type PageContractRegistry } from "./pages/contract-registry.js";
 
 export class PageContractsLayer extends StageLayer {
-  /** @throws TypeError for a value that is no registry */
+  /** @throws TypeError for a value that is not a registry */
   constructor(private readonly registry: PageContractRegistry) {
     super();
     // The registry's class is loaded by the entry point of the pages alone.

@@ -95,7 +95,7 @@ export class CsrfToken {
     if (token !== undefined) this.send(token);
   }
 
-  /** A cache would hand the token in the page of one visitor to all others, none of whom has its cookie. */
+  /** A cache would give the page of one visitor, with its token, to visitors who do not have the cookie of the token. */
   private makesPrivate(): boolean {
     if (!this.isShown) return false;
     log.warn("Cache-Control: public replaced by no-store: the answer holds the CSRF token of a visitor");
@@ -111,7 +111,7 @@ export class CsrfToken {
     const received = this.receivedToken();
     if (received === undefined) return this.mayIssue ? this.maker.make(id) : undefined;
     if (result.kind === "nothing") return undefined;
-    // With a longer life of the session, or for its new id.
+    // The cookie is sent again when the session is extended or has a new id.
     return this.maker.isValid(received, id) && id !== NO_SESSION ? received : this.maker.rebind(received, id);
   }
 

@@ -1,6 +1,6 @@
 /**
  * Stage layer: one port for the browser in development. Requests for sources go to Vite's development server before any other stage, and so
- * do the sockets of its hot reload; what the application has no answer for goes there last. Vite is reached by the socket or pipe that
+ * do the sockets of its hot reload; requests that the application does not answer go there last. Vite is reached by the socket or pipe that
  * `FRAMEWORK_VITE_IPC` names. Off in release builds, and where no endpoint is named.
  *
  * A tool that owns the port, and restarts the application behind it, tunnels to Vite itself: a socket of the hot reload that passes through
@@ -40,7 +40,7 @@ export interface DevProxySettings {
   readonly prefixes: readonly string[];
 }
 
-/** What the pages of the application say of their sources. */
+/** The options of the application's pages that concern their sources. */
 export interface SourceSite {
   /** The source that starts the front end: its directory holds sources. */
   readonly entry: string | undefined;
@@ -101,7 +101,7 @@ export class DevProxyLayer extends StageLayer {
   }
 }
 
-/** Asks Vite for what no route and no file has. Its 404 leaves the answer to the application. @internal */
+/** Asks Vite for paths without a route and without a file. Its 404 leaves the answer to the application. @internal */
 export class DevFallbackLayer extends StageLayer {
   constructor(private readonly settings: DevProxySettings) {
     super();

@@ -14,11 +14,11 @@ const log = tracing.target("framework::dev_proxy");
 const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 
 interface ForwardOptions {
-  /** Whether a 404 of Vite is no answer. */
+  /** Whether a 404 of Vite does not count as an answer. */
   readonly leaves404?: boolean;
 }
 
-/** Whether Vite has answered. It has not where nothing listens; then nothing of the request's body was read. */
+/** Whether Vite has answered. False if nothing listens. Then no byte of the request's body was read. */
 export async function forward(
   ctx: Context,
   endpoint: string,
@@ -61,11 +61,12 @@ function ask(ctx: Context, endpoint: string): Promise<Outcome> {
     asked.on("socket", (socket) =>
       socket.once("connect", () => {
         isConnected = true;
-        // Nothing of the body is read before, so that the application may still answer.
+        // No byte of the body is read before, so that the application may still answer.
         if (isLonger) ctx.req.pipe(asked);
       }),
     );
-    // A head alone is one write: a second one, though empty, would fail where Vite has answered and closed the connection already.
+    // A head without a body is one write. A second write, even an empty one, would fail if Vite has already answered and closed the
+    // connection.
     if (!isLonger) asked.end();
     // Without this Node connects with the first byte of a body only.
     else asked.flushHeaders();

@@ -1,7 +1,7 @@
 /**
- * The paths that Vite's development server answers: its own (`/@vite/client`, `/@id/…`, `/@fs/…`), the packages of the front end, the opener
- * of its error overlay, and the prefixes of sources. A prefix is compared by whole segments. With a `base`, Vite answers what is below it
- * and nothing else.
+ * The paths that Vite's development server answers: its own (`/@vite/client`, `/@id/…`, `/@fs/…`), the packages of the front end, the
+ * opener of its error overlay, and the prefixes of sources. A prefix is compared by whole segments. With a `base`, Vite answers the paths
+ * below the base and no others.
  */
 
 const VITES_OWN = ["/@", "/node_modules/", "/__open-in-editor"];

@@ -61,7 +61,7 @@ function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
-  // All objects have the same text, so all clients would share one bucket without a sign of it.
+  // All objects have the same text, so all clients would silently share one bucket.
   const message = `a rate limit's key function returned a ${typeof value}; return a string, and not a promise`;
   throw new FrameworkError(message, { code: "E_RATE_LIMIT_KEY" });
 }

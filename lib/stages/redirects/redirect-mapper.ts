@@ -28,7 +28,7 @@ export interface RedirectedRequest {
 /** The part of the route table that a redirect needs. */
 interface UrlSource {
   urlFor(name: string, params: readonly PathParameter[]): string;
-  /** Throws `E_ROUTE_NAME` for an endpoint that is none of the routes. */
+  /** Throws `E_ROUTE_NAME` for an endpoint without a route. */
   requireRoute(endpoint: Endpoint): void;
 }
 

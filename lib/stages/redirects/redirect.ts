@@ -61,7 +61,7 @@ export class Redirect extends Deferred {
   }
 
   /**
-   * Leads to an endpoint, or to a route by its name. An endpoint that is no route of the application, an unknown name and wrong
+   * Leads to an endpoint, or to a route by its name. An endpoint that is not a route of the application, an unknown name and wrong
    * parameters give a 500, never a 404.
    */
   route<P extends string>(to: Endpoint<P> | string, ...params: UrlArguments<P>): Redirect {

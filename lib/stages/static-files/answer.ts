@@ -1,6 +1,6 @@
 /**
- * Answers a request with a file: 200, 206, 304, 405, 412 or 416 (RFC 9110 sections 13 to 15). Errors have no body here; the
- * error-mapping stage gives them one, as to all other errors.
+ * Answers a request with a file: 200, 206, 304, 405, 412 or 416 (RFC 9110 sections 13 to 15). Errors have no body here; the error-mapping
+ * stage gives them one, like all other errors.
  */
 import type { Readable } from "node:stream";
 import type { Coding } from "../../http/accept-encoding.js";
