@@ -34,7 +34,7 @@ const ADDED: Fortune = { id: 0, message: "Additional fortune added at request ti
 
 const MOST_QUERIES = 500;
 
-/** The parameter `queries`: a whole number from 1 to 500. A missing one, and a text that is no number, is 1. */
+/** The parameter `queries`: a whole number from 1 to 500. A missing one, and a text that is not a number, is 1. */
 export function countOf(text: unknown): number {
   const count = Number.parseInt(String(text), 10);
   return Number.isNaN(count) ? 1 : Math.min(Math.max(count, 1), MOST_QUERIES);

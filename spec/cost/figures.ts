@@ -39,7 +39,7 @@ function verdict(what: string, cost: number, figure: number | undefined, toleran
   if (figure === undefined) return { line: `${what}, without a figure`, failed: false };
   const change = cost / figure - 1;
   const against = `${what}, ${change < 0 ? "" : "+"}${(change * 100).toFixed(1)} % of the figure ${shown(figure)}`;
-  // A cost that is no number is a fault of the count.
+  // A cost that is not a number is a fault of the count.
   if (!(change <= tolerance)) return { line: `${against}: above the tolerance of ${tolerance * 100} %`, failed: true };
   if (change < -tolerance) return { line: `${against}: write the new figure with -- --write`, failed: false };
   return { line: against, failed: false };
