@@ -73,7 +73,9 @@ export async function loadMigrations(
   const names = all.map(({ name }) => name);
   const wrong = names.find((name) => typeof name !== "string" || !/^[\w.:-]{1,200}$/.test(name));
   if (wrong !== undefined)
-    throw fileError(`${JSON.stringify(wrong)} is no name of a migration: use letters, digits, "-", "_", "." and ":"`);
+    throw fileError(
+      `${JSON.stringify(wrong)} is not a name of a migration: use letters, digits, "-", "_", "." and ":"`,
+    );
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw fileError(`two migrations have the name ${repeated}`);
   return all;
@@ -106,7 +108,8 @@ async function loadFile(path: string): Promise<Migration> {
   const module = (await import(pathToFileURL(path).href)) as Partial<Migration>;
   const { up, down, transaction } = module;
   if (typeof up !== "function") throw fileError(`${path} exports no function up`);
-  if (down !== undefined && typeof down !== "function") throw fileError(`${path} exports a down that is no function`);
+  if (down !== undefined && typeof down !== "function")
+    throw fileError(`${path} exports a down that is not a function`);
   const name = basename(path, extname(path));
   return { name, up, ...(down && { down }), ...(transaction !== undefined && { transaction }) };
 }

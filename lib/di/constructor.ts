@@ -1,6 +1,6 @@
 /**
  * Reads the constructor of a class: one entry a parameter, each with the token to inject, or with the reason why the parameter's type
- * is no token. A class without a constructor of its own has the parameters of its parent. A class with an empty constructor has none.
+ * is not a token. A class without a constructor of its own has the parameters of its parent. A class with an empty constructor has none.
  */
 import { constructorTypes, injectionsOf, isInjectable } from "./injectable.js";
 import { declaresEmptyConstructor } from "./own-constructor.js";

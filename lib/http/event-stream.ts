@@ -130,14 +130,14 @@ const EXPECTED = "give text, or an object with event, data, id or retry";
 function line(name: string, value: unknown, refused: RegExp): string {
   if (value === undefined) return "";
   if (typeof value !== "string" || refused.test(value))
-    throw new TypeError(`the ${name} of an event is no text of one line; give text without line breaks and NUL`);
+    throw new TypeError(`the ${name} of an event is not a text of one line; give text without line breaks and NUL`);
   return `${name}: ${value}\n`;
 }
 
 function retryLine(retry: unknown): string {
   if (retry === undefined) return "";
   if (!Number.isSafeInteger(retry) || Number(retry) < 0)
-    throw new TypeError("the retry of an event is no number of milliseconds; give an integer from 0");
+    throw new TypeError("the retry of an event is not a number of milliseconds; give an integer from 0");
   return `retry: ${Number(retry)}\n`;
 }
 

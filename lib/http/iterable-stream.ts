@@ -114,7 +114,7 @@ function reportLate(error: unknown): void {
 function asError(thrown: unknown): Error {
   return thrown instanceof Error
     ? thrown
-    : new Error("an async iterable failed with a value that is no Error", { cause: thrown });
+    : new Error("an async iterable failed with a value that is not an Error", { cause: thrown });
 }
 
 export function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {

@@ -99,5 +99,5 @@ function servesNothing(method: string): FrameworkError {
 
 /** Listeners read the message and the stack of an `Error`, as in Koa. */
 function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error("a value that is no Error was thrown", { cause: thrown });
+  return thrown instanceof Error ? thrown : new Error("a value that is not an Error was thrown", { cause: thrown });
 }

@@ -74,7 +74,7 @@ export function keyInTheWay(): ConflictError {
 
 /** The name and the code of an error of a driver. Its message quotes paths and keys, so it is left out. */
 export function driverFault(error: unknown): Error {
-  const name = error instanceof Error ? error.name : "a value that is no Error";
+  const name = error instanceof Error ? error.name : "a value that is not an Error";
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   const fault = new Error(
     typeof code === "string" ? `the driver failed with ${code}` : `the driver failed with ${name}`,

@@ -52,7 +52,7 @@ export function domainOf({ address }: Mailbox): string {
 function partsOf(given: unknown, where: string): { readonly name: string; readonly address: string } {
   const { name, address } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
   if (typeof address !== "string" || typeof name !== "string")
-    throw invalidAddress(where, "is no text and has no name and address");
+    throw invalidAddress(where, "is not a text and has no name and address");
   if (name.length > MAX_NAME) throw invalidAddress(where, `has a name of more than ${MAX_NAME} characters`);
   if (hasForbiddenCharacter(name))
     throw invalidAddress(where, "has a control character, such as a line break, in its name");
@@ -83,7 +83,7 @@ function faultOf(text: string): string {
   if (hasForbiddenCharacter(text)) return "has a control character, such as a line break";
   if (/[<>,;]/.test(text))
     return "is not one bare address: give { name, address } for a name, and an array for several";
-  return "is no address of the form name@domain";
+  return "is not an address of the form name@domain";
 }
 
 function invalidAddress(where: string, fault: string): MailContentError {

@@ -73,7 +73,7 @@ function readHead({ name, type = "application/octet-stream", contentId }: Attach
   if (typeof name !== "string" || name === "" || Buffer.byteLength(name) > MAX_NAME_BYTES || /[/\\]/.test(name))
     throw invalidAttachment(`a name that is empty, has a slash or more than ${MAX_NAME_BYTES} bytes`);
   if (hasForbiddenCharacter(name)) throw invalidAttachment("a name with a control character, such as a line break");
-  if (!isMailType(type)) throw invalidAttachment("a type that is no media type such as application/pdf");
+  if (!isMailType(type)) throw invalidAttachment("a type that is not a media type such as application/pdf");
   if (contentId !== undefined && !/^[\w.@-]{1,100}$/.test(contentId))
     throw invalidAttachment("a contentId with other characters than letters, digits, -, _, . and @");
   return { name, type, contentId };

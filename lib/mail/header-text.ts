@@ -22,7 +22,7 @@ export function hasForbiddenCharacter(text: string): boolean {
  * @throws MailContentError `E_MAIL_HEADER`
  */
 export function readHeaderText(text: unknown, where: string, maxLength: number): string {
-  if (typeof text !== "string") throw invalidHeader(where, "is no text");
+  if (typeof text !== "string") throw invalidHeader(where, "is not a text");
   if (text.length > maxLength) throw invalidHeader(where, `has more than ${maxLength} characters`);
   if (hasForbiddenCharacter(text)) throw invalidHeader(where, "has a control character, such as a line break");
   return text;

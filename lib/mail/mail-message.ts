@@ -80,7 +80,7 @@ async function readHtml(mail: Mail<unknown>): Promise<string | undefined> {
 }
 
 function readBody(text: unknown, part: string): string {
-  if (typeof text !== "string") throw new MailContentError("E_MAIL_SIZE", `the ${part} of a mail is no text`);
+  if (typeof text !== "string") throw new MailContentError("E_MAIL_SIZE", `the ${part} of a mail is not a text`);
   if (Buffer.byteLength(text) <= MAX_BODY_BYTES) return text;
   throw new MailContentError("E_MAIL_SIZE", `the ${part} of a mail has more than ${MAX_BODY_BYTES} bytes`);
 }

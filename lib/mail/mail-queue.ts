@@ -53,7 +53,7 @@ export function readQueuedMail(queued: QueuedMailData, classes: readonly MailCla
   const found = classes.find(({ name }) => name === queued.mail);
   if (found === undefined)
     throw queueError(
-      `${JSON.stringify(queued.mail)} is no mail of this process: add the class to the mails of the queue`,
+      `${JSON.stringify(queued.mail)} is not a mail of this process: add the class to the mails of the queue`,
     );
   // The data was written from a mail of this class.
   const mail = new found(queued.data as never);

@@ -61,7 +61,7 @@ const tables = new WeakMap<object, Table>();
 const owners = new WeakMap<Endpoint, Table>();
 
 function below(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
-  if (!isEndpoint(entry)) throw invalidRoutes(`"${key}" of the table "${table}", ${nameOf(entry)}, is no endpoint`);
+  if (!isEndpoint(entry)) throw invalidRoutes(`"${key}" of the table "${table}", ${nameOf(entry)}, is not an endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
   return endpoint(entry.method, joinPaths(prefix, entry.path), { name, pages: entry.pages });
 }

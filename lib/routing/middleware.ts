@@ -117,7 +117,7 @@ export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareCl
 
 /** The diagnostic for a value in a list of middleware that is not middleware. */
 export function noMiddleware(input: unknown, where: string): Diagnostic {
-  const what = bareUse(input) ?? `${nameOf(input)} is no middleware`;
+  const what = bareUse(input) ?? `${nameOf(input)} is not middleware`;
   return { code: "E_MIDDLEWARE_INVALID", what, where, fix: MIDDLEWARE_FIX };
 }
 

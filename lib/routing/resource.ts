@@ -67,7 +67,7 @@ function unknownActions(name: string, given: readonly string[]): readonly Diagno
   const unknown = given.filter((action) => !Object.hasOwn(ACTIONS, action));
   return unknown.map((action) => ({
     code: "E_RESOURCE_ACTION",
-    what: `"${action}" is no action of a resource`,
+    what: `"${action}" is not an action of a resource`,
     where: `resource("${name}")`,
     fix: `use one of ${ACTION_NAMES.join(", ")}`,
   }));

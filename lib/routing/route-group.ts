@@ -42,7 +42,7 @@ export class RouteGroup {
   static of<T extends object>(table: T, handlers: HandlersOf<T>): RouteGroup {
     const read = tableOf(table);
     if (read === undefined)
-      throw invalidRoutes(`${nameOf(table)} is no table: give the value of routes() or resource()`);
+      throw invalidRoutes(`${nameOf(table)} is not a table: give the value of routes() or resource()`);
     if (read.diagnostics.length > 0) throw new StartupError(read.diagnostics);
     return new RouteGroup("", routesOf(read, new Map(Object.entries(handlers)))).warnOf(read.warnings);
   }
@@ -83,7 +83,7 @@ export class RouteGroup {
  * neither route nor group: plain JavaScript can give both, and here the stack names the line.
  */
 export function membersOf(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
-  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is no list of routes`);
+  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is not a list of routes`);
   const at = given.findIndex((member) => !(member instanceof Route || member instanceof RouteGroup));
   if (at >= 0) throw invalidRoutes(`member ${at + 1}, ${notAMember(given[at])}`);
   return [...given];
@@ -101,7 +101,7 @@ function routesOf(
   handlers: ReadonlyMap<string, HandlerOf<string> | Route>,
 ): readonly Route[] {
   const surplus = [...handlers.keys()].find((key) => !entries.has(key));
-  if (surplus !== undefined) throw invalidRoutes(`"${surplus}" is no entry of the table "${name}"`);
+  if (surplus !== undefined) throw invalidRoutes(`"${surplus}" is not an entry of the table "${name}"`);
   return [...entries].map(([key, entry]) => routeOf(entry, handlers.get(key), `"${key}" of the table "${name}"`));
 }
 

@@ -77,7 +77,7 @@ export class Route {
    * as soon as the route is in a `Routes`.
    */
   static of<P extends string>(endpoint: Endpoint<P>, handler: HandlerOf<P>): Route {
-    if (!isEndpoint(endpoint)) throw invalidRoutes(`${nameOf(endpoint)} is no endpoint`);
+    if (!isEndpoint(endpoint)) throw invalidRoutes(`${nameOf(endpoint)} is not an endpoint`);
     if (typeof handler !== "function") throw handlerMissing(endpoint);
     // The type of the parameter has compared the handler with the path.
     return new Route(declarationOf(endpoint), handler as Handler, handlerNameOf(handler), [], endpoint);

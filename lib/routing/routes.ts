@@ -64,7 +64,7 @@ export class Routes {
   /** Adds the routes of another collection with their middleware. Throws `E_ROUTES_CYCLE` for a collection that contains this one. */
   merge(other: Routes): this {
     this.refuseWhenSealed();
-    if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is no Routes`);
+    if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is not a Routes`);
     if (other.contains(this)) {
       throw setupError(
         new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" }),
@@ -85,7 +85,7 @@ export class Routes {
   /** Throws `NotFoundError` with `E_ROUTE_NAME` unless a route has the template of the endpoint, for its method or for any. @internal */
   requireRoute(endpoint: Endpoint): void {
     if (this.table().serves(endpoint)) return;
-    throw new NotFoundError(`${titleOf(endpoint)} is no route of this application`, { code: "E_ROUTE_NAME" });
+    throw new NotFoundError(`${titleOf(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
   }
 
   /** Every name with its template, in name order: a snapshot. */

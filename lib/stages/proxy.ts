@@ -106,7 +106,7 @@ class RewriteAction extends ProxyAction {
 
   override apply(ctx: Context): boolean {
     const target = localTarget(this.url);
-    if (target === undefined) return refuseTarget(ctx, "The rewritten target is no path of this server.");
+    if (target === undefined) return refuseTarget(ctx, "The rewritten target is not a path of this server.");
     ctx.url = target;
     return true;
   }

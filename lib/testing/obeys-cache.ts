@@ -110,7 +110,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
     },
   ],
   [
-    "what is no JSON value, no lifetime and no key is refused",
+    "a value that is not JSON, a wrong lifetime and a wrong key are refused",
     async ({ cache, key, equal }) => {
       const cycle: unknown[] = [];
       cycle.push(cycle);

@@ -148,7 +148,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     },
   ],
   [
-    "what is no key, no type and no metadata is refused",
+    "a wrong key, media type and metadata are refused",
     async ({ storage, key, equal }) => {
       for (const wrong of WRONG_KEYS) {
         equal(await codeOf(storage.put(wrong, "x")), "E_STORAGE_KEY", `the code of ${shown(wrong)}`);

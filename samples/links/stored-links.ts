@@ -119,7 +119,7 @@ export class StoredLinks extends LinkStore {
   }
 }
 
-/** `%` and `_` of the text are no wildcards. */
+/** `%` and `_` of the text are not wildcards. */
 function contains(column: "slug" | "target", text: string) {
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
   return sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;

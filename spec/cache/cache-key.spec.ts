@@ -12,7 +12,7 @@ describe("cacheKey", () => {
 
     const made: { url: string } = await cache.remember(LINK.of(7), HOUR_MS, () => ({ url: "/7" }));
     const read: { url: string } | undefined = await cache.get(LINK.of(7));
-    // @ts-expect-error a number is no link
+    // @ts-expect-error a number is not a link
     void cache.remember(LINK.of(8), HOUR_MS, () => 8);
     const count = await cache.get(cacheKey<number>("count"));
 

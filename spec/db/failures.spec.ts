@@ -250,7 +250,7 @@ describe("an error of a database", () => {
     expect(await rejectionOf(find.execute())).to.include({ code: "E_DB" });
   });
 
-  it("is no leak in logs, spans, metrics and answers", async () => {
+  it("is not a leak in logs, spans, metrics and answers", async () => {
     const db = await shopDatabase(undefined, { slowQueryMs: 0 });
     const write = async (ctx: Context) => {
       const note = await ctx.text();

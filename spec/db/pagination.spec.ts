@@ -56,7 +56,7 @@ describe("after", () => {
     );
   });
 
-  it("refuses a text that is no cursor of the list", async () => {
+  it("refuses a text that is not a cursor of the list", async () => {
     await using db = await shopDatabase();
 
     for (const cursor of ["", "%%", encoded({}), encoded([]), encoded([[1]]), encoded([1, 2]), "a".repeat(4000)])

@@ -1,4 +1,4 @@
-/** `db.run` sends SQL of the application: which of it counts as a read, and what is no SQL at all. */
+/** `db.run` sends SQL of the application: which statements count as reads, and values that are not SQL. */
 import { Database } from "@stagecraft/framework/db";
 import { expect } from "chai";
 import { rejectionOf } from "../support/rejection-of.js";

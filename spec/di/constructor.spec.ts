@@ -135,7 +135,7 @@ describe("constructorOf", () => {
     ["the tokens of @Inject without any metadata", DroppedButNamed, [Store]],
     ["a class imported as a type as erased", Newsletter, [Subject, "type-only"]],
     [
-      "the reason of each type that is no token",
+      "the reason of each type that is not a token",
       WithoutTokens,
       ["interface", "interface", "undefined", "primitive", "primitive", "type-only", Store],
     ],

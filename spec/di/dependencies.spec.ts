@@ -103,7 +103,7 @@ describe("DependencyWiring", () => {
     );
   });
 
-  it("refuses types that are no tokens, each with its own fix", () => {
+  it("refuses types that are not tokens, each with its own fix", () => {
     interface Shape {
       readonly area: number;
     }

@@ -133,7 +133,7 @@ describe("an emitted event", () => {
     expect(steps(app)).to.deep.equal(["announced 7", "counted"]);
   });
 
-  it("without a payload reaches its listeners, and without a listener is no error", async () => {
+  it("without a payload reaches its listeners, and without a listener is not an error", async () => {
     await using app = await appWith([Announcer], async (events) => {
       await events.emit(warmed);
       await events.emit(event("cache.cleared"));

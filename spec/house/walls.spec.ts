@@ -289,7 +289,7 @@ function withoutExports(code: string): string {
   return code.replaceAll(/^export (?:type )?(?:\*(?: as \w+)?|\{[^}]*\}) from "[^"]+";$/gm, "");
 }
 
-/** The groups of files that import each other, sorted; a file alone is no group. */
+/** The groups of files that import each other, sorted; a file alone is not a group. */
 function cyclesOf(
   sources: readonly Source[],
   counts: (one: Source["imports"][number]) => boolean,

@@ -152,7 +152,7 @@ describe("framing that the application set wrongly", () => {
   const settings: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ["a transfer coding beside a length", { "Transfer-Encoding": "chunked", "Content-Length": "5" }],
     ["a transfer coding without chunks", { "Transfer-Encoding": "gzip" }],
-    ["a length that is no number", { "Content-Length": "abc" }],
+    ["a length that is not a number", { "Content-Length": "abc" }],
     ["a length below zero", { "Content-Length": "-5" }],
     ["a list of lengths", { "Content-Length": "5, 6" }],
   ];
@@ -169,7 +169,7 @@ describe("framing that the application set wrongly", () => {
     }
   }
 
-  it("is no transfer coding for HTTP/1.0", async () => {
+  it("is not a transfer coding for HTTP/1.0", async () => {
     await using stack = await Stack.of([], (ctx) => {
       ctx.set("Transfer-Encoding", "chunked");
       return answerReturned(ctx, bytes(["hello"]));

@@ -209,7 +209,7 @@ const waiting = ({ signal }: Context): Promise<unknown> =>
 describe("a client that leaves while a handler reads the request", () => {
   for (const [way, leave] of Object.entries(LEAVING)) {
     for (const [reader, read] of Object.entries(READERS)) {
-      it(`is no unhandled error for ${reader} if it ${way}`, async () => {
+      it(`is not an unhandled error for ${reader} if it ${way}`, async () => {
         const events = await toldOf(read, leave);
 
         expect(events.filter(isError)).to.deep.equal([]);

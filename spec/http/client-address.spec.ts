@@ -32,7 +32,7 @@ describe("TrustedProxies", () => {
       ["a link-local peer keeps its zone", "fe80::1%eth0", undefined, "fe80::1%eth0"],
       ["no peer address (IPC): unknown", undefined, ["198.51.100.1"], ""],
       ["an empty peer address: unknown", "", ["198.51.100.1"], ""],
-      ["a peer that is no address is trusted by no block", "pipe", ["198.51.100.1"], "pipe"],
+      ["a peer that is not an address is trusted by no block", "pipe", ["198.51.100.1"], "pipe"],
     ];
 
     for (const [title, peer, forwardedFor, client] of rows) {

@@ -78,7 +78,7 @@ describe("an error that middleware emits", () => {
     expect(failuresOf(app)).to.deep.equal(["ERROR error event TypeError: boom"]);
   });
 
-  it("is no error in the log where the client is at fault", async () => {
+  it("is not an error in the log where the client is at fault", async () => {
     const [app] = await served({ layer: answering });
     await using _ = app;
 

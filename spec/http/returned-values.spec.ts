@@ -108,7 +108,7 @@ describe("a returned value", () => {
     expect(answer.text).to.equal('{"a":1}');
   });
 
-  it("is no answer if it is a boolean and the context has a body", async () => {
+  it("is not an answer if it is a boolean and the context has a body", async () => {
     const body = "<h1>docs</h1>";
     const answers = [true, false].map((value) =>
       answerOf((ctx) => {

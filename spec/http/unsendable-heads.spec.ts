@@ -95,7 +95,7 @@ describe("a head that cannot be written", () => {
     });
   }
 
-  it("is no answer if the handler writes another one afterwards", async () => {
+  it("is not an answer if the handler writes another one afterwards", async () => {
     const refused: Error[] = [];
     const { answer, lines, counted } = await told(
       later((res) => {

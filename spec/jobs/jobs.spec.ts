@@ -294,7 +294,7 @@ describe("a dispatch", () => {
   const options: readonly [string, object][] = [
     ["a negative delay", { delay: -1 }],
     ["a delay of 11 years", { delay: 347_000_000_000 }],
-    ["a delay that is no number", { delay: Number.NaN }],
+    ["a delay that is not a number", { delay: Number.NaN }],
     ["a priority of 101", { priority: 101 }],
     ["an empty key", { key: "" }],
     ["a key of 201 characters", { key: "x".repeat(201) }],

@@ -118,7 +118,7 @@ describe("a bad request", () => {
     ["an encoded NUL where there is no route", get("/nowhere%00"), 400],
     ["percent and nothing", get("/links/%"), 400],
     ["percent and one digit", get("/links/%2"), 400],
-    ["percent and what is no digit", get("/links/%zz"), 400],
+    ["a percent sign without two digits", get("/links/%zz"), 400],
     ["percent-encoded UTF-8 cut short", get("/links/%c3"), 400],
     ["percent-encoded UTF-8 that is none", get("/links/%c3%28"), 400],
     ["percent-encoded UTF-8 that is too long", get("/links/%c0%af"), 400],
@@ -139,7 +139,7 @@ describe("a bad request", () => {
     ["a length and chunks", `${get("/", "Content-Length: 5", "Transfer-Encoding: chunked")}0\r\n\r\n`, 400],
     ["two lengths", `${get("/", "Content-Length: 5", "Content-Length: 6")}hello!`, 400],
     ["a negative length", get("/", "Content-Length: -5"), 400],
-    ["a length that is no number", get("/", "Content-Length: 0x5"), 400],
+    ["a length that is not a number", get("/", "Content-Length: 0x5"), 400],
     ["a length beyond counting", get("/", `Content-Length: ${"9".repeat(40)}`), 400],
     ["a chunk size that is none", `${request("POST /json HTTP/1.1", "Transfer-Encoding: chunked")}zz\r\n`, 400],
     [

@@ -241,7 +241,7 @@ describe("the client of a request", () => {
   }
 
   const hostile: readonly (readonly [string, string, status: number])[] = [
-    ["what is no address", "x-forwarded-for: <script>\r\n", 200],
+    ["a text that is not an address", "x-forwarded-for: <script>\r\n", 200],
     ["12 000 bytes", `x-forwarded-for: ${"6.6.6.6,".repeat(1500)}x\r\n`, 200],
     ["an address of 12 000 bytes", `x-forwarded-for: ${"6".repeat(12_000)}\r\n`, 200],
     ["letters beyond ASCII", "x-forwarded-for: 6.6.6.\xb9\r\n", 200],

@@ -217,7 +217,7 @@ describe("the error mapper", () => {
     });
   }
 
-  it("is refused where it is no function", () => {
+  it("is refused where it is not a function", () => {
     expect(() => new ErrorMapping().using(untyped("json"))).to.throw(TypeError, "json is not an error mapper");
   });
 

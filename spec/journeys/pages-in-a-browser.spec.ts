@@ -133,7 +133,7 @@ describe("In a browser, pages", function () {
     await page.waitForSelector("#name-error");
 
     expect(await text("#name-error")).to.equal("is empty");
-    expect(await text("#target-error")).to.equal("is no URL");
+    expect(await text("#target-error")).to.equal("is not a URL");
     expect(await page.inputValue("#target")).to.equal("no url");
     expect(server.saved).to.deep.equal([]);
   });

@@ -97,7 +97,7 @@ describe("a returned redirect", () => {
   });
 
   for (const [what, path, isOn] of [
-    ["an endpoint that is no route", "/nowhere", true],
+    ["an endpoint that is not a route", "/nowhere", true],
     ["an unknown name", "/unnamed", true],
     ["an endpoint without the mapper", "/photo", false],
     ["a name without the mapper", "/unnamed", false],

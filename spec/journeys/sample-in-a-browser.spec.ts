@@ -114,7 +114,7 @@ describe("In a browser, samples/links", function () {
     expect(ada.documents).to.deep.equal(["/"]);
   });
 
-  it("gives a picture to a link, and says at the field what is no picture", async () => {
+  it("gives a picture to a link, and says at the field that a file is not a picture", async () => {
     const { page } = ada;
     await ada.signUp("painter");
     await ada.shorten(TARGET, "pictured");

@@ -1,4 +1,4 @@
-/** A name that is no option is refused, by every object of options, because a misspelt option would have no effect. */
+/** A name that is not an option is refused, by every object of options, because a misspelt option would have no effect. */
 import { expect } from "chai";
 import {
   AppConfig,

@@ -300,7 +300,7 @@ describe("a queued mail", () => {
     const old = { mail: "Old", id: "x".repeat(24), date: 0, to: [TO], from: FROM };
 
     expect(errorOf(() => readQueuedMail(old, [Welcome])).message).to.equal(
-      '"Old" is no mail of this process: add the class to the mails of the queue',
+      '"Old" is not a mail of this process: add the class to the mails of the queue',
     );
   });
 

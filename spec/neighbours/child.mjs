@@ -41,7 +41,7 @@ function within(work) {
   return Promise.race([work, late, thrown]);
 }
 
-// What a package prints is no part of the result.
+// What a package prints is not part of the result.
 console.log = console.info = console.warn = () => {};
 const seen = {};
 for (const program of PROGRAMS.filter(({ name }) => names.includes(name))) seen[program.name] = await run(program);

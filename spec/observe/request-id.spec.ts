@@ -78,7 +78,7 @@ describe("RequestId", () => {
     expect(RequestId.fromHeader(undefined).value).to.match(UUID_V4);
   });
 
-  it("makes a fresh id for a value that is no string", () => {
+  it("makes a fresh id for a value that is not a string", () => {
     for (const value of [null, ["abc"], 7, {}, Symbol("abc"), { length: 3, charCodeAt: () => 65 }]) {
       expect(RequestId.fromHeader(value as unknown as string).value).to.match(UUID_V4);
     }

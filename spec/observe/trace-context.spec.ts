@@ -60,7 +60,7 @@ describe("TraceContext", () => {
       });
     }
 
-    it("is discarded if it is no string", () => {
+    it("is discarded if it is not a string", () => {
       for (const value of [null, [PARENT], 7, {}, Symbol(PARENT)] as unknown[] as string[]) {
         expect(TraceContext.parse(value)).to.equal(undefined);
         expect(TraceContext.parse(PARENT, value)).to.include({ traceId: TRACE, tracestate: undefined });
@@ -120,7 +120,7 @@ describe("TraceContext", () => {
       ["whitespace", " \t ", undefined],
       ["only empty members", ", ,,", undefined],
       ["absent", undefined, undefined],
-      ["members that are no key and value, which are not checked", "A==,b", "A==,b"],
+      ["members without a key and a value, which are not checked", "A==,b", "A==,b"],
     ];
 
     for (const [title, sent, kept] of rows) {

@@ -219,8 +219,8 @@ describe("sessions in Redis", function () {
     own.resume();
   });
 
-  it("refuse what is no cache", () => {
-    // @ts-expect-error a URL is no Cache
+  it("refuse a value that is not a cache", () => {
+    // @ts-expect-error a URL is not a Cache
     expect(() => new RedisSessionStore("redis://127.0.0.1")).to.throw("redis://127.0.0.1 is not a Cache");
   });
 });

@@ -254,7 +254,7 @@ describe("ControllerPlan", () => {
       ],
       [NoTable, ["E_CONTROLLER_SOURCE"], "@Controller({ index }) is given neither a prefix nor a table", "NoTable"],
       [Static, ["E_HANDLER_STATIC"], "GET /x decorates a static method, which has no instance", "Static.x"],
-      [UnknownAction, ["E_RESOURCE_ACTION"], '"list" is no action of a resource', 'resource("u")'],
+      [UnknownAction, ["E_RESOURCE_ACTION"], '"list" is not an action of a resource', 'resource("u")'],
       [
         Resource,
         ["E_ENDPOINT_REPEATED", "E_ENDPOINT_UNHANDLED"],
@@ -283,7 +283,7 @@ describe("ControllerPlan", () => {
       });
     });
 
-    it("report a value that is no middleware", () => {
+    it("report a value that is not middleware", () => {
       // The value of an import in a cycle of files.
       const missing = undefined as unknown as typeof A;
       @Controller("/x")
@@ -294,7 +294,7 @@ describe("ControllerPlan", () => {
       const diagnostics = new Routes([ControllerPlan.of(Cyclic).group(constructing())]).diagnostics();
 
       expect(diagnostics.map(({ code, what }) => [code, what])).to.deep.equal([
-        ["E_MIDDLEWARE_INVALID", "undefined is given as middleware of GET /x/y and is none"],
+        ["E_MIDDLEWARE_INVALID", "undefined is given as middleware of GET /x/y, and is not middleware"],
       ]);
     });
   });

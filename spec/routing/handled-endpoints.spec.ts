@@ -93,7 +93,7 @@ describe("a route of an endpoint", () => {
   });
 
   const refused: readonly (readonly [title: string, make: () => unknown, message: RegExp])[] = [
-    ["a path", () => Route.of("/links" as unknown as Endpoint, home), /^\/links is no endpoint/],
+    ["a path", () => Route.of("/links" as unknown as Endpoint, home), /^\/links is not an endpoint/],
     [
       "no handler",
       () => Route.of(Get("/x"), undefined as unknown as () => string),
@@ -153,12 +153,16 @@ describe("the routes of a table", () => {
     const error = errorOf(() => RouteGroup.of(wrong, { show: home }));
 
     expect(error).to.be.instanceOf(StartupError);
-    expect(error.message).to.contain('E_RESOURCE_ACTION "shwo" is no action of a resource');
+    expect(error.message).to.contain('E_RESOURCE_ACTION "shwo" is not an action of a resource');
   });
 
   const handlers = { index: home, show: home, create: home };
   const refused: readonly (readonly [title: string, make: () => unknown, message: string])[] = [
-    ["no table", () => RouteGroup.of({ ...links }, handlers), "is no table: give the value of routes() or resource()"],
+    [
+      "no table",
+      () => RouteGroup.of({ ...links }, handlers),
+      "is not a table: give the value of routes() or resource()",
+    ],
     [
       "an entry without a handler",
       () => RouteGroup.of(links, { ...handlers, create: undefined as unknown as () => string }),
@@ -167,7 +171,7 @@ describe("the routes of a table", () => {
     [
       "a handler without an entry",
       () => RouteGroup.of(links, { ...handlers, shwo: home } as typeof handlers),
-      '"shwo" is no entry of the table "links"',
+      '"shwo" is not an entry of the table "links"',
     ],
     [
       "the route of another entry",

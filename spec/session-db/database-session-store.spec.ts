@@ -352,7 +352,7 @@ describe("sessions in a database in memory", () => {
     await until(async () => (await db.sessions()) === 3);
   });
 
-  it("are no reason for a failed write when the sweep fails", async () => {
+  it("are not a reason for a failed write when the sweep fails", async () => {
     const db = await startedOn(sqlite(":memory:"));
     const sessions = new DatabaseSessionStore(db);
     await sessions.create(newKey(), new Map(), at(0));
@@ -398,10 +398,10 @@ describe("sessions in a database in memory", () => {
     }
   });
 
-  it("refuse what is no database, and a key that is no hash", async () => {
+  it("refuse a value that is not a database, and a key that is not a hash", async () => {
     const sessions = await storeInMemory();
 
-    // @ts-expect-error a file is no Database
+    // @ts-expect-error a file is not a Database
     expect(errorOf(() => new DatabaseSessionStore("shop.db"))).to.include({ code: "E_SESSION_DATABASE" });
     for (const key of ["", "x", `${newKey()}=`, newKey().slice(1)])
       expect(await rejectionOf(sessions.load(key, 0))).to.be.instanceOf(TypeError);
@@ -414,7 +414,7 @@ describe("sessions in a database in memory", () => {
     });
   });
 
-  it("are no leak in logs, spans, metrics and answers, also when statements fail", async () => {
+  it("are not a leak in logs, spans, metrics and answers, also when statements fail", async () => {
     const db = shopOn(sqlite(":memory:"), { slowQueryMs: 0 });
     const builder = Application.create()
       .provide(provide(SessionShop).useValue(db))
@@ -478,7 +478,7 @@ describe("sessions in a database that fails", function () {
     expect(await named(app, cookie)).to.equal("Ada");
   });
 
-  it("are no failure in the log where only the client has left", async () => {
+  it("are not a failure in the log where only the client has left", async () => {
     const read: unknown[] = [];
     const slow = Route.get("/slow", async (ctx: Context) => {
       read.push(await Session.of(ctx).get("name"));

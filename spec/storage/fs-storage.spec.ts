@@ -203,7 +203,7 @@ describe("FsStorage", () => {
     expect(failure).to.have.property("message").include(root);
   });
 
-  it("refuses a root that is no path", () => {
+  it("refuses a root that is not a path", () => {
     for (const root of ["", "a\0b", 7]) {
       // A JavaScript caller may pass a number.
       expect(() => new FsStorage({ root: root as string }))

@@ -42,7 +42,7 @@ describe("MemoryStorage", () => {
     expect((await storage.put("a", "1")).modified.getTime()).to.equal(clock.now());
   });
 
-  it("refuses a bound that is no whole number above 0", () => {
+  it("refuses a bound that is not a whole number above 0", () => {
     expect(() => new MemoryStorage({ maxBytes: 0 }))
       .to.throw()
       .with.property("code", "E_STORAGE_LIMIT");

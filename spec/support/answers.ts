@@ -16,7 +16,7 @@ export const ANSWERS: readonly (readonly [what: string, status: number, handler:
   ["a panic", 500, () => Promise.reject(new Error("boom"))],
   ["a thrown string", 500, () => Promise.reject("boom")], // oxlint-disable-line prefer-promise-reject-errors -- hostile on purpose
   ["a thrown nothing", 500, () => Promise.reject(null)], // oxlint-disable-line prefer-promise-reject-errors -- hostile on purpose
-  ["a value that is no JSON", 500, () => ({ big: 1n })],
+  ["a value that is not JSON", 500, () => ({ big: 1n })],
   ["a header value that Node refuses", 500, (ctx) => ctx.set("X-Bad", "a\r\nSet-Cookie: b=1")],
   ["a write by hand", 201, (ctx) => void ctx.res.writeHead(201, { "X-Hand": "1" }).end("by hand")],
   ["a write by hand without a head", 203, (ctx) => ((ctx.res.statusCode = 203), void ctx.res.end("by hand"))],

@@ -70,7 +70,7 @@ export class FrontEndBuild implements AsyncDisposable {
   }
 }
 
-const NewEntry = z.object({ name: z.string().min(1, "is empty"), target: z.string().url("is no URL") });
+const NewEntry = z.object({ name: z.string().min(1, "is empty"), target: z.string().url("is not a URL") });
 const PER_PAGE = 10;
 const PAGES = 3;
 

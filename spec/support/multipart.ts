@@ -30,7 +30,7 @@ export function formBytes(...parts: readonly SpecPart[]): Buffer {
   return Buffer.concat([...parts.map(partBytes), Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
 
-/** A file of so many bytes that are no text. */
+/** A file of so many bytes that are not text. */
 export function fileOf(bytes: number, name = "file"): SpecPart {
   return { name, filename: "a.bin", content: Buffer.alloc(bytes, 0xee) };
 }

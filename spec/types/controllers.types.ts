@@ -147,9 +147,9 @@ const koa = async (_ctx: { readonly path: string }, next: Next) => next();
 @Middleware(SignedIn, Timed)
 export class Guarded {
   @Get("/a") @Middleware(new SignedIn(new Set()), koa) a() {}
-  // @ts-expect-error a class without handle() is no middleware
+  // @ts-expect-error a class without handle() is not middleware
   @Get("/b") @Middleware(Guarded) b() {}
-  // @ts-expect-error undefined is no middleware
+  // @ts-expect-error undefined is not middleware
   @Get("/c") @Middleware(undefined) c() {}
 }
 

@@ -57,7 +57,7 @@ export class Handlers {
   @Handles(plain)
   other(_payload: { name: string }): void {}
 
-  // @ts-expect-error a job is no schedule
+  // @ts-expect-error a job is not a schedule
   @Every(tick)
   everyJob(): void {}
 }

@@ -41,9 +41,9 @@ const counting: TracingLayer<{ events: number }> = {
 };
 export const subscriber: Subscriber = tracing.registry().with(new JsonLog(new CaptureSink())).with(counting);
 tracing.registry().with(counting, Filter.upTo("WARN"));
-// @ts-expect-error a layer is no subscriber: put it into a registry
+// @ts-expect-error a layer is not a subscriber: put it into a registry
 tracing.withSubscriber(new JsonLog(new CaptureSink()), () => {});
-// @ts-expect-error parse() returns undefined for a text that is no filter
+// @ts-expect-error parse() returns undefined for a text that is not a filter
 tracing.registry().filter(Filter.parse("info"));
 // @ts-expect-error a sink must implement writeLine
 class Silent extends LogSink {}
@@ -59,11 +59,11 @@ provide(Filter).useValue(Filter.upTo("WARN"));
 provide(Filter).useFactory(() => new Filter(new Map([["shop", "DEBUG"]])));
 // @ts-expect-error a sink writes lines
 provide(LogSink).useValue({ write: (line: string) => line });
-// @ts-expect-error a layer is no sink
+// @ts-expect-error a layer is not a sink
 provide(LogSink).useValue(new JsonLog(new CaptureSink()));
-// @ts-expect-error parse() returns undefined for a text that is no filter
+// @ts-expect-error parse() returns undefined for a text that is not a filter
 provide(Filter).useValue(Filter.parse("info"));
-// @ts-expect-error a string is no filter
+// @ts-expect-error a string is not a filter
 provide(Filter).useValue("info,shop=debug");
 // @ts-expect-error there is no such level
 export const verbose = new Filter(new Map([["shop", "VERBOSE"]]));

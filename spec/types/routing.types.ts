@@ -46,9 +46,9 @@ show.url("red");
 show.url("red", 7, 8);
 // @ts-expect-error the path has no parameter
 index.url("red");
-// @ts-expect-error null is no value of a parameter
+// @ts-expect-error null is not a value of a parameter
 show.url("red", null);
-// @ts-expect-error an object is no value of a parameter
+// @ts-expect-error an object is not a value of a parameter
 show.url("red", { id: 7 });
 
 export const endpoint: Endpoint<"/links"> = index;

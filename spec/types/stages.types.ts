@@ -75,7 +75,7 @@ export const items = Session.of(visit).get(CART).items;
 // @ts-expect-error a key is made by sessionKey
 Session.of(visit).put({ name: "cart" }, 1);
 builder.session(SessionConfig.pages("key"), new MemorySessionStore()).csrf(CsrfConfig.pages().dev());
-// @ts-expect-error the key alone is no configuration
+// @ts-expect-error the key alone is not a configuration
 builder.session("key");
 redirect().to("/").with("notice", "text").withErrors({ name: "too short" }, "bag").withInput({ name: "A" });
 // @ts-expect-error data of a redirect is text

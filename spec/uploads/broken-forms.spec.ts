@@ -20,7 +20,7 @@ describe("a broken form", () => {
     ["with a part without a name", part("Content-Disposition: form-data"), 400],
     ["with an empty name", part(disposition('name=""')), 400],
     ["with a NUL in a name", part(disposition('name="a\0b"')), 400],
-    ["with a head that is no head", part("no colon here"), 400],
+    ["with a head that is not a head", part("no colon here"), 400],
     ["with a head of 17 KiB", part(`${disposition('name="a"')}\r\nX: ${"x".repeat(17_000)}`), 400],
     ["with a coded part", part(`${disposition('name="a"')}\r\nContent-Transfer-Encoding: base64`), 415],
     ["with an unknown charset", part(`${disposition('name="a"')}\r\nContent-Type: text/plain; charset=klingon`), 415],
@@ -151,7 +151,7 @@ describe("a file that lies", () => {
     ["a drawing with scripts", '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>', "image/svg+xml"],
     ["a program named as an image", "MZ\x90\0", "application/vnd.microsoft.portable-executable"],
   ] as const) {
-    it(`${what} has the type of its content, and is no image for a schema`, async () => {
+    it(`${what} has the type of its content, and is not an image for a schema`, async () => {
       await using uploads = await UploadApp.start(async (ctx) => {
         const file = onlyFile((await ctx.uploads())["f"]);
         return [file.type, file.hasType("image/*")];

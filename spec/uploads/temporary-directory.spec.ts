@@ -124,7 +124,7 @@ describe("the directory of uploads", () => {
     });
   }
 
-  it("keeps what is not its own", async () => {
+  it("keeps the files that are not its own", async () => {
     mkdirSync(join(base, "photos"));
     writeFileSync(join(base, "a-file"), "");
 

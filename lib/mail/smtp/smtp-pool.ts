@@ -138,7 +138,7 @@ export class SmtpPool {
     const clock = this.clock();
     if (clock.monotonic() - since < CHECK_AFTER_MS) return true;
     const limit = new AbortController();
-    const timer = clock.setTimeout(() => limit.abort(new Error("no sign of life")), CHECK_LIMIT_MS);
+    const timer = clock.setTimeout(() => limit.abort(new Error("no answer")), CHECK_LIMIT_MS);
     try {
       await session.check(AbortSignal.any([signal, limit.signal]));
       return true;

@@ -103,6 +103,6 @@ function readImportMap(path: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(text));
   } catch (error) {
-    throw new FrameworkError(`${path} is no import map: it is no JSON`, { code: "E_MANIFEST", cause: error });
+    throw new FrameworkError(`${path} is not an import map: it is not JSON`, { code: "E_MANIFEST", cause: error });
   }
 }

@@ -94,14 +94,14 @@ function misfitOf(expected: Shape, given: unknown): string | undefined {
   const { kind, inner, members = {} } = expected;
   if (kind === "nullable") return given === null || inner === undefined ? undefined : misfitOf(inner, given);
   if (kind === "array") {
-    if (!Array.isArray(given) || inner === undefined) return ` is no array`;
+    if (!Array.isArray(given) || inner === undefined) return ` is not an array`;
     return firstOf(given, (item, at) => {
       const found = misfitOf(inner, item);
       return found === undefined ? undefined : `.${at}${found}`;
     });
   }
-  if (kind !== "object") return typeof given === kind ? undefined : ` is no ${kind}`;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return " is no object";
+  if (kind !== "object") return typeof given === kind ? undefined : ` is not a ${kind}`;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return " is not an object";
   const found = misfit(members, given as Readonly<Record<string, unknown>>);
   return found === undefined ? undefined : `.${found}`;
 }

@@ -35,9 +35,9 @@ export class Manifest {
     try {
       parsed = JSON.parse(text);
     } catch {
-      throw malformed(path, "it is no JSON");
+      throw malformed(path, "it is not JSON");
     }
-    if (!isTable(parsed)) throw malformed(path, "it is no object");
+    if (!isTable(parsed)) throw malformed(path, "it is not an object");
     const chunks = new Map(Object.entries(parsed).map(([key, record]) => [key, chunkOf(path, key, record)]));
     return new Manifest(chunks, hashOf(parsed));
   }
@@ -71,7 +71,7 @@ export class Manifest {
 }
 
 function chunkOf(path: string, key: string, record: unknown): BuildChunk {
-  if (!isTable(record)) throw malformed(path, `${JSON.stringify(key)} is no object`);
+  if (!isTable(record)) throw malformed(path, `${JSON.stringify(key)} is not an object`);
   const { file, css = [], imports = [], integrity } = record;
   const isRight =
     isFile(file) &&
@@ -108,7 +108,7 @@ function hashOf(manifest: Readonly<Record<string, unknown>>): string {
 }
 
 function malformed(path: string, why: string): FrameworkError {
-  return new FrameworkError(`${path} is no manifest of Vite: ${why}; build the front end again`, {
+  return new FrameworkError(`${path} is not a manifest of Vite: ${why}; build the front end again`, {
     code: "E_MANIFEST",
   });
 }

@@ -144,7 +144,7 @@ function withoutPaths(component: string, props: PropTable): PropTable {
     for (const each of names) {
       const inner = Object.hasOwn(table, each) ? table[each] : {};
       if (typeof inner !== "object" || inner === null || Object.getPrototypeOf(inner) !== Object.prototype) {
-        throw new TypeError(`page("${component}"): the prop "${name}" is below a prop that is no object literal`);
+        throw new TypeError(`page("${component}"): the prop "${name}" is below a prop that is not an object literal`);
       }
       table = table[each] = { ...(inner as Record<string, unknown>) };
     }

@@ -131,7 +131,7 @@ export class Pages {
   private get renderer(): PageRenderer | undefined {
     const { renderer } = this.options;
     if (renderer !== undefined && !(renderer instanceof PageRenderer))
-      throw wrongOption(`${nameOf(renderer)} is no PageRenderer`);
+      throw wrongOption(`${nameOf(renderer)} is not a PageRenderer`);
     const endpoint = viteEndpoint();
     return renderer === undefined || endpoint === undefined ? renderer : new VitePageRenderer(endpoint);
   }
@@ -189,7 +189,7 @@ function viteEndpoint(): string | undefined {
 function renderOf(document: RootDocument | RenderDocument): RenderDocument {
   if (typeof document === "function") return document;
   if (document instanceof RootDocument) return (body) => document.render(body);
-  throw wrongOption(`${nameOf(document)} is no document: give a RootDocument, or a function of the body`);
+  throw wrongOption(`${nameOf(document)} is not a document: give a RootDocument, or a function of the body`);
 }
 
 /** The version travels in a header. */

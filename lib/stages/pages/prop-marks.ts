@@ -130,7 +130,7 @@ function scrollPageOf(path: string, value: unknown): Readonly<Record<string, unk
   if (typeof value === "object" && value !== null && "data" in value && Array.isArray(value.data)) {
     return value;
   }
-  throw new TypeError(`the scroll prop ${path} is no page of a list: give { data: […], currentPage, nextPage }`);
+  throw new TypeError(`the scroll prop ${path} is not a page of a list: give { data: […], currentPage, nextPage }`);
 }
 
 function cursorOf(path: string, cursor: unknown): Cursor {

@@ -6,7 +6,7 @@ import { request, type IncomingMessage } from "node:http";
 import { PageRenderer, renderedPage, type RenderedPage } from "./page-renderer.js";
 
 const TIMEOUT_MS = 10_000;
-/** In bytes; a page that is longer is no page of a development server. */
+/** In bytes. A page of a development server is never longer. */
 const MAX_ANSWER = 16_777_216;
 
 export class VitePageRenderer extends PageRenderer {

@@ -28,7 +28,7 @@ function shownHeaders(headers = {}) {
   return Object.fromEntries(SHOWN.filter((name) => name in headers).map((name) => [name, String(headers[name])]));
 }
 
-/** Errors with a status are no errors of the application; an unhandled one is told once. */
+/** Errors with a status are not errors of the application; an unhandled one is told once. */
 async function tellErrors(host) {
   host.handle(HANDLER);
   await host.start();

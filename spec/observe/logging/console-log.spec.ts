@@ -65,7 +65,7 @@ describe("the console log", () => {
     ]);
   });
 
-  it("writes a stack of one line, and one that is no text, as a field", () => {
+  it("writes a stack of one line, and one that is not a text, as a field", () => {
     const lines = linesOf(() => {
       log.error("failed", { stack: "none" });
       log.error("failed", { stack: ["a\nb"] });

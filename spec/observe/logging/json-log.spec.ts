@@ -106,7 +106,7 @@ describe("the JSON log", () => {
       expect(line).to.deep.include({ message: "lifted", fields: { a: 1 } });
     });
 
-    it("leaves the field message where it is if it is no string or is redacted, or if the event has a message", () => {
+    it("leaves the field message where it is if it is not a string or is redacted, or if the event has a message", () => {
       expect(lineOf(() => log.info(undefined, { message: 1 }))).to.deep.include({ fields: { message: 1 } });
       expect(lineOf(() => log.info(undefined, { message: "m" }), redactingMessages)).to.deep.include({
         fields: { message: "[redacted]" },
@@ -117,7 +117,7 @@ describe("the JSON log", () => {
       });
     });
 
-    it("writes a message that is no string as text, and an error in place of the fields as a field", () => {
+    it("writes a message that is not a string as text, and an error in place of the fields as a field", () => {
       // A JavaScript caller may do this.
       const untyped = log as unknown as { info(message: unknown, fields?: unknown): void };
 
@@ -269,12 +269,12 @@ describe("the JSON log", () => {
       ["a Set", new Set(["b", { secret: 1 }]), ["b", { secret: "[redacted]" }]],
       ["boxed primitives", [new String("s"), new Number(1), new Boolean(false), Object(1n)], ["s", 1, false, 1]], // eslint-disable-line no-new-wrappers
       ["a cycle", circular, { name: "circle", self: ["[circular]"] }],
-      ["the same object twice, which is no cycle", twice({ a: 1 }), [{ a: 1 }, { a: 1 }]],
+      ["the same object twice, which is not a cycle", twice({ a: 1 }), [{ a: 1 }, { a: 1 }]],
       ["a getter that throws", { good: 1, get bad() { return fail(); } }, { bad: "[unreadable]", good: 1 }], // prettier-ignore
       ["an element that throws", Object.defineProperty([1, 2], 1, { get: fail }), [1, "[unreadable]"]],
       ["a toJSON that throws", { toJSON: fail }, "[unreadable]"],
       ["a toJSON that cannot be read", { get toJSON() { return fail(); } }, "[unreadable]"], // prettier-ignore
-      ["a toJSON that is no function", { toJSON: 1 }, { toJSON: 1 }],
+      ["a toJSON that is not a function", { toJSON: 1 }, { toJSON: 1 }],
       ["a toJSON that returns a text", { toJSON: () => "text" }, "text"],
       ["a toJSON that returns a number", { toJSON: () => Number.NaN }, null],
       ["a toJSON that returns a date", { toJSON: () => new Date(0) }, "1970-01-01T00:00:00.000Z"],

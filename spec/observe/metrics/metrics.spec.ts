@@ -262,7 +262,7 @@ describe("Metrics", () => {
     const rows: readonly (readonly [string, readonly number[], readonly string[]])[] = [
       ["sorted", [5, 0.5, 1], ["0.5", "1", "5", "+Inf"]],
       ["without duplicates", [1, 1, 2, 1.0], ["1", "2", "+Inf"]],
-      ["without what is not finite", [NaN, Infinity, 1, -Infinity], ["1", "+Inf"]],
+      ["without the numbers that are not finite", [NaN, Infinity, 1, -Infinity], ["1", "+Inf"]],
       ["only +Inf where none is left", [NaN], ["+Inf"]],
       ["below zero too", [0, -1], ["-1", "0", "+Inf"]],
       ["the defaults", DEFAULT_BUCKETS, [...DEFAULT_BUCKETS.map(String), "+Inf"]],

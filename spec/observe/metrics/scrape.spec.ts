@@ -27,7 +27,7 @@ function many(record: (metrics: Metrics, set: number) => void): Metrics {
 
 function streamed(metrics: Metrics): Readable {
   const { body } = metrics.response();
-  if (!(body instanceof Readable)) throw new TypeError("it is no stream");
+  if (!(body instanceof Readable)) throw new TypeError("it is not a stream");
   return body;
 }
 

@@ -254,7 +254,7 @@ describe("CSRF protection", () => {
   it("is a start-up error with another value", () => {
     // @ts-expect-error sessions have another configuration
     expect(() => Application.create().csrf(new SessionConfig(KEY)).build()).to.throw("is not a CsrfConfig");
-    // @ts-expect-error nothing is no configuration
+    // @ts-expect-error nothing is not a configuration
     expect(() => Application.create().csrf().build()).to.throw("is not a CsrfConfig");
   });
 

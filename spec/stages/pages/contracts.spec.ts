@@ -90,9 +90,9 @@ describe("page contracts", () => {
     [{ links: [], isOwn: true }, undefined],
     [{ links: [{ slug: "a", note: null }], isOwn: false, clicks: [1] }, undefined],
     [{ isOwn: true }, "links is missing"],
-    [{ links: [], isOwn: 1 }, "isOwn is no boolean"],
-    [{ links: {}, isOwn: true }, "links is no array"],
-    [{ links: [null], isOwn: true }, "links.0 is no object"],
+    [{ links: [], isOwn: 1 }, "isOwn is not a boolean"],
+    [{ links: {}, isOwn: true }, "links is not an array"],
+    [{ links: [null], isOwn: true }, "links.0 is not an object"],
     [
       {
         links: [
@@ -101,10 +101,10 @@ describe("page contracts", () => {
         ],
         isOwn: true,
       },
-      "links.1.slug is no string",
+      "links.1.slug is not a string",
     ],
-    [{ links: [{ slug: "a", note: 5 }], isOwn: true }, "links.0.note is no string"],
-    [{ links: [], isOwn: true, clicks: ["1"] }, "clicks.0 is no number"],
+    [{ links: [{ slug: "a", note: 5 }], isOwn: true }, "links.0.note is not a string"],
+    [{ links: [], isOwn: true, clicks: ["1"] }, "clicks.0 is not a number"],
   ];
   for (const [props, expected] of rows) {
     it(`find that ${expected ?? "all fits"} in ${JSON.stringify(props)}`, () => {
@@ -122,10 +122,10 @@ describe("page contracts", () => {
     expect(response.status).to.equal(200);
     const warnings = app.logs.lines().filter((line) => line.includes("props do not fit the contract"));
     expect(warnings).to.have.length(1);
-    expect(warnings[0]).to.contain('"misfit":"isOwn is no boolean"').and.contain('"level":"WARN"');
+    expect(warnings[0]).to.contain('"misfit":"isOwn is not a boolean"').and.contain('"level":"WARN"');
   });
 
-  it("are a fault of the builder if they are no contracts", () => {
+  it("are a fault of the builder if they are not contracts", () => {
     const { diagnostics } = startupErrorOf(() =>
       Application.create()
         .pageContracts({} as never)

@@ -169,14 +169,14 @@ describe("an error page", () => {
     }
   });
 
-  it("is refused for what is no status or no component", () => {
+  it("is refused for a wrong status and for a wrong component", () => {
     for (const errors of [{ 200: "x" }, { "6xx": "x" }, { 404: "" }, [] as never, { 404: 5 as never }]) {
       if (Array.isArray(errors)) continue;
       expect(errorOf(() => new Pages({ errors }))).to.have.property("code", "E_PAGES_OPTION");
     }
   });
 
-  it("is not on by itself: a value that is no Pages is a fault of the builder", () => {
+  it("is not on by itself: a value that is not a Pages is a fault of the builder", () => {
     const { diagnostics } = startupErrorOf(() =>
       Application.create()
         .pages({} as never)

@@ -19,7 +19,7 @@ import { PNG } from "../../support/multipart.js";
 import { until } from "../../support/until.js";
 
 const NewLink = z.object({
-  target: z.string().url("is no URL"),
+  target: z.string().url("is not a URL"),
   slug: z
     .string()
     .min(3, "is too short")
@@ -60,20 +60,20 @@ describe("a precognition", () => {
       undefined,
       INVALID,
       {
-        target: ["is no URL"],
+        target: ["is not a URL"],
         slug: ["is too short", "has strange letters"],
         "tags.0.name": ["is empty"],
         "tags.2.name": ["is empty"],
       },
     ],
-    ["checks the fields of the list", "target", INVALID, { target: ["is no URL"] }],
+    ["checks the fields of the list", "target", INVALID, { target: ["is not a URL"] }],
     ["succeeds where the fields of the list are valid", "target", { ...INVALID, target: VALID.target }, undefined],
     ["takes * for one segment", "tags.*.name", INVALID, { "tags.0.name": ["is empty"], "tags.2.name": ["is empty"] }],
     [
       "does not take * for more segments",
       "*",
       INVALID,
-      { target: ["is no URL"], slug: ["is too short", "has strange letters"] },
+      { target: ["is not a URL"], slug: ["is too short", "has strange letters"] },
     ],
     ["takes no other character for a pattern", "t.rget,slu?", INVALID, undefined],
     ["of a list without a match succeeds", "unknown", INVALID, undefined],
@@ -142,7 +142,7 @@ describe("a precognition", () => {
     }
   });
 
-  it("is no precognition with another value", async () => {
+  it("is not a precognition with another value", async () => {
     await using app = await testApp(application());
 
     const response = await app.post("/links", { json: VALID, headers: { ...ASK, Precognition: "1" } });
@@ -163,7 +163,7 @@ function formOf(slug: string, content: Buffer | string): FormData {
 describe("a precognition with a file", () => {
   const NewPicture = z.object({
     slug: z.string().min(3, "is too short"),
-    picture: z.instanceof(UploadedFile).refine((file) => file.hasType("image/png"), "is no picture"),
+    picture: z.instanceof(UploadedFile).refine((file) => file.hasType("image/png"), "is not a picture"),
   });
   const pictures = (): ReturnType<typeof application> =>
     application().routes(new Routes([Route.post("/pictures", () => "done").middleware(precognitive(NewPicture))]));
@@ -179,7 +179,7 @@ describe("a precognition with a file", () => {
     expect(invalid.status).to.equal(422);
     expect((await invalid.json<{ errors: unknown }>()).errors).to.deep.equal({
       slug: ["is too short"],
-      picture: ["is no picture"],
+      picture: ["is not a picture"],
     });
     await until(() => readdirSync(directory, { recursive: true, withFileTypes: true }).every((each) => !each.isFile()));
     rmSync(directory, { recursive: true });

@@ -232,7 +232,7 @@ describe("a page", () => {
     ["a component without a name", () => page("")],
     ["a comma in the name of a prop", () => page("x", { "a,b": 1 })],
     ["a prop named errors", () => page("x", { errors: {} })],
-    ["a name below a prop that is no object", () => page("x", { a: 1, "a.b": 2 })],
+    ["a name below a prop that is not an object", () => page("x", { a: 1, "a.b": 2 })],
     ["a status that ends no request", () => page().status(100)],
     ["a shared prop named errors", () => share({} as Context, { errors: {} })],
     ["a page on another site without http", () => external("javascript:alert(1)")],
@@ -356,7 +356,7 @@ describe("the version of the assets", () => {
   });
 });
 
-describe("an Inertia request whose answer is no page", () => {
+describe("an Inertia request whose answer is not a page", () => {
   interface Expected {
     readonly status: number;
     readonly location?: string;

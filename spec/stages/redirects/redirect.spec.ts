@@ -160,14 +160,14 @@ describe("redirect()", () => {
       expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail: 'no route is named "links.shwo"' });
     });
 
-    it("gives a 500 for an endpoint that is no route, of another method or of another path", () => {
+    it("gives a 500 for an endpoint that is not a route, of another method or of another path", () => {
       for (const [endpoint, title] of [
         [Post("/links/{id}"), "POST /links/{id}"],
         [Get("/elsewhere/{id}"), "GET /elsewhere/{id}"],
       ] as const) {
         const error = errorOf(() => redirectLocation(redirect().route(endpoint, 7), request, routes));
 
-        const detail = `${title} is no route of this application`;
+        const detail = `${title} is not a route of this application`;
         expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail });
       }
     });

@@ -260,7 +260,7 @@ describe("flash", () => {
     expect(FlashPort.find(context())).to.equal(undefined);
   });
 
-  it("refuses unknown levels, messages that are no text, and names of its own in the session", async () => {
+  it("refuses unknown levels, messages that are not text, and names of its own in the session", async () => {
     const faults: string[] = [];
     const fails = (work: () => void) => {
       try {

@@ -38,7 +38,7 @@ function cookieOf(response: Response): string {
   return response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
 }
 
-/** Safari's rule for plain HTTP, where localhost is no exception; and the rules of all browsers for prefixes and for `None`. */
+/** Safari's rule for plain HTTP, where localhost is not an exception; and the rules of all browsers for prefixes and for `None`. */
 const safariTakes = (line: string) => !/; Secure|^__(?:Host|Secure)-|; SameSite=None/i.test(line);
 
 const named = async (app: TestApp, cookie: string) => (await app.get("/name", { headers: { cookie } })).text();
