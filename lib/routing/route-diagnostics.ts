@@ -60,7 +60,8 @@ function ofMiddleware({ descriptor, around }: Route): Diagnostic[] {
     .filter((input) => !isMiddleware(input))
     .map((input) => ({
       code: "E_MIDDLEWARE_INVALID",
-      what: bareUse(input) ?? `${valueText(input)} is given as middleware of ${titleOf(descriptor)}, and is not middleware`,
+      what:
+        bareUse(input) ?? `${valueText(input)} is given as middleware of ${titleOf(descriptor)}, and is not middleware`,
       where: descriptor.handler,
       fix: MIDDLEWARE_FIX,
     }));
