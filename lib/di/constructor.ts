@@ -3,7 +3,6 @@
  * is not a token. A class without a constructor of its own has the parameters of its parent. A class with an empty constructor has none.
  */
 import { constructorTypes, injectionsOf, isInjectable } from "./injectable.js";
-import { declaresEmptyConstructor } from "./own-constructor.js";
 import { isClass, isInjectionToken, type Class, type InjectionToken } from "./token.js";
 
 /** Why a parameter has no token. */
@@ -26,6 +25,10 @@ export interface ConstructorShape {
   /** Set where no type is known: the class has no decorator, or the compiler left no metadata. */
   readonly unreadableBecause?: "undecorated" | "metadata dropped";
 }
+
+/** Comments, strings and templates, whose braces and words do not count; then braces, then other text. */
+const PARTS = /\/\*[^]*?\*\/|\/\/[^\n]*|(["'`])(?:\\[^]|(?!\1)[^\\])*\1|[{}]|[^{}/"'`]+|[^]/g;
+const EMPTY_CONSTRUCTOR = /(?<![\w$.#]|\bstatic\s+)constructor\s*\(\s*\)\s*\{/;
 
 const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Symbol, Array]);
 
@@ -97,4 +100,25 @@ export function parameterNames(target: object): readonly string[] {
   const parts = (list.split(")", 1)[0] ?? "").split(",").map((part) => part.trim());
   const end = parts.findIndex((part) => !IDENTIFIER.test(part));
   return end === -1 ? parts : parts.slice(0, end);
+}
+
+/**
+ * Whether a class declares a constructor without parameters. A class without a constructor and a class with an empty one look alike at
+ * run time; only their source text differs. The first takes the parameters of its parent, the second takes none.
+ *
+ * Asked only for a class without decorator metadata. A text that cannot be read counts as a class without a constructor.
+ */
+function declaresEmptyConstructor(target: object): boolean {
+  return EMPTY_CONSTRUCTOR.test(membersOf(Function.prototype.toString.call(target)));
+}
+
+/** The text between the outermost braces, without the content of inner braces; `""` where braces do not pair. */
+function membersOf(source: string): string {
+  let [depth, members] = [0, ""];
+  for (const [part] of source.matchAll(PARTS)) {
+    if (part === "}") depth -= 1;
+    if (depth === 1) members += /^["'`]|^\/[/*]/.test(part) ? " " : part;
+    if (part === "{") depth += 1;
+  }
+  return depth === 0 ? members : "";
 }

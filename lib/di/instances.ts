@@ -1,17 +1,20 @@
 /**
  * Builds the instances of one graph: one instance a provider, dependencies first. Only the container uses it. `graph.ts` has found the
  * faults of the graph itself before; the faults that show when constructors and factories run are found here.
+ *
+ * Each application has a tsyringe child container of its own. Two applications of one process share no instance, and registrations in
+ * tsyringe's global container are never found. No other file uses tsyringe.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
 import { depthFirst } from "./depth-first.js";
 import { buildPlace, dependencyCycle, promiseFromFactory, providerFailed, ResolutionError } from "./diagnostics.js";
-import { InstanceStore } from "./instance-store.js";
 import { explainMissing } from "./missing-provider.js";
 import type { ApplicationScope } from "./module-scope.js";
 import type { Resolve } from "./provide.js";
 import type { Provider, VisibleProviders } from "./provider.js";
 import { nameOf, type InjectionToken } from "./token.js";
+import tsyringe from "./tsyringe.cjs";
 
 /** A look-up by a factory or through the container. */
 export interface Lookup<T> {
@@ -21,6 +24,40 @@ export interface Lookup<T> {
   readonly provider: Provider | undefined;
   /** The place of the look-up, for the message. */
   readonly where: string;
+}
+
+/** tsyringe takes a bare `null` or `undefined` for a missing registration; in a box they are values. */
+interface Box {
+  readonly value: unknown;
+}
+
+/** Keeps the instances in the order of their construction. */
+class InstanceStore {
+  private readonly container: tsyringe.DependencyContainer = tsyringe.container.createChildContainer();
+  private readonly stored: (readonly [Provider, unknown])[] = [];
+
+  has({ key }: Provider): boolean {
+    return this.container.isRegistered(key);
+  }
+
+  /** Only for providers that the store has. */
+  get({ key }: Provider): unknown {
+    return this.container.resolve<Box>(key).value;
+  }
+
+  put(provider: Provider, value: unknown): void {
+    this.container.registerInstance<Box>(provider.key, { value });
+    this.stored.push([provider, value]);
+  }
+
+  /** Each provider with its instance, in the order of construction. Readable after `close`, too. */
+  entries(): readonly (readonly [Provider, unknown])[] {
+    return this.stored;
+  }
+
+  async close(): Promise<void> {
+    await this.container.dispose();
+  }
 }
 
 export class InstanceBuilder {
