@@ -14,13 +14,17 @@ import type { Class, InjectionToken } from "../di/token.js";
 import type { Flight } from "../http/connection.js";
 import type { CaptureSink } from "../observe/logging/sink.js";
 import { Clock } from "../runtime/clock.js";
+import { CsrfLayer } from "../stages/csrf/csrf-layer.js";
+import { SessionCookie } from "../stages/session/session-cookie.js";
+import { SessionLayer } from "../stages/session/session-layer.js";
+import { storeKey } from "../stages/session/session.js";
+import { textOfValue } from "../stages/session/session-value.js";
 import { CapturedTracing } from "./captured-tracing.js";
 import { CookieJar } from "./cookie-jar.js";
 import { failure } from "./failure.js";
 import { advancingInRealTime } from "./fake-clock.js";
-import { beginSession, namesOf } from "./begun-session.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
-import { TestClient } from "./test-client.js";
+import { type CsrfNames, TestClient } from "./test-client.js";
 import { Transport } from "./transport.js";
 
 /** How long requests in flight may take after the end of the test. */
@@ -134,4 +138,30 @@ function unanswered(forced: number, cut: readonly Flight[]): Error {
   const what = requests.length === 0 ? "they carried no request" : `unanswered: ${requests.join(", ")}`;
   const message = `the application stopped with ${forced} connection(s) destroyed after ${STOP_DEADLINE_MS} ms; ${what}`;
   return failure(message, { expected: [], actual: requests });
+}
+
+/** The names of the CSRF cookie and header; `undefined` without the protection. */
+function namesOf(application: Application): CsrfNames | undefined {
+  const [layer] = application.layersAt("csrf");
+  return layer instanceof CsrfLayer ? layer.names : undefined;
+}
+
+/**
+ * Creates a session in the application's store. Returns the `Set-Cookie` line of its cookie.
+ *
+ * @throws AssertionError if the application has no sessions
+ */
+async function beginSession(
+  application: Application,
+  clock: Clock,
+  values: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const [layer] = application.layersAt("session");
+  if (!(layer instanceof SessionLayer)) throw failure("the application has no sessions: turn them on with .session(…)");
+  const { cookie, store, idleMs, absoluteMs } = layer.settings;
+  const id = SessionCookie.newId();
+  const texts = new Map(Object.entries(values).map(([name, value]) => [name, textOfValue(name, value)]));
+  const now = clock.now();
+  await store.create(storeKey(id), texts, { now, startedAt: now, idleMs, absoluteMs });
+  return cookie.line(id, Math.min(idleMs, absoluteMs));
 }
