@@ -16,8 +16,8 @@ import {
   DevProxyLayer,
   devProxyState,
   type DevProxyOptions,
+  ForwardedPaths,
 } from "../../../lib/stages/dev-proxy/dev-proxy.js";
-import { ForwardedPaths } from "../../../lib/stages/dev-proxy/forwarded-paths.js";
 import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 import { errorOf } from "../../support/error-of.js";
