@@ -11,7 +11,7 @@ import type { Context } from "../../http/context.js";
 import { Extension, type Extensible } from "../../http/extension.js";
 import { SessionOfRequest, type SaveResult, type Session } from "../session/session.js";
 import { tracing } from "../../tracing/tracing.js";
-import { isToken, maskToken, NO_SESSION, type TokenMaker } from "./token.js";
+import { isCsrfToken, maskToken, NO_SESSION, type TokenMaker } from "./token.js";
 
 const log = tracing.target("framework::http::csrf");
 
@@ -80,7 +80,7 @@ export class CsrfToken {
 
   /** The tokens of the request's cookies, whether they belong to the session or not. @internal */
   cookies(): readonly string[] {
-    return cookieValues(this.ctx.incoming.headers.cookie, this.cookie.name, MOST_COOKIES).filter(isToken);
+    return cookieValues(this.ctx.incoming.headers.cookie, this.cookie.name, MOST_COOKIES).filter(isCsrfToken);
   }
 
   /** The id that tokens of this request must belong to. @internal */

@@ -17,7 +17,7 @@ const MASKED = /^[\w-]{86}$/;
 /** The id in the token of a visitor without a session. */
 export const NO_SESSION = "";
 
-export function isToken(text: string): boolean {
+export function isCsrfToken(text: string): boolean {
   return RAW.test(text);
 }
 
