@@ -42,7 +42,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 
-/** Rooms with an entry point of their own. No other room imports them, but the drivers of databases and what is kept in one import `db`. */
+/**
+ * Rooms with an entry point of their own. Of all other rooms only these import them: drivers and stores the room of their port, `mail` the
+ * jobs of queued mails, and `testing` the ports whose contracts it tests.
+ */
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
   otel: ["runtime", "errors", "tracing", "lifecycle", "observe"],
@@ -58,10 +61,10 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   storage: ["runtime", "errors", "tracing", "lifecycle"],
   // Of di the type of classes, of http the context and the replies of the preview page.
   mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
-  // The contract of a mailer makes mails.
-  // Of di and routing only what decorators need.
+  // Of di and routing only the types and checks of decorators.
   jobs: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing"],
   bullmq: ["runtime", "errors", "tracing", "lifecycle", "jobs"],
+  // The contracts of a mailer and of a queue make mails and jobs.
   testing: [...Object.keys(ROOMS), "mail", "jobs"],
 };
 
