@@ -83,8 +83,8 @@ export class Events {
   private listOf(event: EventType): EventListener[] {
     const known = this.byEvent.get(event);
     if (known !== undefined) return known;
-    const twin = [...this.byEvent.keys()].find(({ name }) => name === event.name);
-    if (twin !== undefined) throw sameName(event.name);
+    const sameNamed = [...this.byEvent.keys()].find(({ name }) => name === event.name);
+    if (sameNamed !== undefined) throw sameName(event.name);
     const made: EventListener[] = [];
     this.byEvent.set(event, made);
     return made;
