@@ -28,7 +28,7 @@ export function unauthorized(subject: string, message: string): UnauthorizedErro
   return new UnauthorizedError(`${subject} ${message}`, options);
 }
 
-/** The error for a value that another user has already: the database tells by its unique columns. */
+/** The error for a value that another user has already. The unique columns of the database report it. */
 export function asTaken(error: unknown): unknown {
   if (!(error instanceof UniqueViolationError)) return error;
   const columns = (error.columns ?? []).map((column) => [column, ["has already been taken"]]);

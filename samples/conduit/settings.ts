@@ -16,7 +16,7 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
 }
 
 const VARIABLES = {
-  /** The key that signs tokens. Without it there is a new one at each start, and tokens of before are worth nothing. */
+  /** The key that signs tokens. Without it there is a new one at each start, and earlier tokens are not valid any more. */
   TOKEN_KEY: variable.text().secret().optional(),
   /** A PostgreSQL. Without it the data is in a file. */
   DATABASE_URL: variable.serverUrl("postgres:", "postgresql:").optional(),

@@ -49,7 +49,7 @@ export class OnePort {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** A request that has no effect is sent again where the application ends before it has answered. */
+  /** A request without an effect is sent again if the application ends before it has answered. */
   private async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS;
     const isSafe = incoming.method === "GET" || incoming.method === "HEAD";

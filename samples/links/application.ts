@@ -35,7 +35,7 @@ export const SENDER = "links@localhost";
 
 const PUBLIC = fileURLToPath(new URL("../../../samples/links/public", import.meta.url));
 
-/** What the settings do not say. Specs give their own. */
+/** The parts that the settings do not name. Specs give their own. */
 export interface LinksParts {
   /** A new one in memory unless set. */
   readonly database?: LinksDatabase;

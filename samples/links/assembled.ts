@@ -1,4 +1,4 @@
-/** The application with what the environment names: database, cache, mail server, collector. */
+/** The application with the services that the environment names: database, cache, mail server, collector. */
 import { installLogging } from "@stagecraft/framework/observe";
 import type { MailQueue } from "@stagecraft/framework/mail";
 import { linksApplication, SENDER } from "./application.js";

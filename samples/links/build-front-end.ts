@@ -20,7 +20,7 @@ export async function buildFrontEnd(): Promise<boolean> {
   try {
     await build(made);
     await writeFile(join(made, INPUTS), inputs);
-    // Another process may have built the same meanwhile, and serve it already.
+    // Another process may have made the same build in the meantime, and may serve it already.
     if ((await textOf(join(BUILD, INPUTS))) !== inputs) await replace(made);
   } finally {
     await rm(made, { recursive: true, force: true });
@@ -58,10 +58,10 @@ async function build(directory: string): Promise<void> {
   }
 }
 
-/** What the packages of the front end are, so that Vite prepares them at once, and not when the browser asks for the first. */
+/** The packages of the front end, so that Vite prepares them at once, and not when the browser asks for the first one. */
 const PACKAGES = ["react", "react/jsx-runtime", "react/jsx-dev-runtime", "react-dom/client", "@inertiajs/react"];
 
-/** What the build and the development server share. @param root the folder above `pages` */
+/** The settings that the build and the development server share. @param root the folder above `pages` */
 export async function viteConfig(root = SOURCES): Promise<InlineConfig> {
   const { default: react } = await import("@vitejs/plugin-react");
   return {

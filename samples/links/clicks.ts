@@ -7,7 +7,7 @@ const Click = z.object({ slug: z.string(), day: z.string() });
 
 const countClick = job("links.click", Click);
 
-/** Counts clicks by jobs: who follows a link does not wait for two writes, and a click outlives a restart. */
+/** Counts clicks by jobs: a visitor who follows a link does not wait for two writes, and a click outlives a restart. */
 @Injectable()
 export class Clicks {
   constructor(

@@ -19,7 +19,7 @@ export const linksIndex = contract("links/index", {
   links: shape.object({ data: shape.array(link) }),
   total: shape.number,
   query: shape.string,
-  /** For a developer: what runs here. */
+  /** For a developer: the stages that are on, and the log line of the request. */
   overview: shape.optional(shape.object({ stages: shape.array(shape.string), line: shape.string })),
 });
 
@@ -63,7 +63,7 @@ export const contracts = new PageContracts().register(
   errorsShow,
 );
 
-/** What every page has; an error page may be without it. */
+/** The props of every page; an error page may be without them. */
 export interface EveryPage {
   readonly account?: string | null;
   readonly isAdmin?: boolean;

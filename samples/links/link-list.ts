@@ -5,7 +5,7 @@ import type { Link, LinkSlice } from "./link-store.js";
 
 const PER_PAGE = 20;
 
-/** The query of the list. A value that means nothing counts as none, because people edit addresses. */
+/** The query of the list. A value without a meaning is ignored, because people edit addresses. */
 export const ListQuery = z.object({
   q: z.string().trim().max(100).catch(""),
   page: z.coerce.number().int().min(1).max(100_000).catch(1),

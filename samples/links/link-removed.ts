@@ -1,5 +1,5 @@
 import { event } from "@stagecraft/framework";
 import type { Link } from "./link-store.js";
 
-/** A link is gone, and what belongs to it must go too. */
+/** A link was removed. Listeners remove the data that belongs to it. */
 export const linkRemoved = event<Link>("link.removed");

@@ -27,7 +27,7 @@ export class Ranking {
     return this.cache.remember(RANKING, FRESH_MS, () => this.count(), { staleMs: STALE_MS });
   }
 
-  /** A link that is gone must not be shown any more. */
+  /** A removed link must not be shown any more. */
   @On(linkRemoved)
   async forget(): Promise<void> {
     await this.cache.delete(RANKING);

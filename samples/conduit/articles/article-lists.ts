@@ -1,4 +1,4 @@
-/** Reads articles: a page of them in three statements, whatever its length. */
+/** Reads articles: a page of any length takes three statements. */
 import { Injectable } from "@stagecraft/framework";
 import { ConduitDatabase } from "../database.js";
 import type { ArticleFilter } from "./article-input.js";

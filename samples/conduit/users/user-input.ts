@@ -17,7 +17,7 @@ const Password = z
   .min(1, BLANK)
   .refine((text) => text === "" || text.length >= 8, "is shorter than 8 characters")
   .max(200, "is longer than 200 characters");
-/** An empty text is none. */
+/** An empty text counts as no value. */
 const Optional = z
   .string()
   .max(2000)

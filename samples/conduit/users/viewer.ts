@@ -11,7 +11,7 @@ export function viewerOf(ctx: Context<string>): number {
   return Viewer.of(ctx);
 }
 
-/** `NOBODY`, which no user has as id, for a visitor. */
+/** The id of the user; `NOBODY` for a visitor. */
 export function possibleViewerOf(ctx: Context<string>): number {
   return Viewer.find(ctx) ?? NOBODY;
 }
@@ -34,7 +34,7 @@ export class Recognized implements Middleware {
   }
 }
 
-/** Lets only users pass. */
+/** Refuses requests without a user. */
 @Injectable()
 export class SignedIn implements Middleware {
   handle(ctx: Context, next: Next) {

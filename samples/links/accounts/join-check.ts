@@ -3,7 +3,7 @@ import { precognitive } from "@stagecraft/framework/pages";
 import { NewPerson } from "./new-person.js";
 import { People } from "./people.js";
 
-/** Tells the form of a sign-up what is wrong while it is filled in, also that a name is taken. Nothing is made meanwhile. */
+/** Tells the form of a sign-up its wrong fields while it is filled in, also that a name is taken. It makes no account. */
 @Injectable()
 export class JoinCheck implements Middleware {
   private readonly check: Middleware;

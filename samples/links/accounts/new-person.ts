@@ -5,7 +5,7 @@ import { z } from "zod";
 export const NewPerson = z.object({
   name: z.string().regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens"),
   password: z.string().min(8, "at least 8 characters").max(200, "at most 200 characters"),
-  /** For a welcome. An empty field is none. */
+  /** For a welcome mail. An empty field counts as no address. */
   email: z
     .literal("")
     .transform(() => undefined)

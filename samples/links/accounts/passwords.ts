@@ -4,13 +4,16 @@ import { promisify } from "node:util";
 const derive = promisify<string, Buffer, number, Buffer>(scrypt);
 const BYTES = 32;
 
-/** What is stored of a password: its salt and its scrypt hash. */
+/** The stored form of a password: its salt and its scrypt hash. */
 export async function hashOf(password: string): Promise<string> {
   const salt = randomBytes(16);
   return `${salt.toString("hex")}.${(await derive(password, salt, BYTES)).toString("hex")}`;
 }
 
-/** @param stored `undefined`, where there is no such user, takes as long, so that the time of the answer does not tell who is known */
+/**
+ * @param stored `undefined` if there is no such user: this takes the same time, so that the time of the answer does not tell which users
+ * exist
+ */
 export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [salt = "", hash = ""] = (stored ?? `${"00".repeat(16)}.${"00".repeat(BYTES)}`).split(".");
   const derived = await derive(password, Buffer.from(salt, "hex"), BYTES);

@@ -20,7 +20,7 @@ export class People {
     return (await this.find(name)) !== undefined;
   }
 
-  /** With a welcome to the address, if there is one: both happen, or neither. False if the name is taken, or no account is left. */
+  /** Adds an account, and a welcome mail if there is an address: both or neither. False if the name is taken, or no account is left. */
   async add({ name, password, email }: NewPersonForm): Promise<boolean> {
     const person = { name, password: await hashOf(password) };
     try {

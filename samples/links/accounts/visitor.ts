@@ -10,7 +10,7 @@ export function visitorOf(ctx: Context<string>): Promise<string | undefined> {
   return Session.of(ctx).get(NAME);
 }
 
-/** A new id: one that an attacker planted before is worth nothing then. */
+/** A new id, so that an id that an attacker planted before is useless. */
 export function signIn(ctx: Context<string>, name: string): void {
   const session = Session.of(ctx);
   session.regenerate();

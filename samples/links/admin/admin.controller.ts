@@ -1,7 +1,7 @@
 import { Controller, Delete, Maintenance, Middleware, Put, Reply } from "@stagecraft/framework";
 import { SignedIn } from "../accounts/signed-in.js";
 
-/** Switches maintenance on and off. The paths below `/admin` stay open meanwhile. */
+/** Switches maintenance on and off. The paths below `/admin` stay open during maintenance. */
 @Controller("/admin")
 @Middleware(SignedIn)
 export class AdminController {

@@ -1,7 +1,7 @@
 import { Context, Injectable, profile, type StageRow } from "@stagecraft/framework";
 import { RequestId } from "@stagecraft/framework/observe";
 
-/** The part of the front page that tells a developer what runs. A release build does not show it. */
+/** The part of the front page that shows a developer the running stages. A release build does not show it. */
 @Injectable()
 export class Overview {
   /** The rows of the application that serves; `main.ts` sets them, because they are known after `build()`. */

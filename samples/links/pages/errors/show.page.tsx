@@ -1,4 +1,4 @@
-/** What went wrong, in words for people. */
+/** The page for an error, in words for people. */
 import { Head, Link } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { errorsShow } from "../../contracts.js";

@@ -7,7 +7,7 @@ interface AccountFormProps {
   /** The title of the page, and the label of the button. */
   readonly title: string;
   readonly action: string;
-  /** The way for people who are in the wrong place. */
+  /** The link for people who wanted the other form. */
   readonly other: { readonly question: string; readonly href: string; readonly title: string };
   readonly children: (form: FieldsState) => ReactNode;
 }

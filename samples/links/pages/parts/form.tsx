@@ -3,7 +3,7 @@ import type { FormComponentRef } from "@inertiajs/core";
 import { Form, usePage } from "@inertiajs/react";
 import { useEffect, useId, useRef, useState, type InputHTMLAttributes, type ReactNode } from "react";
 
-/** What a form knows of its fields, by their names. */
+/** The state of the fields of a form, by their names. */
 export interface FieldsState {
   readonly errors: Readonly<Record<string, string | undefined>>;
   /** Asks the server whether the field is right, before the form is sent. Its route needs `precognitive(schema)`. */
@@ -100,7 +100,7 @@ export function Field({ label, hint, praise, error, name, type, ...rest }: Field
 interface PostButtonProps {
   readonly action: string;
   readonly className: string;
-  /** What the person is asked before. Without scripts nothing is asked. */
+  /** The question before the action. Without scripts it is not asked. */
   readonly question?: string;
   readonly children: ReactNode;
 }
@@ -137,7 +137,7 @@ function TokenWithoutScripts() {
   );
 }
 
-/** The faults that came with the page, but those that are mended since. */
+/** The faults that came with the page, except those that are corrected since. */
 function without(faults: FieldsState["errors"], isMended: (field: string) => boolean): FieldsState["errors"] {
   return Object.fromEntries(Object.entries(faults).filter(([field]) => !isMended(field)));
 }

@@ -1,4 +1,4 @@
-/** For the developer who has just typed `npm start`: what runs here, and where to look at it. */
+/** For the developer who has just typed `npm start`: the running stages, and links to look at them. */
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { linksIndex } from "../../contracts.js";
 
