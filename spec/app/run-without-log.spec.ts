@@ -26,7 +26,7 @@ describe("run() without a log subscriber", () => {
     expect(code).to.equal(0);
   });
 
-  it("names the subsystem that did not stop, and what could not be disposed of", async () => {
+  it("names the subsystem that did not stop, and the provider that could not be disposed of", async () => {
     const { stderr, code } = await serveOnce(
       `Application.create().provide(
         provide(Subsystem).useValue(new Database()),

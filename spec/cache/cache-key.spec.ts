@@ -24,7 +24,7 @@ describe("cacheKey", () => {
     expect(LINK.of("a%3Ab").name).not.to.equal(LINK.of("a:b").name);
   });
 
-  it("refuses a stored value that does not fit its schema, and repeats nothing of it", async () => {
+  it("refuses a stored value that does not fit its schema, and does not repeat it", async () => {
     const cache = new MemoryCache();
     await cache.set("link:7", { address: "the secret" }, HOUR_MS);
     const error = await rejectionOf(cache.get(LINK.of(7)));

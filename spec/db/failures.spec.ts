@@ -192,7 +192,7 @@ describe("a statement outside of a transaction", () => {
 });
 
 describe("an error of a database", () => {
-  it("has status and class by its kind, and nothing of the engine's message", async () => {
+  it("has status and class by its kind, and no part of the engine's message", async () => {
     const { driver, statement } = scripted();
     driver.failures.set("query", new EngineError("unique"));
 

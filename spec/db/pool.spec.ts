@@ -138,7 +138,7 @@ describe("a pool of connections", () => {
     expect(opened).to.have.length(1);
   });
 
-  it("opens no more than its limit, and serves those who wait in the order of their arrival", async () => {
+  it("opens no more than its limit, and serves callers in the order of their arrival", async () => {
     const { pool, opened } = new Trial();
     const [one, two] = [await pool.take(), await pool.take()];
     const served: string[] = [];
@@ -209,7 +209,7 @@ describe("a pool of connections", () => {
     expect(await next).to.equal(held);
   });
 
-  it("keeps a connection that was opened for a caller who left", async () => {
+  it("keeps a connection that was opened for a caller that has left", async () => {
     const { pool, opened } = new Trial();
     const leaving = new AbortController();
     const left = rejectionOf(pool.take(leaving));
@@ -269,7 +269,7 @@ describe("a pool of connections", () => {
     expect(unfit.closed).to.equal(1);
   });
 
-  it("never hands out a connection that the server has closed meanwhile", async () => {
+  it("never hands out a connection that the server has closed", async () => {
     const { pool, opened } = new Trial();
     const lost = await pool.take();
     pool.giveBack(lost);
@@ -356,7 +356,7 @@ describe("a pool of connections", () => {
     clock.advance(1);
   });
 
-  it("keeps its bounds and its books whatever callers do", async () => {
+  it("keeps its bounds and its figures for any sequence of calls", async () => {
     const step = fc.constantFrom("take", "take of A", "take of B", "abort", "give", "break", "lose", "fail", "wait");
 
     await fc.assert(

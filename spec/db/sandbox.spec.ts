@@ -85,7 +85,7 @@ describe("rolledBack", () => {
     expect(await db.names()).to.have.length(3);
   });
 
-  it("checks at its end what a commit would have checked", async () => {
+  it("checks at its end the constraints that a commit would have checked", async () => {
     await using db = await shopDatabase();
     await sql`create table later (article integer references articles (id) deferrable initially deferred)`.execute(
       db.query,

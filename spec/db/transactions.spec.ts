@@ -322,7 +322,7 @@ describe("a transaction of a request that ends", () => {
 });
 
 describe("a transaction with retries", () => {
-  it("runs again after a conflict, knows its attempt, and keeps nothing of the failed one", async () => {
+  it("runs again after a conflict, knows its attempt, and keeps no change of the failed one", async () => {
     await using db = await shopDatabase();
     const seen: unknown[] = [];
 
@@ -339,7 +339,7 @@ describe("a transaction with retries", () => {
     expect([seen, await db.names()]).to.deep.equal([[1, 2, 3, "committed"], ["tea"]]);
   });
 
-  it("gives up after so many", async () => {
+  it("gives up after the given number of retries", async () => {
     await using db = await shopDatabase();
     let runs = 0;
     const always = () => {
@@ -351,7 +351,7 @@ describe("a transaction with retries", () => {
     expect(runs).to.equal(3);
   });
 
-  it("does not run again after another error, nor without being asked", async () => {
+  it("does not run again after another error, or without the option", async () => {
     await using db = await shopDatabase();
     let runs = 0;
     const fail = (error: Error) => () => {

@@ -50,7 +50,7 @@ function buildDiagnosticsOf(input: InspectionOptions): readonly Diagnostic[] {
 }
 
 describe("test overrides", () => {
-  it("replace what a constructor injects", () => {
+  it("replace the injected values of constructors", () => {
     expect(diagnosticsOf({ overrides: [provide(Clock).useValue({ now: () => 7 })] })).to.deep.equal([]);
   });
 

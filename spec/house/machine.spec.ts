@@ -43,7 +43,7 @@ describe("the preparation of the machine", () => {
     expect(lines.at(-1)).to.match(PENDING);
   });
 
-  it("installs nothing outside npm test, and names what is missing", () => {
+  it("installs nothing outside npm test, and names the missing programs", () => {
     const lines = prepared("watch");
 
     expect(lines).to.have.length(1);

@@ -140,7 +140,7 @@ describe("the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("let di import nothing of http but the middleware contract", () => {
+  it("let di import only the middleware contract of http", () => {
     const wrong = breaches(library, (source) =>
       crossings(source)
         .filter(({ file, room }) => roomOf(source.path) === "di" && room === "http" && file !== DI_NEEDS_OF_HTTP)

@@ -373,7 +373,7 @@ describe("a header of the application", () => {
     });
   }
 
-  it("is on the response for those who observe its end", async () => {
+  it("is on the response for observers of its end", async () => {
     const seen: unknown[] = [];
     await using pieces = await Pieces.of(
       (ctx) => (ctx.set("X-Count", 42), "hello"),

@@ -154,7 +154,7 @@ describe("an unhandled error", () => {
     });
   }
 
-  it("reaches it as an Error where the thrown value is none", async () => {
+  it("reaches it as an Error if the thrown value is not an Error", async () => {
     const [app, heard] = await served({ listen: true });
     await using _ = app;
 

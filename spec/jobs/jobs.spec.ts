@@ -315,7 +315,7 @@ describe("a dispatch", () => {
     });
   }
 
-  it("gives the schema what the handler will get: a date is a text by then", async () => {
+  it("gives the schema the value that the handler will get: a date is a text by then", async () => {
     const { jobs } = preparedJobs([]);
     const dated = job("dated", z.object({ at: z.date() }));
     const coerced = job("coerced", z.object({ at: z.coerce.date() }));
@@ -343,7 +343,7 @@ describe("new Jobs", () => {
     expect(startupErrorOf(() => builder.build()).diagnostics.map(({ code }) => code)).to.deep.equal(["E_JOBS_STORE"]);
   });
 
-  it("refuses options out of range, and names that are none", () => {
+  it("refuses options out of range, and invalid names", () => {
     const codes = [
       () => new Jobs({ concurrency: 0 }),
       () => new Jobs({ prefetch: 1.5 }),

@@ -79,7 +79,7 @@ describe("DatabaseJobs that notify", function () {
     await until(async () => (await server.run(listening)).length === 0);
   });
 
-  it("send one notification each 100 ms for the transactions of fifty writers, and none for one that rolls back", async () => {
+  it("send one notification each 100 ms for the transactions of fifty writers, and none after a rollback", async () => {
     const clock = new FakeClock();
     await using db = await jobsDatabase(postgres({ url: server.url }), clock);
     await makeTables(db);

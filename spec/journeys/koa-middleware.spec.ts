@@ -422,7 +422,7 @@ describe("all of them at once", () => {
     expect([await response.text(), response.headers.get("x-own")]).to.deep.equal(["by hand", "1"]);
   });
 
-  it("obey the contract of layers, but for what they do not do on Koa either", async () => {
+  it("obey the contract of layers as far as they do on Koa", async () => {
     // To keep headers on errors it writes to the thrown value, even to null.
     const withoutErrors = cors({ origin: "*", keepHeadersOnError: false });
     await obeysLayerContract(withoutErrors, { request: { headers: { Origin: "https://a.example" } } });

@@ -61,7 +61,7 @@ describe("In a browser, the preview page of mails", function () {
     await app?.stop();
   });
 
-  it("shows the HTML of a mail, and runs and loads nothing of it", async () => {
+  it("shows the HTML of a mail, and runs no script and loads no file of it", async () => {
     const blocked: string[] = [];
     page.on("requestfailed", (request) => {
       blocked.push(`${new URL(request.url()).pathname} ${request.failure()?.errorText ?? ""}`);

@@ -91,7 +91,7 @@ describe("the process", function () {
     expect(child.output).not.to.contain("mail starting");
   });
 
-  it("answers readiness with 503 before the listener stops, and serves meanwhile", async () => {
+  it("answers readiness with 503 before the listener stops, and still serves requests", async () => {
     await using child = await started({ DELAY_MS: "600" });
 
     child.kill("SIGTERM");

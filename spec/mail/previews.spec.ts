@@ -133,7 +133,7 @@ describe("the preview page", () => {
     for (const { headers } of [page, frame]) expect(headers.get("cache-control")).to.equal("no-store");
   });
 
-  it("answers 404 for what it does not have", async () => {
+  it("answers 404 for an unknown mail", async () => {
     await using app = await testApp(application());
 
     for (const path of [

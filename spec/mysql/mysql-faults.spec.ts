@@ -148,7 +148,7 @@ describe("the MySQL driver, when something fails,", () => {
     again.release();
   });
 
-  it("replaces a connection that the server has closed meanwhile", async () => {
+  it("replaces a connection that the server has closed while it was idle", async () => {
     const driver = driverWith({ pool: { max: 1 } });
     const first = await driver.connect({ readOnly: false });
     const [{ id } = {}] = (await run(first, "select connection_id() as id")).rows;

@@ -7,7 +7,7 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 const NOW = Date.UTC(2026, 0, 1);
 
 describe("WallTime", () => {
-  it("counts by the monotonic clock, also if the wall clock is set meanwhile", () => {
+  it("counts by the monotonic clock, also if the wall clock is set in between", () => {
     const clock = new FakeClock(NOW);
     const time = new WallTime(clock);
     const anchor = time.anchor();

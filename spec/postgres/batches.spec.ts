@@ -145,7 +145,7 @@ describe("reads of one request on PostgreSQL that wait together", () => {
     expect(results.map(rowsOf)).to.deep.equal([[{ n: 1 }]]);
   });
 
-  it("are answered where the application stops meanwhile", async () => {
+  it("are answered if the application stops before their answers", async () => {
     let results: Settled = [];
     let hasBegun = false;
     work = async (db) => {

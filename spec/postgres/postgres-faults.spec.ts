@@ -183,7 +183,7 @@ describe("the PostgreSQL driver, when something fails,", () => {
       connection.release();
     });
 
-    it("that the server has closed meanwhile, and opens another one", async () => {
+    it("that the server has closed while it was idle, and opens another one", async () => {
       const driver = driverWith({ pool: { max: 1 } });
       const first = await driver.connect({ readOnly: false });
       const [{ pid } = {}] = (await run(first, "select pg_backend_pid() as pid")).rows;

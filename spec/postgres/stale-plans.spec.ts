@@ -44,7 +44,7 @@ describe("a table that changes under prepared statements of PostgreSQL", () => {
     expect(await inTransaction(1)).to.deep.equal({ attempt: 2, results: changed });
   });
 
-  it("fails one transaction of the connection, whatever statements the next ones have", async () => {
+  it("fails one transaction of the connection, for any statements of the next ones", async () => {
     const error = await rejectionOf(inTransaction(0));
 
     expect(error).to.be.instanceOf(DatabaseUnavailableError).and.to.include({ status: 503, engineCode: "0A000" });
@@ -52,7 +52,7 @@ describe("a table that changes under prepared statements of PostgreSQL", () => {
     expect(await inTransaction(0)).to.deep.equal({ attempt: 1, results: changed });
   });
 
-  it("fails nothing outside of a transaction, nor in the next one", async () => {
+  it("fails nothing outside of a transaction and nothing in the next one", async () => {
     expect(await db.run(TEXTS[0] ?? "")).to.deep.equal(changed[0]);
     expect(await inTransaction(0)).to.deep.equal({ attempt: 1, results: changed });
   });

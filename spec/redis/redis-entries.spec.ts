@@ -112,7 +112,7 @@ describe("RedisCache as a cache", () => {
     ["tags that are not JSON", () => client.hset("framework:cache:key", { v: "1", f: "9999999999999", t: "{secret" })],
     ["an entry without its fields", () => client.hset("framework:cache:key", { v: "1" })],
   ] as const) {
-    it(`reports ${title} as an error, not as a miss, and repeats nothing of it`, async () => {
+    it(`reports ${title} as an error, not as a miss, and does not repeat it`, async () => {
       await write();
       const errors = [await rejectionOf(one.get("key")), await rejectionOf(one.remember("key", HOUR_MS, () => 1))];
 

@@ -100,7 +100,7 @@ describe("the router of an application", () => {
     expect(order).to.deep.equal(["collection", "group", "route"]);
   });
 
-  it("answers with what a middleware returns, and 404 where one neither answers nor goes on", async () => {
+  it("answers with the value that a middleware returns, and 404 if it neither answers nor calls next", async () => {
     const routes = new Routes([
       Route.get("/returned", () => "handler").middleware(() => ({ by: "middleware" })),
       Route.get("/dropped", () => "handler").middleware(async () => {}),

@@ -69,7 +69,7 @@ describe("Routes", () => {
       expect(around(routes)).to.deep.equal({ "/in/x": [a], "/in/y": [a], "/by/x": [], "/out": [] });
     });
 
-    it("of a collection reaches what is present at the call, not what is merged afterwards", () => {
+    it("of a collection reaches the routes present at the call, not routes merged afterwards", () => {
       const other = Routes.of(Route.get("/late", home).middleware(c)).middleware(b);
       const routes = Routes.of(Route.get("/x", home)).middleware(a).merge(other);
 
@@ -77,7 +77,7 @@ describe("Routes", () => {
       expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
     });
 
-    it("of a collection reaches what was merged before", () => {
+    it("of a collection reaches routes that were merged before", () => {
       const routes = Routes.of(Route.get("/x", home))
         .merge(Routes.of(Route.get("/early", home)))
         .middleware(a);

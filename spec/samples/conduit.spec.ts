@@ -204,7 +204,7 @@ describe("samples/conduit", () => {
     expect((await ada("GET", "/tags")).tags).to.deep.equal(["a", "b"]);
   });
 
-  it("reads a page of articles in three statements, whatever its length", async () => {
+  it("reads a page of articles of any length in three statements", async () => {
     await using app = await started();
     const ada = await joined(app, "ada");
     for (let at = 0; at < 25; at++) await published(ada, `Title ${at}`, ["tag"]);

@@ -382,7 +382,7 @@ describe("samples/links", () => {
   });
 
   describe("for operators", () => {
-    it("enters and leaves maintenance with the key, with its admin paths open meanwhile", async () => {
+    it("enters and leaves maintenance with the key, and its admin paths stay open", async () => {
       await using app = await started();
 
       const closed = await app.put("/admin/maintenance", SIGNED_IN);

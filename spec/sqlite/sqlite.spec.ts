@@ -59,7 +59,7 @@ describe("SQLite on a file", () => {
     expect((await stat(folder.file("data/deep/shop.db"))).size).to.be.above(0);
   });
 
-  it("reads while a transaction writes, and sees only what is committed", async () => {
+  it("reads while a transaction writes, and sees only committed rows", async () => {
     await using folder = await temporaryFolder();
     await using db = await shopDatabase(sqlite(folder.file("shop.db")));
     const release = await lockOf(db);

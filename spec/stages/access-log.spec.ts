@@ -379,7 +379,7 @@ describe("AccessLogLayer", () => {
       expect(app.witness.from("spec")[0]?.inherited).to.include({ request_id: "abc", path: "/slow" });
     });
 
-    it("each those of its own request, when many run at the same time", async () => {
+    it("each the fields of its own request, when many run at the same time", async () => {
       await using app = await listening(logged, async (ctx) => {
         for (let turn = 0; turn < 3; turn++) await pause(turn);
         log.info("told", { expected: ctx.path });

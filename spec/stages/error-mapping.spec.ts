@@ -109,7 +109,7 @@ describe("ErrorMapping", () => {
       expect(answer.headers).to.include({ "content-type": "text/html; charset=utf-8", allow: "GET" });
     });
 
-    it("keeps the status where the reply has none of an error, and takes that of one", async () => {
+    it("keeps the status unless the reply has the status of an error", async () => {
       const soft = new ErrorMapping().using(() => Reply.html("<h1>Sorry</h1>"));
       const other = new ErrorMapping().using(() => Reply.text("gone", 410));
 

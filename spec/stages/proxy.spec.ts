@@ -63,7 +63,7 @@ describe("ProxyLayer", () => {
       expect((await stack.ask("/")).text).to.equal("/later");
     });
 
-    it("calls no inner stage when the client leaves meanwhile", async () => {
+    it("calls no inner stage when the client leaves while the function runs", async () => {
       const decided = new Gate();
       let seen: Context | undefined;
       let handled = 0;

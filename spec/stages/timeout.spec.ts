@@ -275,7 +275,7 @@ describe("TimeoutLayer", () => {
       ],
     ];
     for (const [title, result] of late) {
-      it(`drops ${title}, and says nothing of it`, async () => {
+      it(`drops ${title}, and logs nothing about it`, async () => {
         const clock = new FakeClock();
         const hold = new Hold();
         const events = await eventsOf(async () => {

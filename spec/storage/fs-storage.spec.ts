@@ -60,7 +60,7 @@ describe("FsStorage", () => {
     });
   });
 
-  it("takes a damaged description for none", async () => {
+  it("treats a damaged description as a missing one", async () => {
     using folder = temporaryFolder();
     const storage = await started(folder.path);
     await storage.put("a", "1", { type: "image/png", visibility: "public" });
@@ -73,7 +73,7 @@ describe("FsStorage", () => {
     }
   });
 
-  it("follows no symbolic link, in no direction", async () => {
+  it("follows no symbolic link, neither to read nor to write", async () => {
     using outside = temporaryFolder();
     using folder = temporaryFolder();
     const storage = await started(folder.path);

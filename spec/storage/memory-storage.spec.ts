@@ -7,7 +7,7 @@ import { codeOf } from "./code-of.js";
 describe("MemoryStorage", () => {
   it("obeys the contract of a storage", () => obeysStorage(new MemoryStorage()));
 
-  it("refuses what exceeds its bound, and keeps what was there", async () => {
+  it("refuses content above its bound, and keeps the old content", async () => {
     const storage = new MemoryStorage({ maxBytes: 10 });
     await storage.put("a", "12345");
 

@@ -140,7 +140,7 @@ describe("S3Storage", function () {
     expect((await storage.stat("new"))?.type).to.equal("image/png");
   });
 
-  it("takes a URL whose time is over for none", async () => {
+  it("refuses a URL whose time is over", async () => {
     const clock = new FakeClock(Date.now() - 120_000);
     const storage = storageOf({ clock });
     await storage.put("a", "text");
@@ -205,7 +205,7 @@ describe("S3Storage", function () {
     expect(failure).to.have.property("message").include("does not answer");
   });
 
-  it("reports what the service answers as errors without its text", async () => {
+  it("reports the errors of the service without its text", async () => {
     const storage = storageOf({ client: { maxAttempts: 1 } });
     const rows: readonly (readonly [status: number, code: string, expected: string])[] = [
       [403, "AccessDenied", "E_STORAGE_UNAVAILABLE"],
@@ -244,7 +244,7 @@ describe("S3Storage", function () {
     expect(await storage.bytes("large", 16 * MIB)).to.have.length(16 * MIB);
   });
 
-  it("refuses settings that are none, without their values", () => {
+  it("refuses invalid settings, without their values", () => {
     for (const wrong of [
       { bucket: "" },
       { bucket: "a/b" },

@@ -320,7 +320,7 @@ describe("tracing", () => {
   });
 
   describe("a subscriber that throws or logs", () => {
-    it("does not affect the code that emits, nor the other layers", () => {
+    it("affects neither the code that emits nor the other layers", () => {
       const recorder = new Recorder();
       const broken: TracingLayer = {
         onNewSpan: () => fail(),

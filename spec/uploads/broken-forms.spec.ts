@@ -178,7 +178,7 @@ describe("random forms", () => {
   const anyPart = fc.record({ name: text, filename: fc.option(text, { nil: undefined }), content });
   const cuts = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 });
 
-  it("are read as they were written, wherever their chunks are cut", async function () {
+  it("are read as they were written, with chunks cut at any byte", async function () {
     this.timeout(60_000);
     await using uploads = await UploadApp.start(async (ctx) => {
       const seen: unknown[] = [];

@@ -23,7 +23,7 @@ async function tokenOf({ app }: UploadApp): Promise<{ readonly token: string; re
 }
 
 describe("the CSRF token of a form with files", () => {
-  it("is found in its field, wherever the field stands, and the handler reads the form", async () => {
+  it("is found in its field at any place in the form, and the handler reads the form", async () => {
     await using uploads = await guarded();
     const { token, cookie } = await tokenOf(uploads);
     const field = { name: "_token", content: token };
@@ -54,7 +54,7 @@ describe("the CSRF token of a form with files", () => {
     });
   }
 
-  it("is not looked for without the cookie: nothing of the body is read", async () => {
+  it("is not looked for without the cookie, and the body is not read", async () => {
     await using uploads = await guarded();
 
     const answer = await uploads.app.raw(headOf(500_000));

@@ -58,7 +58,7 @@ describe("the directory of uploads", () => {
     expect(readdirSync(base)).to.deep.equal([]);
   });
 
-  it("keeps nothing of a form that the disk does not take, and the answer is a 507", async function () {
+  it("keeps no file of a form that does not fit on the disk, and the answer is a 507", async function () {
     this.slow(5000);
     await using child = await Child.start("../uploads/killed-application.js", { UPLOADS: base }, { fileBlocks: 256 });
     await child.serves();
@@ -98,7 +98,7 @@ describe("the directory of uploads", () => {
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it("is not swept of the files of a living process, nor of another directory of this one", async () => {
+  it("keeps the files of a living process, and another directory of its own process", async () => {
     const [one, other] = [directoryOf(), directoryOf()];
     await one.make();
     writeFileSync(await one.newPath(), "");

@@ -36,7 +36,7 @@ describe("ctx.uploads", () => {
     ]);
   });
 
-  it("shows the schema all texts and files, whatever their order", async () => {
+  it("shows the schema all texts and files, in any order", async () => {
     const schema = z.object({ photo: image, title: z.string().min(1) });
     await using uploads = await UploadApp.start(async (ctx) => {
       const { photo, title } = await ctx.uploads(schema);
@@ -130,7 +130,7 @@ describe("ctx.uploads", () => {
     expect(await answer.json()).to.deep.equal([["empty", { name: "a", size: 0, type: "text/plain" }]]);
   });
 
-  it("reports the work, its bytes, and nothing of the form", async () => {
+  it("reports the work and its bytes, and no part of the form", async () => {
     await using uploads = await UploadApp.start();
     const body = formBytes({ name: "thesecretname", filename: "secretfile", content: "secretcontent" });
     await uploads.post(body);
@@ -142,7 +142,7 @@ describe("ctx.uploads", () => {
     expect(uploads.app.logs.lines().join()).not.to.include("secret");
   });
 
-  it("leaks nothing of a form, also of one that is refused", async () => {
+  it("leaks no part of a form, also of a refused one", async () => {
     const canary = "canary4711secret";
     await using uploads = await UploadApp.start((ctx) => ctx.uploads(z.object({ photo: image })));
     const forms = [

@@ -235,7 +235,7 @@ describe("CSRF protection", () => {
     });
   });
 
-  it("refuses settings that no browser accepts, and origins that are none", () => {
+  it("refuses settings that no browser accepts, and invalid origins", () => {
     expect(() => new CsrfConfig().secure(false)).to.throw("browsers refuse a cookie named __Host-");
     expect(() => CsrfConfig.dev().sameSite("None")).to.throw("SameSite=None without Secure");
     expect(() => new CsrfConfig().cookie("a b")).to.throw("cannot be the name of a cookie");

@@ -231,7 +231,7 @@ describe("the development proxy", () => {
     expect(text).not.to.contain("x-back");
   });
 
-  it("leaves requests to the application, and asks Vite for what has no route", async () => {
+  it("leaves requests to the application, and asks Vite for paths without a route", async () => {
     await using app = await testApp(application());
 
     const [own, other, post] = [await app.get("/app"), await app.get("/vite.svg"), await app.post("/vite.svg")];
@@ -242,7 +242,7 @@ describe("the development proxy", () => {
     expect(seen).to.deep.equal(["GET /vite.svg"]);
   });
 
-  it("leaves the 404 to the application where Vite has none, and the 404 of a handler without a question", async () => {
+  it("leaves the 404 to the application if Vite has no answer, and does not ask Vite after the 404 of a handler", async () => {
     respond = (_incoming, response) => response.writeHead(404).end("vite knows nothing");
     await using app = await testApp(application());
 

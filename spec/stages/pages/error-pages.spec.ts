@@ -143,7 +143,7 @@ describe("an error page", () => {
     });
   }
 
-  it("does not replace what the application answers", async () => {
+  it("does not replace an answer of the application", async () => {
     const mapping = new ErrorMapping().using((_error, ctx) => (ctx.path === "/down" ? Reply.html("mine") : undefined));
     const builder = pagesApplication(
       (ctx) => FAILURES[ctx.path]?.(ctx),

@@ -168,7 +168,7 @@ describe("a precognition with a file", () => {
   const pictures = (): ReturnType<typeof application> =>
     application().routes(new Routes([Route.post("/pictures", () => "done").middleware(precognitive(NewPicture))]));
 
-  it("checks what the handler would see of it, and leaves nothing of it", async () => {
+  it("checks the form as the handler would see it, and leaves no file behind", async () => {
     const directory = mkdtempSync(join(tmpdir(), "precognition-"));
     await using app = await testApp(pictures(), provide(Uploads).useValue(new Uploads({ directory })));
 

@@ -482,7 +482,7 @@ describe("props", () => {
     expect(onceProps).to.deep.equal({ a: { prop: "a", expiresAt: clock.now() + 60_000 } });
   });
 
-  it("are withheld from no document, whatever its headers say", async () => {
+  it("are in every document, with any headers", async () => {
     await using app = await testApp(pagesApplication(() => Page.of(PAGE, { a: once(() => 1) })));
 
     const html = await (await app.get("/", { headers: { "X-Inertia-Except-Once-Props": "a" } })).text();
@@ -544,7 +544,7 @@ describe("the lists of a page request", () => {
     expect((await response.json<PageData>()).props).to.have.property("p63", 1);
   });
 
-  it("ignore what the client holds beyond the bounds", async () => {
+  it("ignore the held props beyond the bounds", async () => {
     expect(await visit(() => ({ p64: once(() => 1), p63: once(refuse) }), holding(many))).to.have.deep.property(
       "props",
       { p64: 1 },

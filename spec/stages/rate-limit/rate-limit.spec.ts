@@ -286,7 +286,7 @@ describe("RateLimit", () => {
     }
 
     for (const [how, outcome] of outcomes) {
-      it(`calls no inner stage for a request that was answered 408 meanwhile: ${how}`, async () => {
+      it(`calls no inner stage for a request that was answered 408 while the store was asked: ${how}`, async () => {
         const rig = new Rig(outcome);
         await using stack = await rig.start();
 
@@ -299,7 +299,7 @@ describe("RateLimit", () => {
         expect([answer.status, rig.calls]).to.deep.equal([408, 0]);
       });
 
-      it(`calls no inner stage for a client that left meanwhile: ${how}`, async () => {
+      it(`calls no inner stage for a client that left while the store was asked: ${how}`, async () => {
         const rig = new Rig(outcome);
         await using stack = await rig.start();
 

@@ -121,7 +121,7 @@ describe("flash", () => {
       expect(await (await browser.get("/peek")).json()).to.deep.equal({ ...nothing, messages });
     }));
 
-  it("is taken once in one request, and what is added afterwards stays", () =>
+  it("is taken once in one request, and messages that are added afterwards stay", () =>
     withApp(async (_app, browser) => {
       await browser.post("/one");
       expect(await (await browser.get("/twice")).json()).to.deep.equal([

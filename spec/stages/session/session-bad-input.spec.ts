@@ -81,7 +81,7 @@ class CountingStore extends MemorySessionStore {
 }
 
 describe("a session's cookie", () => {
-  it("is anonymous unless it is exactly what was sent, and no store is asked for another one", async () => {
+  it("is anonymous unless it is exactly the cookie that was sent, and the store is not asked for another one", async () => {
     const store = new CountingStore();
     await using app = await start(store);
     const [ada, eve] = [cookieOf(await app.post("/name/Ada")), cookieOf(await app.post("/name/Eve"))];
@@ -185,7 +185,7 @@ describe("a session's cookie", () => {
     for (const response of await Promise.all(late)) expect(response.headers.getSetCookie()).to.deep.equal([]);
   });
 
-  it("is not sent with a WARN event when the head is out, and the session is saved all the same", async () => {
+  it("is not sent when the head is out, with a WARN event, and the session is still saved", async () => {
     const byHand = Route.post("/by-hand", (ctx: Context) => {
       ctx.res.writeHead(200);
       ctx.res.write("begun");
