@@ -81,6 +81,9 @@ const SLOTS_WITHOUT_STAGE: Readonly<Partial<Record<Slot, string>>> = {
 /** The folder of a slot is its name in kebab-case, but for these. */
 const FOLDERS: Readonly<Partial<Record<Slot, string>>> = { redirectMapper: "redirects" };
 
+/** Stages whose contract is tried beside another stage. */
+const CONTRACT_BESIDE: Readonly<Record<string, string>> = { "page-contracts": "pages" };
+
 /** The only files that may form a cycle of types, group by group. Three groups are the limit. */
 const TYPE_CYCLES: readonly (readonly string[])[] = [
   ["lib/app/application.ts", "lib/app/builder.ts"],
@@ -260,6 +263,17 @@ describe("the stages", () => {
     );
 
     expect(wrong).to.deep.equal([]);
+  });
+});
+
+describe("the specs of the stages", () => {
+  it("run the contract of layers for each stage", () => {
+    const contracts = sourcesBelow("spec/stages").filter(({ code }) => code.includes("obeysLayerContract("));
+    const tried = new Set(contracts.map(({ path }) => path.split("/")[2]?.replace(/\.spec\.ts$/, "")));
+
+    const stages = new Set(library.filter(({ path }) => roomOf(path) === "stages").map(({ path }) => stageOf(path)));
+
+    expect([...stages].filter((stage) => !tried.has(CONTRACT_BESIDE[stage] ?? stage))).to.deep.equal([]);
   });
 });
 

@@ -3,6 +3,7 @@ import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
 import { ErrorMapping } from "../../lib/stages/error-mapping.js";
 import type { Context } from "../../lib/http/context.js";
 import { Reply } from "../../lib/http/reply.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { Stack } from "../support/stack.js";
 
 async function answerOf(mapping: ErrorMapping, handler: (ctx: Context) => unknown, method = "GET") {
@@ -21,6 +22,8 @@ function page(_error: unknown, ctx: Context): Reply | undefined {
 }
 
 describe("ErrorMapping", () => {
+  it("obeys the layer contract", () => obeysLayerContract(new ErrorMapping()));
+
   for (const [status, slug] of [
     [404, "urn:framework:problem:not-found"],
     [405, "urn:framework:problem:method-not-allowed"],

@@ -1,11 +1,12 @@
 import { expect } from "chai";
-import { checkHealthPrefix, Health, type HealthAnswer } from "../../lib/stages/health.js";
+import { checkHealthPrefix, Health, type HealthAnswer, HealthLayer } from "../../lib/stages/health.js";
 import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/state.js";
 import { Readiness } from "../../lib/lifecycle/readiness.js";
 import type { Profile } from "../../lib/runtime/profile.js";
 import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import type { Subsystem } from "../../lib/lifecycle/subsystem.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
 import { never, Probed, Recorded } from "../lifecycle/recorded.js";
 
 interface Setting {
@@ -36,6 +37,11 @@ const up = () => undefined;
 const refuse = (message: string) => () => {
   throw new Error(message);
 };
+
+describe("HealthLayer", () => {
+  it("obeys the layer contract", () =>
+    obeysLayerContract(new HealthLayer(setUp().health), { refused: { path: "/up" } }));
+});
 
 describe("Health", () => {
   const table: readonly (readonly [LifecycleState, path: string, status: number, body: object])[] = [

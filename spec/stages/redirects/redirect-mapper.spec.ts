@@ -5,6 +5,7 @@ import { redirect, type Redirect } from "../../../lib/stages/redirects/redirect.
 import { RedirectMapperLayer } from "../../../lib/stages/redirects/redirect-mapper.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
+import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
 import { Stack, type AskOptions } from "../../support/stack.js";
 
 const show = Get("/links/{id}", "links.show");
@@ -44,6 +45,8 @@ const LOCATIONS: readonly (readonly [string, () => Redirect, AskOptions, number,
 ];
 
 describe("RedirectMapperLayer", () => {
+  it("obeys the layer contract", () => obeysLayerContract(mapper));
+
   for (const [what, result, asking, status, location] of LOCATIONS) {
     it(`redirects ${what} with ${status} to ${location}`, async () => {
       const answer = await answerOf(result, asking);
