@@ -52,7 +52,7 @@ async function develop(sample: string): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
   compiler.start();
   restarted.restart();
-  console.error(`http://localhost:${port}`);
+  console.error(`open http://localhost:${port}: it leads to ${sample}, which listens on a port of its own`);
 }
 
 function sourceFolders(): readonly string[] {
