@@ -4,6 +4,18 @@ import { expect } from "chai";
 import { breaches, sourcesBelow } from "../support/sources.js";
 
 const MOST_LINES = 330;
+const FEWEST_LINES = 40;
+
+/** Small files with one importer, each with the reason why it is not a part of that importer. */
+const SMALL: Readonly<Record<string, string>> = {
+  "lib/stages/page-contracts.ts": "each slot has a file of its own",
+  "lib/stages/pages/form-errors.ts": "the layer of the pages would know the flash",
+  "lib/mysql/mysql-package.ts": "each optional package is loaded by a file of its own",
+  "lib/db/after-commit.ts": "an event of its own, with its target",
+  "lib/jobs/retry-delay.ts": "a rule that users read in the guide",
+  "lib/mail/quoted-printable.ts": "an encoding with a standard of its own",
+};
+
 const TITLE = /\b(?:it|describe)\(\s*(?:"[^"]*"|`[^`]*`)/g;
 
 const library = sourcesBelow("lib");
@@ -16,6 +28,19 @@ describe("files", () => {
     );
 
     expect(long).to.deep.equal([]);
+  });
+
+  it(`of fewer than ${FEWEST_LINES} lines are a part of their only importer, unless it is an entry point`, () => {
+    const small = breaches(library, ({ path, text }) => {
+      const importers = library.filter(({ imports }) => imports.some(({ file }) => file === path));
+      const [only] = importers;
+      const isFace = path.startsWith("lib/entries/") || only?.path.startsWith("lib/entries/");
+      const isPart =
+        text.split("\n").length <= FEWEST_LINES && importers.length === 1 && !isFace && path.endsWith(".ts");
+      return isPart && !(path in SMALL) ? [`is small: move it into ${only?.path}, or give the reason in SMALL`] : [];
+    });
+
+    expect(small).to.deep.equal([]);
   });
 
   it("open with a comment", () => {
