@@ -5,12 +5,11 @@
  */
 import type { Client } from "pg";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
-import { connectFailure, lostConnection } from "./postgres-failure.js";
+import { connectFailure, isFromServer, lostConnection, withoutBinds } from "./postgres-failure.js";
 import { addressOf, type PostgresSettings, type PostgresTimeouts } from "./postgres-options.js";
 import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { pg } from "./postgres-package.js";
 import { bindsOf, postgresTypes } from "./postgres-types.js";
-import { isFromServer } from "./postgres-failure.js";
 import type { ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
 
@@ -116,7 +115,7 @@ export class PostgresClient {
       const sentAheadAt = this.isBusy ? this.clock.monotonic() : undefined;
       const fail = (error: Error): void => {
         if (sender?.sendsAgain(error) === true) resolve(this.send(text, parameters));
-        else reject(this.errorOf(error));
+        else reject(this.errorOf(error, parameters.length > 0));
       };
       let hasFailed = false;
       const settle = (error: Error | null | undefined, result: unknown): void => {
@@ -195,8 +194,9 @@ export class PostgresClient {
     this.onClosed?.();
   }
 
-  private errorOf(error: Error): Error {
-    return this.isOver && !isFromServer(error) ? lostConnection(this.address, error) : error;
+  private errorOf(error: Error, hasBinds: boolean): Error {
+    if (isFromServer(error)) return hasBinds ? withoutBinds(error) : error;
+    return this.isOver ? lostConnection(this.address, error) : error;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * What an error of PostgreSQL means. Its message may quote a value, and its detail does, so the texts are written here; only for wrong SQL
- * the message of the server is kept, which quotes names and SQL.
+ * the message of the server is kept, which quotes names and SQL, and never a bind.
  */
 import { DriverError } from "../db/driver-error.js";
 import type { DriverFailure, FailureKind } from "../db/driver.js";
@@ -97,6 +97,15 @@ export function isFromServer(error: unknown): error is ServerError {
   return error instanceof pg.DatabaseError;
 }
 
+/**
+ * The error of a statement with binds, without a message that may quote one: the server reads a bind as a search, a path or the name of a
+ * table, and gives a failure of that the code of wrong SQL. An error about the text of the statement has a position in it.
+ */
+export function withoutBinds(error: ServerError): ServerError {
+  if (error.position === undefined) error.message = "";
+  return error;
+}
+
 function kindOf(error: ServerError, code: string): FailureKind {
   // The next run sends the text anew.
   if (isStalePlan(error)) return "serialization";
@@ -121,7 +130,7 @@ function textOf(error: ServerError, code: string): string | undefined {
   if (error.routine === "exec_bind_message" && code === "08P01")
     return "the statement has more or fewer placeholders than binds";
   if (constraint !== undefined) return `constraint ${constraint}${table === undefined ? "" : ` of ${table}`}`;
-  return TEXTS[code] ?? (code.startsWith("42") ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
+  return TEXTS[code] ?? (code.startsWith("42") && message !== "" ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
 }
 
 function codeOf(error: unknown): string | undefined {

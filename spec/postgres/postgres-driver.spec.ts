@@ -178,6 +178,14 @@ describe("the PostgreSQL driver", () => {
       ],
       ["update items set name = $1", ["a name that is too long for it"], { kind: "other", code: "22001" }],
       ["select * from nothing", [], { kind: "other", code: "42P01", text: 'relation "nothing" does not exist' }],
+      ["select to_tsquery('simple', $1)", ["canary canary"], { kind: "other", code: "42601", text: undefined }],
+      ["select $1::regclass", ["canary"], { kind: "other", code: "42P01", text: undefined }],
+      [
+        "select missing from items where name = $1",
+        ["canary"],
+        { code: "42703", text: 'column "missing" does not exist' },
+      ],
+      ["alter table nothing add n int", [], { code: "42P01", text: 'relation "nothing" does not exist' }],
       ["do $$ begin raise exception 'canary'; end $$", [], { kind: "other", code: "P0001", text: undefined }],
     ];
     for (const [sql, parameters, expected] of FAILURES)
