@@ -5,12 +5,16 @@
  * The first failure is reported. If the rollback fails as well, the connection is destroyed, and the second failure is only logged.
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import type { Timer } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 import { UnknownOutcomeError } from "./database-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
 import type { Statements } from "./statements.js";
 
 const log = tracing.target("framework::db");
+
+/** After the end of its request, a commit has as long for the answer of the server. */
+const COMMIT_GRACE_MS = 5000;
 
 export class RootTransaction {
   /** The last failed statement: the reason if the engine has ended the transaction, or takes no further statement. */
@@ -92,7 +96,7 @@ export class RootTransaction {
 
   private async sendCommit(): Promise<void> {
     try {
-      await this.connection.commit();
+      await this.answeredCommit();
     } catch (error) {
       if (this.statements.driver.failure(error).kind === "connection") {
         this.connection.destroy(error);
@@ -100,6 +104,23 @@ export class RootTransaction {
       }
       await this.sendRollback();
       throw this.statements.errorOf(error);
+    }
+  }
+
+  /** A server that hangs must not keep the connection of each request: without it the commit rejects. */
+  private async answeredCommit(): Promise<void> {
+    const { connection, signal } = this;
+    const { clock } = this.statements.host;
+    let timer: Timer | undefined;
+    const limit = (): void => {
+      timer = clock.setTimeout(() => connection.destroy(signal?.reason), COMMIT_GRACE_MS, { background: true });
+    };
+    signal?.addEventListener("abort", limit, { once: true });
+    try {
+      await connection.commit();
+    } finally {
+      signal?.removeEventListener("abort", limit);
+      timer?.cancel();
     }
   }
 

@@ -1,7 +1,9 @@
 /** The driver for MariaDB and MySQL when the server dies, hangs, comes back or refuses, and when requests end while statements run. */
 import { expect } from "chai";
+import { Database } from "@stagecraft/framework/db";
 import { UnknownOutcomeError } from "../../lib/db/database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
+import { inWorkScope } from "../../lib/lifecycle/work-scope.js";
 import { standaloneHost } from "../../lib/db/standalone-host.js";
 import { mysql } from "../../lib/mysql/mysql-driver.js";
 import type { MysqlOptions } from "../../lib/mysql/mysql-options.js";
@@ -14,6 +16,8 @@ import { rejectionOf } from "../support/rejection-of.js";
 import { until } from "../support/until.js";
 
 const LEFT = new Error("the client left");
+
+class ItemsDatabase extends Database<object> {}
 
 describe("the MySQL driver, when something fails,", () => {
   let server: MariadbServer;
@@ -170,6 +174,29 @@ describe("the MySQL driver, when something fails,", () => {
     server.resume();
 
     expect(failure).to.include({ kind: "connection", code: "CONNECT_TIMEOUT" });
+  });
+
+  it("reports a commit as unknown that gets no answer after the end of its request, and connects again", async () => {
+    const clock = new FakeClock();
+    const db = new ItemsDatabase(driverWith({ pool: { max: 1 } }));
+    db.prepare({ ...standaloneHost("shop"), clock });
+    const ending = new AbortController();
+    let isPaused = false;
+    const pause = () => {
+      server.pause();
+      isPaused = true;
+    };
+
+    const failed = rejectionOf(inWorkScope({ signal: ending.signal }, () => db.transaction(pause), undefined));
+    await until(() => isPaused);
+    // Only callbacks of promises stand between the end of the function and its commit.
+    await new Promise((resolve) => setImmediate(resolve));
+    ending.abort(LEFT);
+    clock.advance(5000);
+
+    expect(await failed).to.include({ code: "E_DB_UNKNOWN_OUTCOME" });
+    server.resume();
+    expect(await db.transaction(() => db.run("select 1 as one"))).to.deep.equal([{ one: 1 }]);
   });
 
   it("ends a probe with its signal while the server hangs, and a transaction that begins", async () => {

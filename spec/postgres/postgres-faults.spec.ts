@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { Database } from "@stagecraft/framework/db";
 import { UnknownOutcomeError } from "../../lib/db/database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
+import { inWorkScope } from "../../lib/lifecycle/work-scope.js";
 import { standaloneHost } from "../../lib/db/standalone-host.js";
 import { postgres } from "../../lib/postgres/postgres-driver.js";
 import type { PostgresOptions } from "../../lib/postgres/postgres-options.js";
@@ -219,6 +220,31 @@ describe("the PostgreSQL driver, when something fails,", () => {
       const next = await driver.connect({ readOnly: false });
       expect(next.transactionStatus).to.equal("none");
       next.release();
+    });
+
+    it("whose commit gets no answer after the end of its request, and reports it as unknown", async () => {
+      const clock = new FakeClock();
+      const driver = driverWith({ pool: { max: 1 } });
+      const db = new NotesDatabase(driver);
+      db.prepare({ ...standaloneHost("shop"), clock });
+      const ending = new AbortController();
+
+      let isPaused = false;
+      const pause = () => {
+        server.pause();
+        isPaused = true;
+      };
+
+      const failed = rejectionOf(inWorkScope({ signal: ending.signal }, () => db.transaction(pause), undefined));
+      await until(() => isPaused);
+      // Only callbacks of promises stand between the end of the function and its commit.
+      await new Promise((resolve) => setImmediate(resolve));
+      ending.abort(LEFT);
+      clock.advance(5000);
+
+      expect(await failed).to.include({ code: "E_DB_UNKNOWN_OUTCOME" });
+      server.resume();
+      expect(await db.transaction(() => db.run("select 1 as one"))).to.deep.equal([{ one: 1 }]);
     });
 
     it("whose rollback gets no answer", async () => {
