@@ -52,7 +52,7 @@ export async function pageOf<Tables, Table extends keyof Tables, Row>(
 }
 
 export interface AfterOptions<Row> {
-  /** The order: columns that the query selects, without nulls, and the last one unique. */
+  /** The order: columns that the query selects, without nulls, and the last one unique. A time has at most milliseconds. */
   readonly by: readonly (readonly [column: keyof Row & string, direction: "asc" | "desc"])[];
   readonly size: number;
   /** `next` of the page before, as the client sent it. */
@@ -85,19 +85,30 @@ export async function after<Tables, Table extends keyof Tables, Row>(
 }
 
 function writeCursor(values: readonly unknown[]): string {
-  return Buffer.from(
-    JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value)),
-  ).toString("base64url");
+  return Buffer.from(JSON.stringify(values, (_, value: unknown) => writable(value))).toString("base64url");
 }
 
-function readCursor(text: string, count: number): readonly (string | number)[] {
-  const values = text.length > MAX_CURSOR_LENGTH ? undefined : parsed(text);
-  const isValid =
-    Array.isArray(values) &&
-    values.length === count &&
-    values.every((value) => typeof value === "string" || typeof value === "number");
-  if (!isValid) throw new BadRequestError("the cursor is not one of this list", { code: "E_DB_CURSOR" });
-  return values;
+/** JSON has no bigint. One that a number cannot hold is a list of its digits. */
+function writable(value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : [String(value)];
+}
+
+function readCursor(text: string, count: number): readonly (string | number | bigint)[] {
+  const parts = text.length > MAX_CURSOR_LENGTH ? undefined : parsed(text);
+  const values = Array.isArray(parts) && parts.length === count ? parts.map(readable) : [undefined];
+  const known = values.filter((value) => value !== undefined);
+  if (known.length < values.length)
+    throw new BadRequestError("the cursor is not one of this list", { code: "E_DB_CURSOR" });
+  return known;
+}
+
+function readable(part: unknown): string | number | bigint | undefined {
+  if (typeof part === "string" || typeof part === "number") return part;
+  const digits: unknown = Array.isArray(part) && part.length === 1 ? part[0] : undefined;
+  if (typeof digits !== "string" || !/^-?\d{16,19}$/.test(digits)) return undefined;
+  const value = BigInt(digits);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,6 @@
 /** Pages of a query, by number and by cursor. */
 import { after, pageOf } from "@stagecraft/framework/db";
+import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { rejectionOf } from "../support/rejection-of.js";
@@ -56,10 +57,36 @@ describe("after", () => {
     );
   });
 
+  it("goes on behind an integer that a number cannot hold", async () => {
+    await using db = await shopDatabase(sqlite(":memory:", { integers: "bigint" }));
+    const ids = [2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, 2n ** 63n - 1n];
+    for (const id of ids)
+      await db.run("insert into articles (id, name, stock) values (?, ?, 1)", [id, `article ${id}`]);
+
+    const seen: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await after(articles(db), { by: [["id", "asc"]], size: 1, cursor });
+      seen.push(...page.rows.map(({ id }) => id));
+      cursor = page.next;
+    } while (cursor !== undefined && seen.length <= ids.length);
+
+    expect(seen).to.deep.equal(ids);
+  });
+
   it("refuses a text that is not a cursor of the list", async () => {
     await using db = await shopDatabase();
 
-    for (const cursor of ["", "%%", encoded({}), encoded([]), encoded([[1]]), encoded([1, 2]), "a".repeat(4000)])
+    for (const cursor of [
+      "",
+      "%%",
+      encoded({}),
+      encoded([]),
+      encoded([[1]]),
+      encoded([1, 2]),
+      encoded([["9223372036854775808"]]),
+      "a".repeat(4000),
+    ])
       expect(await rejectionOf(after(articles(db), { by: [["id", "asc"]], size: 2, cursor }))).to.include({
         code: "E_DB_CURSOR",
         status: 400,
