@@ -66,7 +66,8 @@ export class SessionLayer extends StageLayer {
     flash.settle();
     if (!hasWork(ctx, session)) {
       session.isOver = true;
-      session.whenSaved?.saved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
+      // An answer that the handler wrote to Node's response itself takes no more headers.
+      if (!ctx.headIsSent) session.whenSaved?.saved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
       return undefined;
     }
     return this.save(ctx, session, isForSharedCaches(ctx.raw));

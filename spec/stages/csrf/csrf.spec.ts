@@ -185,6 +185,27 @@ describe("CSRF protection", () => {
     expect((await browser.get("/nowhere")).headers.getSetCookie()).to.deep.equal([]);
   });
 
+  it("leaves an answer as it is that a handler has written by itself, and its connection open", async () => {
+    const byHand = Route.get("/by-hand", async (ctx: Context) => {
+      await Promise.resolve();
+      ctx.res.writeHead(200, { "Content-Length": 7 });
+      ctx.res.end("by hand");
+    });
+    const all = routes().merge(new Routes([byHand]));
+    for (const builder of [Application.create(), Application.create().session(SessionConfig.pages(KEY))]) {
+      await using app = await testApp(builder.csrf(new CsrfConfig()).routes(all));
+
+      const response = await app.get("/by-hand");
+
+      expect([response.status, await response.text(), response.headers.getSetCookie()]).to.deep.equal([
+        200,
+        "by hand",
+        [],
+      ]);
+      expect(app.logs.transcript()).not.to.include('"ERROR"');
+    }
+  });
+
   it("issues a new cookie with a refusal, so that the next try can succeed, but none to another site", async () => {
     await using app = await alone();
 
