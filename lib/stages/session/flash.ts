@@ -40,7 +40,7 @@ import {
   type FlashLevel,
 } from "./flash-port.js";
 import type { Session } from "./session.js";
-import { textOfValue } from "./session-value.js";
+import { checkFlashName, textOfValue } from "./session-value.js";
 import type { Awaitable, StoredSession } from "./store.js";
 
 export class Flash extends FlashPort {
@@ -106,11 +106,15 @@ export class Flash extends FlashPort {
     this.write(messageField(this.ctx.clock.now()), { level, message });
   }
 
+  /** @throws TypeError for a key that is longer than 256 characters or has a lone surrogate */
   override addData(key: string, value: string): void {
+    checkFlashName(key);
     this.write(dataField(key), value);
   }
 
+  /** @throws TypeError for a bag whose name is longer than 256 characters or has a lone surrogate */
   override addErrors(errors: FieldMessages, bag: string = DEFAULT_BAG): void {
+    checkFlashName(bag);
     this.write(errorsField(bag), keptErrors(errors));
   }
 

@@ -36,10 +36,25 @@ export const FLASH_PREFIX = "_flash";
 
 const MAX_NAME_LENGTH = 256;
 
+/** Stores write names in UTF-8, where two different lone surrogates would become the same character. */
+function isPlainName(name: string): boolean {
+  return name.length <= MAX_NAME_LENGTH && !/\p{Surrogate}/u.test(name);
+}
+
+/** @throws TypeError for a name of a flash text or of a bag of errors that no store can keep */
+export function checkFlashName(name: unknown): void {
+  if (typeof name === "string" && isPlainName(name)) return;
+  throw new TypeError(
+    `the name of a flash text or of a bag of errors is a text of at most ${MAX_NAME_LENGTH} characters, without lone surrogates`,
+  );
+}
+
 /** @throws TypeError */
 export function checkName(name: unknown): void {
-  if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) {
-    throw new TypeError(`the name of a session value is a text of 1 to ${MAX_NAME_LENGTH} characters`);
+  if (typeof name !== "string" || name === "" || !isPlainName(name)) {
+    throw new TypeError(
+      `the name of a session value is a text of 1 to ${MAX_NAME_LENGTH} characters, without lone surrogates`,
+    );
   }
   if (name.startsWith(FLASH_PREFIX))
     throw new TypeError(`the session value "${name}" belongs to Flash: use Flash.of(ctx)`);
@@ -51,7 +66,17 @@ export function checkName(name: unknown): void {
  * @throws TypeError for a value that JSON would lose or change, at any depth; it names the place, never the value
  */
 export function textOfValue(name: string, value: unknown): string {
-  // Refuses cycles, too deep nesting and bigints, so that the walk below ends.
+  try {
+    return keptText(name, value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // The stack was too short for the nesting.
+    throw new TypeError(`the session value ${name} is nested too deeply`, { cause: error });
+  }
+}
+
+function keptText(name: string, value: unknown): string {
+  // Refuses cycles and bigints, so that the walk below ends.
   const text = JSON.stringify(value) as string | undefined;
   const lost = text === undefined ? { path: name, kind: typeof value } : lossIn(value, name);
   if (lost !== undefined) throw new TypeError(`the session value ${lost.path} is ${lost.kind}, which JSON cannot keep`);
@@ -85,7 +110,8 @@ function lossInObject(value: object, path: string): Loss | undefined {
   if (Array.isArray(value)) return firstLoss(value.entries(), path);
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return { path, kind: `an object of a class` };
-  if ("toJSON" in value) return { path, kind: "an object with toJSON" };
+  // JSON.stringify calls a function alone. A form may have a field of this name.
+  if ("toJSON" in value && typeof value.toJSON === "function") return { path, kind: "an object with toJSON" };
   return firstLoss(
     Object.entries(value).filter(([, member]) => member !== undefined),
     path,

@@ -29,6 +29,7 @@ const routes = () =>
       await Session.of(ctx).get("_flash"),
       await Session.of(ctx).get("_flash_data"),
     ]),
+    Route.get("/unchanged", async (ctx: Context) => (await taken(ctx), Reply.empty(304))),
     Route.get("/moved", async (ctx: Context) => (await taken(ctx), redirect().to("/"))),
     Route.get("/conflict", async (ctx: Context) => (await taken(ctx), Reply.empty(409))),
     Route.get("/nothing", async (ctx: Context) => (await taken(ctx), Reply.noContent())),
@@ -148,6 +149,7 @@ describe("flash", () => {
 
   for (const [title, path, headers] of [
     ["a redirect", "/moved", {}],
+    ["a page that the browser has", "/unchanged", {}],
     ["a conflict", "/conflict", {}],
     ["an answer without a body", "/nothing", {}],
     ["an error with a status", "/missing", {}],
@@ -275,6 +277,8 @@ describe("flash", () => {
       // @ts-expect-error no text
       fails(() => Flash.of(ctx).success({ text: "x" }));
       fails(() => Session.of(ctx).put("_flash", []));
+      fails(() => Flash.of(ctx).addData("\ud800", "x"));
+      fails(() => Flash.of(ctx).addErrors({}, "x".repeat(257)));
       return "";
     });
     await using app = await testApp(
@@ -284,8 +288,9 @@ describe("flash", () => {
     );
     await app.get("/");
 
-    expect(faults).to.have.lengthOf(3);
+    expect(faults).to.have.lengthOf(5);
     expect(faults[2]).to.include("use Flash.of(ctx)");
+    expect(faults[3]).to.equal(faults[4]).and.include("a text of at most 256 characters, without lone surrogates");
   });
 
   it("needs the session stage", () => {
@@ -349,6 +354,18 @@ describe("a redirect", () => {
         errors: { default: { name: "Too short", "address.city": "invalid" } },
         input: { name: "A", tags: ["x", "y"], body: "a text", shipping: "by air", compass: "north" },
       });
+    }));
+
+  it("leaves errors and the old input also for fields with names of JavaScript", () =>
+    withApp(async (_app, browser) => {
+      for (const name of ["toJSON", "__proto__", "constructor", "then", "_flash"]) {
+        const body = `${name}=x`;
+        const headers = { "content-type": "application/x-www-form-urlencoded" };
+
+        expect((await browser.post("/names", { body, headers })).status, name).to.equal(303);
+        const page = await (await browser.get("/")).text();
+        expect(page).to.include(`"errors":{"default":{"${name}":"unknown"}},"input":{"${name}":"x"}`);
+      }
     }));
 
   it("leaves errors in a bag, and input that was given", () =>
