@@ -74,7 +74,11 @@ async function createSession(ctx: Context, session: Session): Promise<SaveResult
     if (session.failing(() => checkedCreation(isCreated))) return { kind: "cookie", id, isNew: true, maxAgeMs };
     session.dropNewId();
   }
-  return session.ask(() => {
+  return failForLackOfIds(session);
+}
+
+function failForLackOfIds(session: Session): never {
+  return session.failing(() => {
     throw new Error(`${MOST_IDS} random ids were in use`);
   });
 }
@@ -92,7 +96,8 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
     if (moved !== "taken") return cookieOf(ctx, id, true, moved);
     session.dropNewId();
   }
-  return createSession(ctx, session);
+  // Without the new id the old one would go on, which an attacker may know.
+  return failForLackOfIds(session);
 }
 
 async function updateSession(ctx: Context, session: Session, id: string, changes: SessionChanges): Promise<SaveResult> {
@@ -100,7 +105,7 @@ async function updateSession(ctx: Context, session: Session, id: string, changes
   if (changes.set.size > 0 && hasFlashAlone(changes.set)) await session.load();
   const answer = await session.ask((store) => store.update(storeKey(id), changes, updateTimes(ctx, session)));
   const kept = session.failing(() => checkedUpdate(answer));
-  if (kept === "unknown") return createSession(ctx, session);
+  if (kept === "unknown" || isOver(ctx, kept)) return createSession(ctx, session);
   if (kept === "ended") {
     if (changes !== NO_CHANGES) log.debug("session ended while the request was running: its changes are dropped");
     return NOTHING_SAVED;
@@ -109,12 +114,23 @@ async function updateSession(ctx: Context, session: Session, id: string, changes
   return kept.isRenewed ? cookieOf(ctx, id, false, kept) : NOTHING_SAVED;
 }
 
+/** The time of the record ended while the request was running: a store that was told an earlier moment did not see it. */
+function isOver({ clock }: Context, kept: KeptSession | "ended"): boolean {
+  return kept !== "ended" && kept.expiresAt <= clock.now();
+}
+
 async function trimMessages(ctx: Context, session: Session, id: string): Promise<void> {
   const record = await session.ask((store, now) => store.load(storeKey(id), now));
-  const deleted = record === undefined ? [] : session.failing(() => surplusMessages(record.values, MOST_MESSAGES));
+  const deleted = record === undefined ? [] : session.failing(() => surplusOf(record.values));
   if (deleted.length === 0) return;
-  log.warn("flash messages dropped: no page has taken them", { count: deleted.length });
-  await session.ask((store) => store.update(storeKey(id), { set: NO_CHANGES.set, deleted }, timesOf(ctx, session)));
+  await session.ask((store) => store.update(storeKey(id), { set: NO_CHANGES.set, deleted }, updateTimes(ctx, session)));
+}
+
+/** The names of the messages to drop. */
+function surplusOf(values: SessionValues): readonly string[] {
+  const names = surplusMessages(values, MOST_MESSAGES);
+  if (names.length > 0) log.warn("flash messages dropped: no page has taken them", { count: names.length });
+  return names;
 }
 
 /** A store may return anything: a browser must not get a cookie for a record that may not exist. */
@@ -165,5 +181,6 @@ function changesOf({ changes }: Session): SessionChanges {
     if (text === undefined) deleted.push(name);
     else set.set(name, text);
   }
+  if (set.size > MOST_VALUES) for (const name of surplusOf(set)) set.delete(name);
   return { set, deleted };
 }
