@@ -36,14 +36,10 @@ local now, started, idle, absolute = tonumber(ARGV[2]), tonumber(ARGV[3]), tonum
 local record, target = KEYS[1], KEYS[2]
 local function text(number) return string.format('%.0f', number) end
 local function expire(key, ms) redis.call('PEXPIRE', key, text(math.max(1, math.min(ms, 9e15)))) end
-local function isover(key)
-  local over = tonumber(redis.call('HGET', key, 'x') or '')
-  return over == nil or over <= now
-end
-local function fate()
-  local ended = tonumber(redis.call('HGET', record, 'e') or '')
-  if ended ~= nil and ended >= started then return 'ended' end
-  return 'unknown'
+local function number(text)
+  local found = tonumber(text or '')
+  -- Also neither infinite nor NaN.
+  if found and found - found == 0 then return found end
 end
 local function stop()
   redis.call('DEL', record)
@@ -64,10 +60,6 @@ end
 local function kept(key, renewed, over)
   return { 'kept', renewed and 1 or 0, text(over), redis.call('HLEN', key) - 4 }
 end
-if op == 'load' then
-  if isover(record) then return {} end
-  return redis.call('HGETALL', record)
-end
 if op == 'create' then
   if redis.call('EXISTS', record) == 1 then return 0 end
   redis.call('HSET', record, 'k', ARGV[8])
@@ -77,8 +69,18 @@ if op == 'create' then
 end
 if op == 'end' then return stop() end
 if op == 'move' and redis.call('EXISTS', target) == 1 then return { 'taken' } end
-if isover(record) then return { fate() } end
-local created = tonumber(redis.call('HGET', record, 'c'))
+local own = redis.call('HMGET', record, 'k', 'c', 'r', 'x', 'e')
+local created, renewed, over, ended = number(own[2]), number(own[3]), number(own[4]), number(own[5])
+if not (own[1] == ARGV[8] and created and renewed and over) then
+  -- A record that another program has changed is a failure, and never a missing session.
+  if not ended and redis.call('EXISTS', record) == 1 then return redis.error_reply('BROKEN the record is not as the session store has written it') end
+  over = 0
+end
+if over <= now then
+  if op == 'load' then return {} end
+  return { ended and ended >= started and 'ended' or 'unknown' }
+end
+if op == 'load' then return redis.call('HGETALL', record) end
 if op == 'move' then
   redis.call('RENAME', record, target)
   stop()
@@ -87,10 +89,10 @@ if op == 'move' then
   return kept(target, true, live(target, created))
 end
 change(record)
-if now - tonumber(redis.call('HGET', record, 'r')) >= tonumber(ARGV[6]) then
+if now - renewed >= tonumber(ARGV[6]) then
   return kept(record, true, live(record, created))
 end
-return kept(record, false, tonumber(redis.call('HGET', record, 'x')))`;
+return kept(record, false, over)`;
 
 const NO_VALUES: SessionChanges = { set: new Map(), deleted: [] };
 const NO_TIME = { startedAt: 0, idleMs: 0, absoluteMs: 0 };

@@ -18,6 +18,10 @@ const routes = () =>
     Route.get("/name", async (ctx: Context) => (await Session.of(ctx).get("name")) ?? "nobody"),
     Route.post("/name/{name}", (ctx: Context<"name">) => Session.of(ctx).put("name", ctx.params.name)),
     Route.post("/login", (ctx: Context) => Session.of(ctx).regenerate()),
+    Route.post("/sign-in", (ctx: Context) => {
+      Session.of(ctx).regenerate();
+      Session.of(ctx).put("user", 7);
+    }),
     Route.post("/logout", (ctx: Context) => Session.of(ctx).flush()),
     Route.get("/caught", async (ctx: Context) => {
       await Session.of(ctx)
@@ -33,13 +37,18 @@ const named = async (app: TestApp, cookie: string) => (await app.get("/name", { 
 describe("sessions in Redis", function () {
   this.timeout(20_000);
   let server: RedisServer;
+  let client: Redis;
 
   before(async function () {
     needRedis(this);
     server = await RedisServer.start();
+    client = new Redis(server.url);
   });
 
-  after(() => server?.kill());
+  after(() => {
+    client?.disconnect();
+    return server?.kill();
+  });
 
   const store = () => new RedisSessionStore(new RedisCache({ url: server.url, namespace: "shop" }));
   const start = (config = new SessionConfig(KEY), clock = new FakeClock()) =>
@@ -47,7 +56,6 @@ describe("sessions in Redis", function () {
 
   /** The commands that applications send meanwhile; those inside a script do not count. */
   async function commandsDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
-    const client = new Redis(server.url);
     const monitor = await client.monitor();
     const seen: string[] = [];
     monitor.on("monitor", (_time: string, [name = ""]: string[], source: string) => {
@@ -58,7 +66,6 @@ describe("sessions in Redis", function () {
     await client.echo("done");
     while (!seen.includes("echo")) await new Promise((resolve) => setImmediate(resolve));
     monitor.disconnect();
-    client.disconnect();
     return seen.slice(0, seen.indexOf("echo"));
   }
 
@@ -103,15 +110,87 @@ describe("sessions in Redis", function () {
   it("hold only the hash of an id", async () => {
     await using app = await start();
     const id = cookieOf(await app.post("/name/Ada")).slice("__Host-id=".length, -44);
-    const client = new Redis(server.url);
 
     const keys = await client.keys("*");
     const hash = await client.hgetall(`shop:session:${createHash("sha256").update(id).digest("base64url")}`);
-    client.disconnect();
 
     expect(id).to.have.lengthOf(22);
     expect(hash).to.include({ vname: '"Ada"' });
     expect(keys.join() + JSON.stringify(hash)).not.to.include(id);
+  });
+
+  it("are a 503 where another program has changed the record or put it under another key, until they end", async () => {
+    await using app = await start();
+    const ways: readonly (readonly [string, (key: string) => Promise<unknown>])[] = [
+      ["a text", async (key) => [await client.del(key), await client.set(key, "x")]],
+      ["a list", async (key) => [await client.del(key), await client.lpush(key, "x")]],
+      ["a hash of another program", async (key) => [await client.del(key), await client.hset(key, "name", "x")]],
+      ...["k", "c", "r", "x"].map((field) => [`without ${field}`, (key: string) => client.hdel(key, field)] as const),
+      ...["c", "r", "x"].flatMap((field) =>
+        ["", "soon", "nan", "inf"].map(
+          (time) => [`with ${field} = "${time}"`, (key: string) => client.hset(key, field, time)] as const,
+        ),
+      ),
+      ["the record of another visitor", (key) => client.hset(key, "k", "another")],
+    ];
+    for (const [what, change] of ways) {
+      const cookie = cookieOf(await app.post("/name/Ada"));
+      const id = cookie.slice("__Host-id=".length, -44);
+      await change(`shop:session:${createHash("sha256").update(id).digest("base64url")}`);
+
+      for (const [method, path] of [
+        ["GET", "/name"],
+        ["POST", "/name/Eve"],
+        ["POST", "/login"],
+      ] as const) {
+        const response = await app.request(path, { method, headers: { cookie } });
+        expect([response.status, response.headers.getSetCookie()], `${what}: ${path}`).to.deep.equal([503, []]);
+      }
+      expect((await app.post("/logout", { headers: { cookie } })).status, what).to.equal(204);
+      expect(await named(app, cookie), what).to.equal("nobody");
+    }
+  });
+
+  it("end for thirty slow requests of a visitor who signs out meanwhile", async () => {
+    const goOn = new Gate();
+    const allBegan = new Gate();
+    let begun = 0;
+    const slow = Route.post("/slow/{name}", async (ctx: Context<"name">) => {
+      const session = Session.of(ctx);
+      await session.get("name");
+      session.put(ctx.params.name, 1);
+      if (ctx.params.name === "9") session.regenerate();
+      if (++begun === 30) allBegan.open();
+      await goOn.passed;
+    });
+    const builder = Application.create().session(new SessionConfig(KEY), store());
+    await using app = await testApp(builder.routes(routes().merge(new Routes([slow]))));
+    const headers = { cookie: cookieOf(await app.post("/name/Ada")) };
+
+    const late = Array.from({ length: 30 }, (_, at) => app.post(`/slow/${at}`, { headers }));
+    await allBegan.passed;
+    await app.post("/logout", { headers });
+    goOn.open();
+    const answers = await Promise.all(late);
+
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([204]));
+    // A sign-in counts: it begins a session with its own values alone.
+    expect(answers.flatMap((answer, at) => (cookieOf(answer) === "" ? [] : [at]))).to.deep.equal([9]);
+    expect(await named(app, headers.cookie)).to.equal("nobody");
+    expect(await named(app, cookieOf(answers[9] as Response))).to.equal("nobody");
+  });
+
+  it("go on in one of twenty sign-ins at the same time", async () => {
+    await using app = await start();
+    const before = cookieOf(await app.post("/name/Ada"));
+    const signIn = async () => cookieOf(await app.post("/sign-in", { headers: { cookie: before } }));
+
+    const cookies = await Promise.all(Array.from({ length: 20 }, signIn));
+    const names = await Promise.all(cookies.map((cookie) => named(app, cookie)));
+
+    expect(new Set(cookies).size).to.equal(20);
+    expect(names.filter((name) => name === "Ada")).to.have.lengthOf(1);
+    expect(await named(app, before)).to.equal("nobody");
   });
 
   it("are shared by two processes, and survive the restart of one", async () => {
