@@ -6,6 +6,7 @@ import { expectProblem, FakeClock, obeysSessionStore, testApp, type TestApp } fr
 import { expect } from "chai";
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
+import { Child } from "../support/child.js";
 import { Gate } from "../support/gate.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 
@@ -34,8 +35,17 @@ const routes = () =>
 const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
 const named = async (app: TestApp, cookie: string) => (await app.get("/name", { headers: { cookie } })).text();
 
+const launch = async ({ url }: RedisServer) => {
+  const child = await Child.start("../redis/session-application.js", { REDIS_URL: url });
+  await child.serves();
+  return child;
+};
+const ask = (child: Child, method: string, path: string, cookie = "") =>
+  fetch(child.url + path, { method, headers: { cookie } });
+const nameIn = async (child: Child, cookie: string) => (await ask(child, "GET", "/name", cookie)).text();
+
 describe("sessions in Redis", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: RedisServer;
   let client: Redis;
 
@@ -193,19 +203,20 @@ describe("sessions in Redis", function () {
     expect(await named(app, before)).to.equal("nobody");
   });
 
-  it("are shared by two processes, and survive the restart of one", async () => {
-    await using one = await start();
+  it("are shared by two processes, and survive the sudden end of one and its restart", async () => {
     let cookie: string;
+    await using one = await launch(server);
     {
-      await using other = await start();
-      cookie = cookieOf(await other.post("/name/Ada"));
+      // Disposal kills it.
+      await using other = await launch(server);
+      cookie = cookieOf(await ask(other, "POST", "/name/Ada"));
     }
-    await using restarted = await start();
+    expect(await nameIn(one, cookie)).to.equal("Ada");
+    await using restarted = await launch(server);
 
-    expect(await named(one, cookie)).to.equal("Ada");
-    expect(await named(restarted, cookie)).to.equal("Ada");
-    await restarted.post("/logout", { headers: { cookie } });
-    expect(await named(one, cookie)).to.equal("nobody");
+    expect(await nameIn(restarted, cookie)).to.equal("Ada");
+    await ask(restarted, "POST", "/logout", cookie);
+    expect(await nameIn(one, cookie)).to.equal("nobody");
   });
 
   it("are read with an old key while the keys are rotated, and signed with the new one", async () => {
