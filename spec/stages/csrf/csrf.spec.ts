@@ -136,6 +136,20 @@ describe("CSRF protection", () => {
     expect((await app.post("/act", { headers: { cookie, "x-csrf-token": token } })).status).to.equal(200);
   });
 
+  it("finds its cookie among a thousand others, and takes one that is sent very often for a forged one", async () => {
+    await using app = await alone();
+    const token = await tokenOf(app);
+    const own = `__Host-csrf=${token}`;
+    const others = Array.from({ length: 1000 }, (_, at) => `c${at}=${at % 10}`).join("; ");
+    const statusOf = async (cookie: string) =>
+      (await app.post("/act", { headers: { cookie, "x-csrf-token": token } })).status;
+
+    for (const cookie of [`${others}; ${own}`, `${own};${others}`, `__Host-csrf=${OTHER}; ${own}`])
+      expect(await statusOf(cookie)).to.equal(200);
+    for (const cookie of [`${"__Host-csrf=x; ".repeat(900)}${own}`, `__Host-csrf=${"0".repeat(8000)}`])
+      expect(await statusOf(cookie)).to.equal(403);
+  });
+
   it("finds the token in a form field, leaves the body readable, and looks in no other place", async () => {
     await using app = await alone();
     const token = await tokenOf(app);
