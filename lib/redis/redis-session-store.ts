@@ -25,6 +25,8 @@ import {
 } from "../stages/session/store.js";
 
 /**
+ * KEYS: the record, and the new one of a move.
+ *
  * Fields: `k` the key, `c` created, `r` renewed, `x` expires, `e` ended; a value has `v` in front of its name.
  *
  * ARGV: the operation, now, started, idle, absolute, renew after, remember ended, the key and the new key, the number of names to delete,

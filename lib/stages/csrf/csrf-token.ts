@@ -1,6 +1,6 @@
 /**
- * The CSRF token of a request, for pages that write their forms by hand. Pages of a script need no helper: the script sends the cookie back
- * in the header.
+ * The CSRF token of a request, for pages that write their forms by hand. A page whose script sends the requests needs no helper: the script
+ * copies the token from the cookie to the header.
  *
  * @example
  * `<form method="post" action="/links">${CsrfToken.of(ctx).field()}…</form>`

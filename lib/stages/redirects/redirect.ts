@@ -80,8 +80,9 @@ export class Redirect extends Deferred {
   }
 
   /**
-   * Leaves the faults of a form for the next page, and with them the fields of the form that this request has read. Fields that are named
-   * like a secret are never kept. The page protocol's client keeps its fields itself, so for its requests none are stored.
+   * Leaves the faults of a form for the next page, and with them the fields of the urlencoded form that this request has read. Fields that
+   * are named like a secret are never kept. The page protocol's client keeps its fields itself, so for its requests none are stored. Those of
+   * a form with files are kept only by `withInput`.
    *
    * @param errors a `ValidationError`, or the message of each field by its dotted path
    * @param bag tells the forms of a page apart

@@ -161,7 +161,10 @@ function firstTimes(times: SessionTimes, ageMs: number): SessionTimes {
   return { ...times, now: times.now - RENEW_AFTER_MS, idleMs: ageMs + RENEW_AFTER_MS };
 }
 
-/** A session that holds nothing but the flash is not renewed: for the store this minute is not over. */
+/**
+ * A store renews a record a minute after its last renewal. A session that holds nothing but the flash must not be renewed, so the store gets
+ * a moment before the end of that minute.
+ */
 function updateTimes(ctx: Context, session: Session): SessionTimes {
   const times = timesOf(ctx, session);
   const { record } = session;
