@@ -74,6 +74,7 @@ async function putStream(
 class PartedUpload {
   private readonly parts: CompletedPart[] = [];
   private readonly running = new Set<Promise<void>>();
+  private begun = 0;
   private failure: { readonly error: unknown } | undefined = undefined;
   private readonly stopped = new AbortController();
   private readonly either: AbortSignal;
@@ -113,7 +114,7 @@ class PartedUpload {
   private async begin(id: UploadId, body: Uint8Array): Promise<void> {
     while (this.running.size >= AT_ONCE) await Promise.race(this.running);
     if (this.failure !== undefined) throw this.failure.error;
-    const number = this.parts.length + this.running.size + 1;
+    const number = ++this.begun;
     if (number > MOST_PARTS) throw new StorageFullError();
     const work: Promise<void> = this.sendPart(id, number, body).finally(() => this.running.delete(work));
     this.running.add(work);
