@@ -80,5 +80,5 @@ export function driverFault(error: unknown): Error {
     typeof code === "string" ? `the driver failed with ${code}` : `the driver failed with ${name}`,
   );
   fault.name = name;
-  return fault;
+  return typeof code === "string" ? Object.assign(fault, { code }) : fault;
 }

@@ -100,10 +100,11 @@ export async function removeEmpty(root: string, segments: readonly string[]): Pr
 /** Makes the names in a directory durable. Windows cannot open directories. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;
-  const handle = await onDisk(open(path, constants.O_RDONLY));
+  // Another caller may have deleted the file, and with it the directory.
+  const handle = await orAbsent(open(path, constants.O_RDONLY));
   try {
-    await onDisk(handle.sync());
+    if (handle !== undefined) await onDisk(handle.sync());
   } finally {
-    await handle.close();
+    await handle?.close();
   }
 }

@@ -3,7 +3,6 @@
  * directory, flushed, and renamed, so that a reader sees a whole file and a crash leaves the old one. Symbolic links below the root are not
  * followed, neither for reading nor for writing.
  */
-import { type BigIntStats } from "node:fs";
 import { type FileHandle, lstat, realpath, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -24,7 +23,6 @@ import {
 import type { StorageUrls } from "../lifecycle/storage-urls.js";
 import type { Clock } from "../runtime/clock.js";
 import {
-  codeOf,
   createFile,
   isPlainDirectory,
   makeDirectories,
@@ -43,6 +41,7 @@ import {
   writeDescription,
 } from "./fs-description.js";
 import { keysOf } from "./fs-listing.js";
+import { fileOf, isLost, isStill, lost, VersionTimes } from "./fs-version.js";
 import { writeChunks } from "./fs-write.js";
 
 const READ_BYTES = 131_072;
@@ -55,6 +54,14 @@ interface OpenContent {
   readonly mtimeNs: bigint;
 }
 
+/** A content that gets its name. */
+interface DescribedContent {
+  readonly path: string;
+  readonly description: Description;
+  /** The version that the description belongs to; unset for a new content. */
+  readonly mtimeNs?: bigint;
+}
+
 /** The location of a key on the disk. */
 interface DiskPlace {
   readonly root: string;
@@ -65,13 +72,15 @@ interface DiskPlace {
 
 export class FsFiles implements StorageFiles {
   private realRoot: string | undefined = undefined;
-  private lastTime = 0;
+  private readonly times: VersionTimes;
 
   constructor(
     private readonly root: string,
-    private readonly clock: Clock,
+    clock: Clock,
     readonly urls: StorageUrls | undefined,
-  ) {}
+  ) {
+    this.times = new VersionTimes(clock);
+  }
 
   /** The root with all links followed; it exists. */
   async findRoot(): Promise<string> {
@@ -86,13 +95,13 @@ export class FsFiles implements StorageFiles {
     try {
       try {
         await writeChunks(handle, content.source);
-        const time = this.nextTime();
+        const time = this.times.next();
         await onDisk(handle.utimes(time, time));
         await onDisk(handle.sync());
       } finally {
         await handle.close();
       }
-      return await this.publish(key, place, temporary, content);
+      return await this.publish(key, place, { path: temporary, description: content });
     } catch (error) {
       await rm(temporary, { force: true });
       await removeEmpty(place.root, place.folder);
@@ -162,17 +171,22 @@ export class FsFiles implements StorageFiles {
 
   async move(from: string, to: string, visibility?: StorageVisibility): Promise<StoredFile | undefined> {
     if (from === to) return this.describe(from, visibility);
-    const content = await this.openContent(from);
-    if (content === undefined) return undefined;
-    await content.handle.close();
     const [source, target] = [await this.placeOf(from), await this.placeOf(to)];
-    await this.checkFree(target);
-    const { file, mtimeNs } = content;
-    await makeDirectories(target.root, target.folder);
-    const moved = await this.publish(to, target, source.path, { ...file, visibility: visibility ?? file.visibility });
-    await removeDescription(source.path, mtimeNs);
-    await removeEmpty(source.root, source.folder);
-    return moved;
+    try {
+      for (let tries = 1; ; tries++) {
+        const content = await this.openContent(from);
+        if (content === undefined) return undefined;
+        await content.handle.close();
+        try {
+          return await this.moveContent(content, source, to, target, visibility);
+        } catch (error) {
+          // Another caller has moved or replaced the original, or removed an empty directory.
+          if (tries === TRIES || !isLost(error)) throw error;
+        }
+      }
+    } finally {
+      await removeEmpty(target.root, target.folder);
+    }
   }
 
   publicUrl(key: string): string {
@@ -187,17 +201,37 @@ export class FsFiles implements StorageFiles {
     return this.requireUrls().upload(key, terms);
   }
 
+  private async moveContent(
+    { file, mtimeNs }: OpenContent,
+    source: DiskPlace,
+    to: string,
+    target: DiskPlace,
+    visibility: StorageVisibility | undefined,
+  ): Promise<StoredFile> {
+    await this.checkFree(target);
+    await makeDirectories(target.root, target.folder);
+    const description = { ...file, visibility: visibility ?? file.visibility };
+    const moved = await this.publish(to, target, { path: source.path, description, mtimeNs });
+    await removeDescription(source.path, mtimeNs);
+    await removeEmpty(source.root, source.folder);
+    return moved;
+  }
+
   private requireUrls(): StorageUrls {
     if (this.urls === undefined) throw withoutUrls();
     return this.urls;
   }
 
-  /** Puts the content at `path` under its key, with its description. */
-  private async publish(key: string, place: DiskPlace, path: string, description: Description): Promise<StoredFile> {
-    const [fresh, old] = [
-      await onDisk(lstat(path, { bigint: true })),
-      await orAbsent(lstat(place.path, { bigint: true })),
-    ];
+  /** Puts the content at `path` under its key, with its description. @throws what `isLost` tells, where the content is another one */
+  private async publish(
+    key: string,
+    place: DiskPlace,
+    { path, description, mtimeNs }: DescribedContent,
+  ): Promise<StoredFile> {
+    const found = await onDisk(lstat(path, { bigint: true }));
+    if (mtimeNs !== undefined && found.mtimeNs !== mtimeNs) throw lost();
+    const old = await orAbsent(lstat(place.path, { bigint: true }));
+    const fresh = old?.mtimeNs === found.mtimeNs ? await this.times.renew(path) : found;
     await writeDescription(place.path, fresh.mtimeNs, description);
     try {
       await onDisk(rename(path, place.path));
@@ -250,11 +284,12 @@ export class FsFiles implements StorageFiles {
 
   private async createIn({ root, folder }: DiskPlace, temporary: string): Promise<FileHandle> {
     for (let tries = 1; ; tries++) {
-      if (!(await isPlainDirectory(root, folder))) await makeDirectories(root, folder);
       try {
-        return await createFile(temporary);
+        if (!(await isPlainDirectory(root, folder))) await makeDirectories(root, folder);
+        return await onDisk(createFile(temporary));
       } catch (error) {
-        if (codeOf(error) !== "ENOENT" || tries === TRIES) await onDisk(Promise.reject(error));
+        // Another caller has removed an empty directory.
+        if (tries === TRIES || !isLost(error)) throw error;
       }
     }
   }
@@ -263,20 +298,4 @@ export class FsFiles implements StorageFiles {
     const root = await this.findRoot();
     return { root, folder: key.split("/").slice(0, -1), path: join(root, key) };
   }
-
-  /** Seconds, each time another microsecond: the time distinguishes the versions of a file. */
-  private nextTime(): number {
-    this.lastTime = Math.max(this.clock.now(), this.lastTime + 0.001);
-    return this.lastTime / 1000;
-  }
-}
-
-async function isStill(path: string, { ino, mtimeNs }: BigIntStats): Promise<boolean> {
-  const now = await orAbsent(lstat(path, { bigint: true }));
-  return now?.ino === ino && now.mtimeNs === mtimeNs;
-}
-
-function fileOf(key: string, stats: BigIntStats, { type, visibility, metadata }: Description): StoredFile {
-  const etag = `"${stats.size.toString(16)}-${stats.mtimeNs.toString(16)}"`;
-  return { key, size: Number(stats.size), type, etag, modified: stats.mtime, visibility, metadata };
 }

@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { FsStorage } from "../../lib/storage/fs-storage.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
+import { canMount, SmallDisk } from "../support/small-disk.js";
+import { codeOf } from "./code-of.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const PROGRAM = fileURLToPath(new URL("writing-process.js", import.meta.url));
@@ -48,4 +50,20 @@ describe("FsStorage, when it is interrupted", function () {
     expect(folder.remaining().filter((name) => name.endsWith(".tmp"))).to.deep.equal([]);
     expect(folder.remaining()).to.have.length(2);
   });
+
+  if (canMount()) {
+    it("fails with 507 on a disk that is full, keeps the old file, and works when there is room again", async () => {
+      using disk = new SmallDisk(512);
+      const storage = new FsStorage({ root: disk.folderOf("root") });
+      await storage.put("old", "old", { type: "text/plain" });
+      const large = Buffer.alloc(1_048_576, "x");
+
+      for (const key of ["old", "new/folder/file"])
+        expect(await codeOf(storage.put(key, large)), key).to.equal("E_STORAGE_FULL");
+
+      expect((await storage.bytes("old", 100)).toString()).to.equal("old");
+      expect((await storage.list()).files.map(({ key }) => key)).to.deep.equal(["old"]);
+      expect((await storage.put("old", large.subarray(0, 300_000))).size).to.equal(300_000);
+    });
+  }
 });

@@ -4,6 +4,7 @@ import { lstatSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileS
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { FsStorage, type FsStorageOptions } from "../../lib/storage/fs-storage.js";
+import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysStorage } from "../../lib/testing/obeys-storage.js";
 import { codeOf } from "./code-of.js";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -169,6 +170,59 @@ describe("FsStorage", () => {
     );
 
     expect((await storage.list()).files.map(({ key }) => key)).to.deep.equal(["folder/file"]);
+  });
+
+  it("lets one of several callers move a file, and has none for the others", async () => {
+    using folder = temporaryFolder();
+    const storage = await started(folder.path);
+    const targets = ["a/x", "b/y", "c"];
+    for (let turn = 0; turn < 20; turn++) {
+      await storage.put("from", "text", { type: "text/plain" });
+
+      const codes = await Promise.all(targets.map((to) => codeOf(storage.move("from", to))));
+
+      const won = targets.filter((_, at) => codes[at] === "no error");
+      expect([won.length, codes.filter((code) => code === "E_STORAGE_MISSING").length]).to.deep.equal([1, 2]);
+      expect((await storage.stat(won[0] ?? ""))?.type).to.equal("text/plain");
+      await storage.delete(won[0] ?? "");
+      expect(folder.remaining()).to.deep.equal([]);
+    }
+  });
+
+  it("keeps a folder for a file that is stored or moved while another file of it is deleted", async () => {
+    using folder = temporaryFolder();
+    const storage = await started(folder.path);
+
+    await Promise.all(
+      Array.from({ length: 30 }, async (_each, at) => {
+        for (let turn = 0; turn < 20; turn++) {
+          await storage.put(`folder/deep/put ${at}`, "x");
+          await storage.move(`folder/deep/put ${at}`, `folder/other/moved ${at}`);
+          await storage.delete(`folder/other/moved ${at}`);
+        }
+      }),
+    );
+
+    expect(folder.remaining()).to.deep.equal([]);
+  });
+
+  it("distinguishes versions that two processes write at the same moment", async () => {
+    using folder = temporaryFolder();
+    const clock = new FakeClock();
+    const [one, other] = [await started(folder.path, { clock }), await started(folder.path, { clock })];
+    // One process keeps the modification time of the other, as the same microsecond would.
+    const options = { type: "image/png", visibility: "public" } as const;
+    const first = await one.put("key", "1111", options);
+    const { atime, mtime } = lstatSync(join(folder.path, "key"));
+    await other.put("from", "2222", options);
+    utimesSync(join(folder.path, "from"), atime, mtime);
+    await one.put("key", "1111", options);
+    utimesSync(join(folder.path, "key"), atime, mtime);
+
+    const second = await other.move("from", "key", { visibility: "public" });
+
+    expect(second.etag).not.to.equal(first.etag);
+    expect(await other.stat("key")).to.deep.include({ visibility: "public", etag: second.etag });
   });
 
   it("removes old temporary files and lost descriptions at the start, and nothing else", async () => {
