@@ -61,6 +61,8 @@ export function checkMediaType(type: unknown): asserts type is string {
   throw new BadRequestError("the type of a stored file is a media type such as image/png", { code: "E_STORAGE_TYPE" });
 }
 
+/** Drivers without a place for the visibility keep it under this name. */
+export const VISIBILITY_NAME = "stagecraft-visibility";
 const METADATA_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const METADATA_VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 const MAX_METADATA = 1024;
@@ -74,6 +76,7 @@ export function checkMetadata(metadata: Readonly<Record<string, string>>): Reado
   let size = 0;
   for (const [name, value] of Object.entries(metadata)) {
     if (!METADATA_NAME.test(name)) throw wrongMetadata("a name is 1 to 64 of a-z, 0-9 and -, a letter or digit first");
+    if (name === VISIBILITY_NAME) throw wrongMetadata(`the name ${VISIBILITY_NAME} is that of the visibility`);
     if (typeof value !== "string" || !METADATA_VALUE.test(value))
       throw wrongMetadata("a value is ASCII text without control characters, and without spaces around it");
     size += name.length + value.length;

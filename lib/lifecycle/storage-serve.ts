@@ -18,8 +18,8 @@ interface ServedStorage extends DownloadSource {
   ): Promise<StoredFile>;
 }
 
-/** Types that a browser shows without running anything. */
-const SHOWN = /^(?:image\/(?!svg)|audio\/|video\/|text\/plain(?:;|$))/;
+/** Types that a browser shows without running anything. A type has no case (RFC 9110 section 8.3.1). */
+const SHOWN = /^(?:image\/(?!svg)|audio\/|video\/|text\/plain(?:[ \t]*;|$))/i;
 
 export async function serveUrl(
   storage: ServedStorage,

@@ -17,7 +17,7 @@ export function sourceOf(
   input: StorageInput,
   size: number | undefined,
   signal: AbortSignal | undefined,
-): Uint8Array | AsyncIterable<Uint8Array> {
+): Uint8Array | CheckedChunks {
   const whole = typeof input === "string" ? Buffer.from(input) : input;
   if (whole instanceof Uint8Array) {
     if (size !== undefined && whole.byteLength !== size) throw wrongSize(size, whole.byteLength > size);
@@ -26,6 +26,16 @@ export function sourceOf(
   if (typeof whole === "object" && whole !== null && Symbol.asyncIterator in whole)
     return new CheckedChunks(whole, size, signal);
   throw wrongContent();
+}
+
+/** Settles as `work`. Where the content was refused before it was read, an open file or connection behind it would stay open. */
+export async function closedAfterRefusal<T>(work: Promise<T>, input: StorageInput): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (input instanceof Readable && !isClientRequest(input)) input.on("error", () => {}).destroy();
+    throw error;
+  }
 }
 
 class CheckedChunks implements AsyncIterableIterator<Uint8Array> {

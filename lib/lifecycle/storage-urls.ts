@@ -53,9 +53,10 @@ export class StorageUrls implements ServedUrls {
    * @throws ForbiddenError `E_STORAGE_SIGNATURE` if it is wrong, or the deadline has passed
    */
   verify(method: string, target: string, now: number): SignedTerms | undefined {
-    const [path = "", query] = target.split("?", 2);
-    if (query === undefined) return undefined;
-    const pairs = query.split("&");
+    const mark = target.indexOf("?");
+    if (mark === -1) return undefined;
+    const path = target.slice(0, mark);
+    const pairs = target.slice(mark + 1).split("&");
     const given = pairs.filter((pair) => pair.startsWith("signature=")).map((pair) => pair.slice("signature=".length));
     const others = pairs.filter((pair) => !pair.startsWith("signature="));
     const signature = this.signatureOf(method === "HEAD" ? "GET" : method, path, others);

@@ -47,7 +47,7 @@ import {
   URL_NAMES,
 } from "./storage-options.js";
 import { serveUrl } from "./storage-serve.js";
-import { sourceOf, type StorageInput } from "./storage-source.js";
+import { closedAfterRefusal, sourceOf, type StorageInput } from "./storage-source.js";
 import { Subsystem } from "./subsystem.js";
 import { currentWorkScope } from "./work-scope.js";
 
@@ -79,7 +79,7 @@ export abstract class Storage extends Subsystem {
    * `E_STORAGE_METADATA`, `E_STORAGE_CONTENT`; the error of the source; the reason of a signal
    */
   put(key: string, content: StorageInput, options: StoragePutOptions = {}): Promise<StoredFile> {
-    return this.run("put", options, PUT_NAMES, (signal) => {
+    const putting = this.run("put", options, PUT_NAMES, async (signal) => {
       checkStorageKey(key);
       const { type = "application/octet-stream", size, visibility = "private", metadata = {} } = options;
       checkMediaType(type);
@@ -87,12 +87,15 @@ export abstract class Storage extends Subsystem {
       checkSize(size);
       const checked = { type, visibility, metadata: checkMetadata(metadata) };
       const source = sourceOf(content, size, signal);
-      return this.files.write(
-        key,
-        { ...checked, source, size: source instanceof Uint8Array ? source.byteLength : size },
-        signal,
-      );
+      try {
+        const known = source instanceof Uint8Array ? source.byteLength : size;
+        return await this.files.write(key, { ...checked, source, size: known }, signal);
+      } finally {
+        // A driver that fails before the first chunk has not closed the source.
+        if (!(source instanceof Uint8Array)) await source.return();
+      }
     });
+    return markHandled(closedAfterRefusal(putting, content));
   }
 
   /**

@@ -16,6 +16,7 @@ import {
   type StorageVisibility,
   type StoredFile,
 } from "../lifecycle/storage-files.js";
+import { VISIBILITY_NAME } from "../lifecycle/storage-key.js";
 import type { Clock } from "../runtime/clock.js";
 import { client as aws, presigner } from "./aws.js";
 import { isMissing, s3Error, statusOf } from "./s3-error.js";
@@ -29,8 +30,6 @@ export interface S3Bucket {
   readonly publicBase: string | undefined;
 }
 
-/** The metadata under which the visibility is kept: the list of who may read costs a request of its own. */
-const VISIBILITY = "stagecraft-visibility";
 /** The largest object that one request copies. */
 const LARGEST_COPY = 5_368_709_120;
 
@@ -121,12 +120,15 @@ export class S3Files implements StorageFiles {
       CopySource: source,
       MetadataDirective: "REPLACE",
     });
-    const { CopyObjectResult } = await this.sent(this.client.send(command, during(signal)), signal);
-    return {
-      ...wanted,
-      etag: CopyObjectResult?.ETag ?? file.etag,
-      modified: CopyObjectResult?.LastModified ?? file.modified,
-    };
+    try {
+      const { CopyObjectResult } = await this.client.send(command, during(signal));
+      const { ETag = file.etag, LastModified = file.modified } = CopyObjectResult ?? {};
+      return { ...wanted, etag: ETag, modified: LastModified };
+    } catch (error) {
+      // Another caller has deleted or moved the original.
+      if (isMissing(error)) return undefined;
+      throw s3Error(error, signal);
+    }
   }
 
   async move(
@@ -179,7 +181,8 @@ export class S3Files implements StorageFiles {
     return {
       ...this.nameOf(key),
       ContentType: type,
-      Metadata: isPublic ? { ...metadata, [VISIBILITY]: visibility } : { ...metadata },
+      // The list of who may read costs a request of its own.
+      Metadata: isPublic ? { ...metadata, [VISIBILITY_NAME]: visibility } : { ...metadata },
       ...(isPublic && this.settings.sendsAcl && { ACL: "public-read" as const }),
     };
   }
@@ -241,7 +244,7 @@ function during(signal: EndSignal): { readonly abortSignal?: AbortSignal } {
 type Described = Pick<HeadObjectCommandOutput, "ContentType" | "ETag" | "LastModified" | "Metadata">;
 
 function fileOf(key: string, { ContentType, ETag, LastModified, Metadata }: Described, size = 0): StoredFile {
-  const { [VISIBILITY]: visibility, ...metadata } = Metadata ?? {};
+  const { [VISIBILITY_NAME]: visibility, ...metadata } = Metadata ?? {};
   return {
     key,
     size,

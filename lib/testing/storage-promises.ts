@@ -158,8 +158,16 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
       for (const prefix of ["/", "a//", "../", "e\u0301", "a\0"])
         equal(await codeOf(storage.list(prefix)), "E_STORAGE_KEY", `the code of the prefix ${shown(prefix)}`);
       equal(await codeOf(storage.put(key(), "x", { type: "text" })), "E_STORAGE_TYPE", "the code of a type");
-      const metadata = { note: "two\r\nlines" };
-      equal(await codeOf(storage.put(key(), "x", { metadata })), "E_STORAGE_METADATA", "the code of metadata");
+      for (const metadata of [{ note: "two\r\nlines" }, { "stagecraft-visibility": "public" }])
+        equal(await codeOf(storage.put(key(), "x", { metadata })), "E_STORAGE_METADATA", "the code of metadata");
+      for (const [name, options] of [
+        ["../up", {}],
+        [key(), { type: "text" }],
+      ] as const) {
+        const source = Readable.from(["x"]);
+        await codeOf(storage.put(name, source, options));
+        equal(source.destroyed, true, "whether the refused source is closed");
+      }
       equal((await storage.stat(key())) === undefined, true, "whether nothing was stored");
     },
   ],

@@ -142,6 +142,7 @@ describe("the description of a stored file", () => {
       { a: "x\ny" },
       { a: 1 },
       { "": "x" },
+      { "stagecraft-visibility": "public" },
     ])
       expect(isMetadata(bad), JSON.stringify(bad)).to.equal(false);
     expect(isMetadata({ a: "x".repeat(1023) })).to.equal(true);

@@ -68,6 +68,8 @@ describe("a signed URL", () => {
       `${target}&${signature}`,
       `${target}&expires=9`,
       `${target}&x`,
+      `${target}?`,
+      `${target}?x=1`,
       target.replace(`&${signature}`, ""),
     ])
       expect(verifies(changed), changed).to.equal(false);
