@@ -23,9 +23,13 @@ export class CacheKey<T> implements TypedCacheKey<T> {
     if (schema !== undefined) this.check = (value) => checked(name, schema, value) as Promise<T>;
   }
 
-  /** The key of one of many values, for example of a record by its id. Each part is percent-encoded, so parts never run into another. */
+  /**
+   * The key of one of many values, for example of a record by its id. Each part is percent-encoded, so parts never run into another.
+   *
+   * @throws FrameworkError `E_CACHE_KEY` for a part that is no well-formed Unicode
+   */
   of(...parts: readonly (string | number | bigint | boolean)[]): CacheKey<T> {
-    return new CacheKey([this.name, ...parts.map((part) => encodeURIComponent(String(part)))].join(":"), this.schema);
+    return new CacheKey([this.name, ...parts.map(encoded)].join(":"), this.schema);
   }
 }
 
@@ -33,6 +37,14 @@ export function cacheKey<S extends Schema>(name: string, schema: S): CacheKey<In
 export function cacheKey<T>(name: string): CacheKey<T>;
 export function cacheKey(name: string, schema?: Schema): CacheKey<unknown> {
   return new CacheKey(name, schema);
+}
+
+function encoded(part: string | number | bigint | boolean): string {
+  try {
+    return encodeURIComponent(String(part));
+  } catch (cause) {
+    throw new FrameworkError("a part of a key of a cache is well-formed Unicode", { code: "E_CACHE_KEY", cause });
+  }
 }
 
 /** @throws FrameworkError `E_CACHE_VALUE`; a stored value is not the fault of the client, so the status is 500 */

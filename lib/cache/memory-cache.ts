@@ -108,6 +108,8 @@ class MemoryEntries implements CacheEntries {
   private readonly values = new Map<string, StoredValue>();
   private readonly keysOfTag = new Map<string, Set<string>>();
   private readonly claims = new Map<string, OpenClaim>();
+  /** Keys with a stale value whose computation failed a moment ago. */
+  private readonly failed = new Set<string>();
   private bytes = 0;
   private shownEntries: Gauge = { value: 0 };
   private shownBytes: Gauge = { value: 0 };
@@ -159,7 +161,7 @@ class MemoryEntries implements CacheEntries {
   look({ key, token }: Claim, { tags }: CacheLifetime): CacheLook {
     const entry = this.living(key);
     if (entry !== undefined && this.clock.monotonic() < entry.freshUntil) return { state: "fresh", value: entry.value };
-    const isClaimed = !this.claims.has(key);
+    const isClaimed = !this.claims.has(key) && !(entry !== undefined && this.failed.has(key));
     if (isClaimed) this.claims.set(key, { token, tags });
     if (entry !== undefined) return { state: "stale", value: entry.value, isClaimed };
     return { state: isClaimed ? "claimed" : "held" };
@@ -172,8 +174,13 @@ class MemoryEntries implements CacheEntries {
     return stored;
   }
 
-  fail({ key, token }: Claim): void {
-    if (this.claims.get(key)?.token === token) this.claims.delete(key);
+  /** Callers without a stale value share the error, so only those with one would ask a failing source each time. */
+  fail({ key, token }: Claim, holdMs: number): void {
+    if (this.claims.get(key)?.token !== token) return;
+    this.claims.delete(key);
+    if (this.living(key) === undefined) return;
+    this.failed.add(key);
+    this.clock.setTimeout(() => this.failed.delete(key), holdMs, { background: true });
   }
 
   /** A claim needs no lease here: if its claimant dies, the cache dies with it. */

@@ -91,10 +91,17 @@ export function expectTtl(ttlMs: number): void {
   });
 }
 
-/** @throws FrameworkError `E_CACHE_KEY` for an empty name and for one above 1024 characters */
+// In UTF-8 each of them becomes the same replacement character, so two keys would become one.
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** @throws FrameworkError `E_CACHE_KEY` for an empty name, for one above 1024 characters, and for one that is no well-formed Unicode */
 export function checkKey(key: string, what = "key"): void {
-  if (typeof key === "string" && key !== "" && key.length <= MAX_CACHE_KEY_LENGTH) return;
-  const given = typeof key === "string" ? `${key.length} characters` : valueText(key);
+  const isText = typeof key === "string";
+  if (isText && key !== "" && key.length <= MAX_CACHE_KEY_LENGTH) {
+    if (!LONE_SURROGATE.test(key)) return;
+    throw new FrameworkError(`a ${what} of a cache is well-formed Unicode`, { code: "E_CACHE_KEY" });
+  }
+  const given = isText ? `${key.length} characters` : valueText(key);
   throw new FrameworkError(`a ${what} of a cache is a text of 1 to ${MAX_CACHE_KEY_LENGTH} characters, not ${given}`, {
     code: "E_CACHE_KEY",
   });

@@ -126,9 +126,9 @@ export abstract class Cache extends Subsystem {
    * The value under `key`; on a miss the result of `make`, which is stored for `ttlMs`. Only one caller runs `make` at a time, also among
    * instances that share the store; the others wait for its value, or get its error.
    *
-   * @throws what `make` throws; CacheUnavailableError, and then `make` is not called, unless `whenUnavailable` is `"compute"`;
-   * UnavailableError `E_CACHE_COMPUTATION` if another instance has just failed to make the value, or takes over 30 seconds; FrameworkError
-   * `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
+   * @throws what `make` throws; CacheUnavailableError, unless `whenUnavailable` is `"compute"`;
+   * UnavailableError `E_CACHE_COMPUTATION` if another instance has just failed to make the value, or the `make` of another caller takes over
+   * 30 seconds; FrameworkError `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
    */
   remember<T>(
     key: string | TypedCacheKey<T>,

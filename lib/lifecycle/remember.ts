@@ -1,7 +1,8 @@
 /**
  * The computations of a cache: at most one for each key at a time, also between instances that share a store. All callers of a process
  * share one promise. Between instances the driver's claim decides; the other instances wait for the value, and one of them takes over if
- * the claimant dies. A failure is shared as well, and kept for a short time, so that not every caller asks a failing source again.
+ * the claimant dies. A wait for another caller ends after 30 seconds. A failure is shared as well, and kept for a short time, so that not
+ * every caller asks a failing source again.
  */
 import { randomUUID } from "node:crypto";
 import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
@@ -11,13 +12,13 @@ import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
 import type { CacheReport } from "./cache-report.js";
 import { CLAIM_LEASE_MS, type CacheEntries, type CacheLook, type Claim } from "./cache-entries.js";
-import { type CacheLifetime, shownKey } from "./cache-value.js";
+import { type CacheLifetime, readCacheValue, shownKey, writeCacheValue } from "./cache-value.js";
 
 const log = tracing.target("framework::cache");
 
 /** A failure is kept for 75 to 125 ms, so that instances do not ask a failing source at the same moment. */
 const FAILURE_MS = 100;
-/** How long a caller waits for the computation of another instance. */
+/** How long a caller waits for the computation of another caller. */
 const LONGEST_WAIT_MS = 30_000;
 const FIRST_POLL_MS = 10;
 const LONGEST_POLL_MS = 250;
@@ -36,6 +37,8 @@ export interface Wanted {
 interface SharedComputation {
   readonly value: Promise<unknown>;
   readonly tags: readonly string[];
+  /** The value for further callers, who wait for a bounded time. */
+  bounded: Promise<unknown> | undefined;
 }
 
 export class Computations {
@@ -53,10 +56,10 @@ export class Computations {
     const running = this.running.get(key);
     if (running !== undefined) {
       this.report.reads.shared.value += 1;
-      return running.value;
+      return (running.bounded ??= markHandled(this.withinLimit(key, running.value)));
     }
     const value = markHandled(this.find(wanted));
-    const entry = { value, tags: lifetime.tags };
+    const entry: SharedComputation = { value, tags: lifetime.tags, bounded: undefined };
     this.running.set(key, entry);
     const over = (): void => {
       if (this.running.get(key) === entry) this.running.delete(key);
@@ -77,25 +80,37 @@ export class Computations {
     }
   }
 
-  private async find(wanted: Wanted): Promise<unknown> {
-    try {
-      return await this.findStored(wanted);
-    } catch (error) {
-      if (!wanted.mayBypass || !isUnavailable(error)) throw error;
-      log.warn("the cache is bypassed", { key: shownKey(wanted.key), ...describeThrown(error) });
-      return this.report.run("compute", wanted.make);
-    }
+  /** A computation that never ends would otherwise collect callers without bound. */
+  private withinLimit(key: string, value: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const timer = this.clock.setTimeout(() => reject(takesTooLong(key)), LONGEST_WAIT_MS, { background: true });
+      value.then(resolve, reject).finally(() => timer.cancel());
+    });
   }
 
-  private async findStored(wanted: Wanted): Promise<unknown> {
-    const claim: Claim = { key: wanted.key, token: randomUUID() };
+  private async find(wanted: Wanted): Promise<unknown> {
+    const { key, make, mayBypass } = wanted;
+    const claim: Claim = { key, token: randomUUID() };
+    let found: { readonly value: unknown } | undefined;
+    try {
+      found = await this.findStored(claim, wanted);
+    } catch (error) {
+      if (!mayBypass || !isUnavailable(error)) throw error;
+      this.tellBypass(key, error);
+      return asStored(key, await this.report.run("compute", make));
+    }
+    return found === undefined ? this.compute(claim, wanted) : found.value;
+  }
+
+  /** The stored value; `undefined` if the caller has the claim to compute it. */
+  private async findStored(claim: Claim, wanted: Wanted): Promise<{ readonly value: unknown } | undefined> {
     const end = this.clock.monotonic() + LONGEST_WAIT_MS;
     let isCounted = false;
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
       const look = await this.entries.look(claim, wanted.lifetime);
       if (!isCounted) this.count(look);
       isCounted = true;
-      if (look.state === "claimed") return this.compute(claim, wanted);
+      if (look.state === "claimed") return undefined;
       if (look.state === "failed") throw failedElsewhere(wanted.key);
       if (look.state === "held") {
         if (this.clock.monotonic() >= end) throw takesTooLong(wanted.key);
@@ -105,7 +120,7 @@ export class Computations {
       const accepted = await this.accept(wanted, look.value);
       if (!accepted) continue;
       if (look.state === "stale" && look.isClaimed) this.refresh(claim, wanted);
-      return accepted.value;
+      return accepted;
     }
   }
 
@@ -126,17 +141,40 @@ export class Computations {
     }
   }
 
-  private async compute(claim: Claim, { make, lifetime }: Wanted): Promise<unknown> {
+  private async compute(claim: Claim, wanted: Wanted): Promise<unknown> {
     const renewal = this.keepClaim(claim);
     try {
-      return await this.entries.complete(claim, await this.report.run("compute", make), lifetime);
-    } catch (error) {
-      // The first error is reported. If the store fails now, the claim ends with its lease.
-      if (!isUnavailable(error)) await this.tell(claim);
-      throw error;
+      return await this.complete(claim, await this.made(claim, wanted), wanted);
     } finally {
       renewal.cancel();
     }
+  }
+
+  private async made(claim: Claim, { make }: Wanted): Promise<unknown> {
+    try {
+      return await this.report.run("compute", make);
+    } catch (error) {
+      await this.tell(claim);
+      throw error;
+    }
+  }
+
+  private async complete(claim: Claim, value: unknown, { key, lifetime, mayBypass }: Wanted): Promise<unknown> {
+    try {
+      return await this.entries.complete(claim, value, lifetime);
+    } catch (error) {
+      // The first error counts, and a store that fails now ends the claim by its lease.
+      if (!isUnavailable(error)) await this.tell(claim);
+      else if (mayBypass) {
+        this.tellBypass(key, error);
+        return asStored(key, value);
+      }
+      throw error;
+    }
+  }
+
+  private tellBypass(key: string, error: unknown): void {
+    log.warn("the cache is bypassed", { key: shownKey(key), ...describeThrown(error) });
   }
 
   /** Makes a new value while callers get the stale one. */
@@ -183,6 +221,11 @@ export class Computations {
   }
 }
 
+/** The value as a store gives it: what JSON makes of it, frozen. */
+function asStored(key: string, value: unknown): unknown {
+  return readCacheValue(key, writeCacheValue(key, value));
+}
+
 /** 75 to 125 per cent, a whole number. */
 function jittered(ms: number): number {
   return Math.ceil(ms * (0.75 + Math.random() / 2));
@@ -203,7 +246,7 @@ function takesTooLong(key: string): UnavailableError {
   return new UnavailableError("A value takes too long to compute. Please try again shortly.", {
     code: "E_CACHE_COMPUTATION",
     cause: new Error(
-      `the computation of ${JSON.stringify(shownKey(key))} in another process took over ${LONGEST_WAIT_MS} ms`,
+      `the computation of ${JSON.stringify(shownKey(key))} takes over ${LONGEST_WAIT_MS} ms; give it a time limit of its own`,
     ),
   });
 }

@@ -56,6 +56,28 @@ export async function obeysCache(cache: Cache, options: CacheContractOptions): P
   });
 }
 
+const STRANGE_NAMES: readonly string[] = [
+  "a",
+  "A",
+  "a\0",
+  "a\0b",
+  "a b",
+  " a",
+  "a\r\nb",
+  "a*",
+  "{a}",
+  '["a"]',
+  "\\",
+  "__proto__",
+  "constructor",
+  "\u00e9",
+  "e\u0301",
+  "\u{1F600}",
+  "\ufffd",
+  "1e3",
+  "1000",
+];
+
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "no error",
@@ -120,9 +142,23 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
       for (const ttl of [0, -1, 1.5, NaN, Infinity]) {
         equal(await codeOf(cache.set(key(), 1, ttl)), "E_CACHE_TTL", "the code of a lifetime");
       }
-      for (const name of ["", "x".repeat(1025)]) {
+      for (const name of ["", "x".repeat(1025), "half \ud800"]) {
         equal(await codeOf(cache.get(name)), "E_CACHE_KEY", "the code of a key");
         equal(await codeOf(cache.set(key(), 1, HOUR_MS, { tags: [name] })), "E_CACHE_KEY", "the code of a tag");
+      }
+    },
+  ],
+  [
+    "keys and tags of any text are kept apart",
+    async ({ cache, other, key, equal }) => {
+      const names = STRANGE_NAMES.map((name) => key(name));
+      const keys = [...names, key("").padEnd(1024, "x"), key("").padEnd(1024, "y")];
+      for (const each of keys) await cache.set(each, each, HOUR_MS, { tags: [each] });
+      const read = (): Promise<unknown[]> => Promise.all(keys.map((each) => other.get(each)));
+      equal(await read(), keys, "the values");
+      for (const [at, each] of keys.entries()) {
+        await other.invalidate(each);
+        equal((await read()).slice(at), [undefined, ...keys.slice(at + 1)], "the values after an invalidation");
       }
     },
   ],

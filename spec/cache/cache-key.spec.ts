@@ -1,6 +1,7 @@
 import { cacheKey, MemoryCache } from "@stagecraft/framework/cache";
 import { expect } from "chai";
 import { z } from "zod";
+import { errorOf } from "../support/error-of.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
 const HOUR_MS = 3_600_000;
@@ -22,6 +23,13 @@ describe("cacheKey", () => {
   it("keeps the parts of a key apart", () => {
     expect(LINK.of("a:b", "c").name).not.to.equal(LINK.of("a", "b:c").name);
     expect(LINK.of("a%3Ab").name).not.to.equal(LINK.of("a:b").name);
+  });
+
+  it("refuses a part that is not well-formed Unicode, and does not repeat it", () => {
+    expect(errorOf(() => LINK.of("secret \ud800")))
+      .to.include({ code: "E_CACHE_KEY" })
+      .with.property("message")
+      .that.does.not.include("secret");
   });
 
   it("refuses a stored value that does not fit its schema, and does not repeat it", async () => {

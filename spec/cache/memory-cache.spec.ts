@@ -2,6 +2,8 @@ import { MemoryCache } from "@stagecraft/framework/cache";
 import { FakeClock, obeysCache } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { errorOf } from "../support/error-of.js";
+import { Gate } from "../support/gate.js";
+import { rejectionOf } from "../support/rejection-of.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -73,6 +75,66 @@ describe("MemoryCache", () => {
     await ask("fails", () => Promise.reject(new Error(`failure ${++made}`)));
 
     expect(made).to.equal(2);
+  });
+
+  it("has a fresh value before its time to live, a stale one from then on, and none at the end of both", async () => {
+    const clock = new FakeClock();
+    const cache = new MemoryCache({ clock });
+    const never = new Gate<string>();
+    const ask = (make: () => unknown): Promise<unknown> => cache.remember("key", 1000, make, { staleMs: 500 });
+    await ask(() => "old");
+    clock.advance(999);
+    expect(await ask(() => expect.fail("made again"))).to.equal("old");
+
+    clock.advance(1);
+    expect(await ask(() => never.passed)).to.equal("old");
+    clock.advance(499);
+    expect(await ask(() => expect.fail("made twice"))).to.equal("old");
+    clock.advance(1);
+
+    expect(await cache.get("key")).to.equal(undefined);
+    never.open("new");
+  });
+
+  it("asks a source that fails once in a moment, also while it has a stale value", async () => {
+    const clock = new FakeClock();
+    const cache = new MemoryCache({ clock });
+    let asked = 0;
+    const fail = (): never => {
+      asked += 1;
+      throw new Error("no value today");
+    };
+    const ask = (make: () => unknown): Promise<unknown> => cache.remember("key", 1000, make, { staleMs: HOUR_MS });
+    await ask(() => "old");
+    clock.advance(1000);
+
+    for (let turn = 0; turn < 100; turn++) {
+      expect(await ask(fail)).to.equal("old");
+      await clock.advanceAsync(0);
+    }
+    const inOneMoment = asked;
+    await clock.advanceAsync(200);
+    await ask(fail);
+
+    expect([inOneMoment, asked]).to.deep.equal([1, 2]);
+  });
+
+  it("lets 10,000 callers wait for 30 seconds for a computation that never ends, and for a new one after a deletion", async () => {
+    const clock = new FakeClock();
+    const cache = new MemoryCache({ clock });
+    const never = new Gate();
+    const ask = (): Promise<unknown> => cache.remember("key", HOUR_MS, () => never.passed);
+    void ask();
+    const codes = Promise.all(
+      Array.from({ length: 10_000 }, () => ask().catch((error: unknown) => (error as { readonly code: string }).code)),
+    );
+
+    await clock.advanceAsync(30_000);
+
+    expect([...new Set(await codes)]).to.deep.equal(["E_CACHE_COMPUTATION"]);
+    expect(await rejectionOf(ask())).to.include({ code: "E_CACHE_COMPUTATION", status: 503 });
+    await cache.delete("key");
+    expect(await cache.remember("key", HOUR_MS, () => "new")).to.equal("new");
   });
 
   for (const [title, make, code] of [
