@@ -4,8 +4,11 @@ import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing"
 import { expect } from "chai";
 import { conduitApplication } from "../../samples/conduit/application.js";
 import { ArticleLists } from "../../samples/conduit/articles/article-lists.js";
+import { Articles } from "../../samples/conduit/articles/articles.js";
+import { Comments } from "../../samples/conduit/articles/comments.js";
 import { fileDatabase } from "../../samples/conduit/database.js";
 import { settingsFrom } from "../../samples/conduit/settings.js";
+import { errorOf } from "../support/error-of.js";
 
 interface Article {
   readonly slug: string;
@@ -169,6 +172,20 @@ describe("samples/conduit", () => {
         "tagList",
         "are more than 20",
       ],
+      [ada, "POST", "/articles", { article: { ...article, body: "a\0b" } }, 422, "body", "has a NUL character"],
+      [ada, "PUT", "/user", { user: { bio: "a\0b" } }, 422, "bio", "has a NUL character"],
+      [
+        visitor,
+        "POST",
+        "/users/login",
+        { user: { email: "a\0@example.org", password: "wrong" } },
+        422,
+        "email",
+        "has a NUL character",
+      ],
+      [visitor, "GET", "/articles?tag=%00", undefined, 422, "tag", "has a NUL character"],
+      [visitor, "GET", "/articles?author=%00", undefined, 422, "author", "has a NUL character"],
+      [visitor, "GET", "/articles?favorited=%00", undefined, 422, "favorited", "has a NUL character"],
       [bob, "PUT", `/articles/${slug}`, { article: { body: "mine now" } }, 403, "article", "forbidden"],
       [bob, "DELETE", `/articles/${slug}`, undefined, 403, "article", "forbidden"],
       [bob, "DELETE", `/articles/${slug}/comments/${id}`, undefined, 403, "comment", "forbidden"],
@@ -269,6 +286,80 @@ describe("samples/conduit", () => {
       expect(await status(wrong), wrong.slice(0, 20)).to.equal(401);
     await clock.advanceAsync(31 * DAY_MS);
     expect(await status(token)).to.equal(401);
+  });
+
+  it("gives every title a slug that has a URL, and no two articles the same", async () => {
+    await using app = await started();
+    const ada = await joined(app, "ada");
+    for (const title of [
+      "xİ\u{1D49C}".repeat(50),
+      "\u{1F600}",
+      "../..",
+      "feed",
+      "%00",
+      "a".repeat(200),
+      "ǅ".repeat(200),
+    ]) {
+      const [first, second] = [await published(ada, title), await published(ada, title)];
+
+      expect(first, title).to.match(/-[0-9a-f]{8}$/);
+      expect(second).not.to.equal(first);
+      const { article } = await ada("GET", `/articles/${encodeURIComponent(first)}`);
+      expect([article?.slug, article?.title]).to.deep.equal([first, title]);
+    }
+  });
+
+  it("names neither tables nor columns to the user of a token whose user is gone", async () => {
+    const clock = new FakeClock();
+    await using app = await started(clock);
+    await using emptied = await started(clock);
+    const gone = as(emptied, await tokenOf(app, "ada"));
+
+    const answers = [
+      await gone("POST", "/articles", { article: { title: "t", description: "d", body: "b" } }),
+      await gone("GET", "/user"),
+      await gone("PUT", "/user", { user: { bio: "x" } }),
+    ];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([409, 401, 401]);
+    expect(JSON.stringify(answers)).not.to.match(/constraint|foreign key|articles/i);
+  });
+
+  it("takes the signs of patterns in a filter for themselves", async () => {
+    await using app = await started();
+    const ada = await joined(app, "ada");
+    await published(ada, "Title", ["tag", "100%"]);
+    const count = async (query: string): Promise<unknown> => (await ada("GET", `/articles?${query}`)).articlesCount;
+
+    expect(await count("tag=%25")).to.equal(0);
+    expect(await count("tag=t_g")).to.equal(0);
+    expect(await count("author=%25&favorited=%25")).to.equal(0);
+    expect(await count("author=a'%20OR%201=1--")).to.equal(0);
+    expect(await count("tag=100%25")).to.equal(1);
+  });
+
+  it("gives at most 500 comments, the newest", async () => {
+    await using app = await started();
+    const ada = await joined(app, "ada");
+    const slug = await published(ada, "Title");
+    const article = await app.resolve(Articles).idOf(slug);
+    const comments = app.resolve(Comments);
+    for (let at = 0; at <= 500; at++) await comments.add(article, 1, String(at));
+
+    const answer = await ada("GET", `/articles/${slug}/comments`);
+
+    expect([answer.comments?.length, answer.comments?.[0]?.body, answer.comments?.at(-1)?.body]).to.deep.equal([
+      500,
+      "500",
+      "1",
+    ]);
+  });
+
+  it("does not start with a key of tokens that can be guessed", () => {
+    expect(errorOf(() => settingsFrom({ TOKEN_KEY: "secret" })).message)
+      .to.include("TOKEN_KEY")
+      .and.include("32 characters")
+      .and.not.include("secret");
   });
 
   it("says nothing about an error that it does not expect", async () => {

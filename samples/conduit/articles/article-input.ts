@@ -1,9 +1,7 @@
 import { z } from "zod";
+import { BLANK, plainText } from "../plain-text.js";
 
-const BLANK = "can't be blank";
-
-const text = (longest: number) =>
-  z.string(BLANK).trim().min(1, BLANK).max(longest, `is longer than ${longest} characters`);
+const text = (longest: number) => plainText().trim().min(1, BLANK).max(longest, `is longer than ${longest} characters`);
 
 /** Each tag once, in the given order. */
 const Tags = z
@@ -27,9 +25,9 @@ const Page = z.object({
 
 export const FeedQuery = Page;
 export const ListQuery = Page.extend({
-  tag: z.string().max(50).optional(),
-  author: z.string().max(40).optional(),
-  favorited: z.string().max(40).optional(),
+  tag: plainText().max(50).optional(),
+  author: plainText().max(40).optional(),
+  favorited: plainText().max(40).optional(),
 });
 
 /** Which articles a list has. */

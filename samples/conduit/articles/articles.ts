@@ -5,6 +5,8 @@ import { ConduitDatabase } from "../database.js";
 import { forbidden, notFound } from "../errors.js";
 import type { ArticleChanges, ArticleFields } from "./article-input.js";
 
+const LONGEST_START = 200;
+
 @Injectable()
 export class Articles {
   constructor(
@@ -87,5 +89,7 @@ export class Articles {
 /** The words of the title, and a few random characters, since two articles may have one title. */
 function slugOf(title: string): string {
   const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return [...words, randomBytes(4).toString("hex")].join("-").slice(-240);
+  // Whole characters: half of one has no URL.
+  const start = Array.from(words.join("-")).slice(0, LONGEST_START).join("");
+  return `${start}-${randomBytes(4).toString("hex")}`;
 }

@@ -2,6 +2,8 @@ import { Clock, Injectable } from "@stagecraft/framework";
 import { ConduitDatabase } from "../database.js";
 import { forbidden, notFound } from "../errors.js";
 
+const MOST_COMMENTS = 500;
+
 @Injectable()
 export class Comments {
   constructor(
@@ -9,10 +11,10 @@ export class Comments {
     private readonly clock: Clock,
   ) {}
 
-  /** The newest first. @param viewer the user for whom `following` holds */
+  /** The newest first, up to a bound, because the API has no pages of comments. @param viewer the user for whom `following` holds */
   async of(article: number, viewer: number) {
-    const rows = await this.described(viewer).where("article", "=", article).orderBy("comments.id", "desc").execute();
-    return rows.map(shown);
+    const query = this.described(viewer).where("article", "=", article).orderBy("comments.id", "desc");
+    return (await query.limit(MOST_COMMENTS).execute()).map(shown);
   }
 
   async add(article: number, author: number, body: string) {

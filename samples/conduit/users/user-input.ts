@@ -1,7 +1,6 @@
 import { isMailAddress } from "@stagecraft/framework/mail";
 import { z } from "zod";
-
-const BLANK = "can't be blank";
+import { BLANK, plainText } from "../plain-text.js";
 
 const Username = z
   .string(BLANK)
@@ -18,8 +17,7 @@ const Password = z
   .refine((text) => text === "" || text.length >= 8, "is shorter than 8 characters")
   .max(200, "is longer than 200 characters");
 /** An empty text counts as no value. */
-const Optional = z
-  .string()
+const Optional = plainText()
   .max(2000)
   .nullable()
   .transform((text) => (text === "" ? null : text));
@@ -27,7 +25,7 @@ const Optional = z
 export const NewUser = z.object({ user: z.object({ username: Username, email: Email, password: Password }) });
 
 export const Login = z.object({
-  user: z.object({ email: z.string(BLANK).min(1, BLANK).max(254), password: z.string(BLANK).min(1, BLANK).max(200) }),
+  user: z.object({ email: plainText().min(1, BLANK).max(254), password: z.string(BLANK).min(1, BLANK).max(200) }),
 });
 
 export const UserChange = z.object({
