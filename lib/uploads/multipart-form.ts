@@ -100,11 +100,12 @@ export class MultipartForm {
     };
     // The answer to a failure needs the connection.
     spareConnection(incoming);
+    const feed = new ParserFeed(this.parser);
     if (abortSignal.aborted) aborted();
     abortSignal.addEventListener("abort", aborted);
     incoming.on("data", take);
     try {
-      await pipeline(incoming, new ParserFeed(this.parser), { signal: this.stop.signal });
+      await pipeline(incoming, feed, { signal: this.stop.signal });
     } catch (error) {
       this.fail(this.meaningOf(error));
     } finally {
@@ -114,17 +115,24 @@ export class MultipartForm {
     }
     await Promise.all(this.receiving);
     if (this.failure !== undefined) throw this.failure.error;
+    if (feed.parts > this.parts.length) throw malformed("a part has no valid Content-Disposition");
     return fieldsOf(this.parts);
   }
 
   private listen(): void {
     const tooMany = (): void => this.fail(new PayloadTooLargeError(`More than ${this.limits.parts} parts.`));
     this.parser
+      .on("error", (error) => this.parserFailed(error))
       .on("file", (name, content, info) => this.file(name, content, info))
       .on("field", (name, value, info) => this.field(name, value, info))
       .on("partsLimit", tooMany)
       .on("filesLimit", tooMany)
       .on("fieldsLimit", tooMany);
+  }
+
+  /** Before the stream of the request is destroyed with the same error, which then looks like one of the request. */
+  private parserFailed(error: unknown): void {
+    if (this.exchange.incoming.errored === null) this.fail(this.meaningOf(error));
   }
 
   private take(length: number): void {
@@ -220,7 +228,9 @@ function fieldsOf(parts: readonly FormPart[]): UploadFields {
 
 /** The client's name of a file as data to show: the parser has removed the folders. */
 function plainName(name: string | undefined): string {
-  return (name ?? "").replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "").slice(0, MAX_FILE_NAME_LENGTH);
+  const shown = (name ?? "").replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "").slice(0, MAX_FILE_NAME_LENGTH);
+  // The cut may have divided a character.
+  return shown.replace(/\p{Cs}$/u, "");
 }
 
 function malformed(fault: string, cause?: unknown): BadRequestError {

@@ -17,16 +17,26 @@ const busboy = requirePeer(PEER) as (config: BusboyConfig) => Busboy; // The ver
 const TYPE = /^multipart\/form-data\s*(?:;|$)/i;
 /** 1 to 70 characters, not ending with a space (RFC 2046 section 5.1.1). */
 const BOUNDARY = /;\s*boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'+.-]{1,70}))\s*(?:;|$)/i;
-const MAX_HEADER_PAIRS = 32;
 const MAX_NAME_BYTES = 400;
+
+/** A field of the parser that is not in its types: its search for the boundary, which counts what it finds. */
+interface SearchingParser {
+  readonly _bparser?: { readonly matches?: number };
+}
 
 /**
  * Feeds the parser. The parser throws if it is destroyed inside one of its own events, for example at a limit. An exception inside a
  * stream's event would end the process. So the parser is destroyed later, and its exception becomes an error of this stream.
  */
 export class ParserFeed extends Writable {
+  /** The parts of the body, those included that the parser drops without an event. 0 until the body has ended. */
+  parts = 0;
+  private readonly search: SearchingParser["_bparser"];
+
   constructor(private readonly parser: Busboy) {
     super();
+    // At the end the parser takes another object.
+    this.search = (parser as SearchingParser)._bparser;
     parser.on("error", (error: Error) => process.nextTick(() => this.destroy(error)));
   }
 
@@ -40,6 +50,8 @@ export class ParserFeed extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
+    // The last boundary ends the last part.
+    this.parts = (this.search?.matches ?? 1) - 1;
     finished(this.parser, { readable: false }, done);
     this.parser.end();
   }
@@ -75,7 +87,6 @@ export function makeParser(headers: IncomingHttpHeaders, limits: CompleteUploadL
       fileSize: fileBytes + 1,
       fieldSize: fieldBytes + 1,
       fieldNameSize: MAX_NAME_BYTES,
-      headerPairs: MAX_HEADER_PAIRS,
     },
   });
 }

@@ -1,13 +1,28 @@
 /** Broken and hostile multipart forms over real sockets: each is answered, ends no process, and leaves nothing behind. */
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { BOUNDARY, fileOf, FORM_TYPE, formBytes, headOf, onlyFile, PNG, UploadApp } from "../support/multipart.js";
+import {
+  BOUNDARY,
+  fileOf,
+  FORM_TYPE,
+  formBytes,
+  headOf,
+  onlyFile,
+  partBytes,
+  PNG,
+  UploadApp,
+} from "../support/multipart.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
 import { until } from "../support/until.js";
 
 const part = (headers: string, content = "x"): Buffer =>
   Buffer.from(`--${BOUNDARY}\r\n${headers}\r\n\r\n${content}\r\n--${BOUNDARY}--\r\n`, "latin1");
 const disposition = (parameters: string): string => `Content-Disposition: form-data; ${parameters}`;
+
+/** Spaces behind the first boundary, which a sender must not write (RFC 2046 section 5.1.1). */
+const padded = (form: Buffer): Buffer => Buffer.from(form.toString("latin1").replace("\r\n", "  \r\n"), "latin1");
+const PART = partBytes({ name: "a", content: "x" });
+const DROPPED = Buffer.from(`--${BOUNDARY}\r\nX: 1\r\n\r\nx\r\n`);
 
 describe("a broken form", () => {
   const bodies: readonly (readonly [string, Buffer, number])[] = [
@@ -21,6 +36,15 @@ describe("a broken form", () => {
     ["with an empty name", part(disposition('name=""')), 400],
     ["with a NUL in a name", part(disposition('name="a\0b"')), 400],
     ["with a head that is not a head", part("no colon here"), 400],
+    ["with a part without a Content-Disposition", part("X-Other: 1"), 400],
+    ["with a part of another disposition", part('Content-Disposition: attachment; name="a"'), 400],
+    ["with a file name that cannot be decoded", part(disposition("name=\"f\"; filename*=utf-8''%ZZ")), 400],
+    ["with a disposition behind 2,000 headers", part(`${"a:\r\n".repeat(2001)}${disposition('name="a"')}`), 400],
+    ["with spaces behind a boundary", padded(part(disposition('name="a"'))), 400],
+    ["with the boundary in a content", part(disposition('name="a"'), `x\r\n--${BOUNDARY}y`), 400],
+    ["with a dropped part between two others", Buffer.concat([PART, DROPPED, formBytes(fileOf(10))]), 400],
+    ["with a header line of 1 MiB", part(`${disposition('name="a"')}\r\nX: ${"x".repeat(1_048_576)}`), 400],
+    ["with a header name of 1 MiB", part("x".repeat(1_048_576)), 400],
     ["with a head of 17 KiB", part(`${disposition('name="a"')}\r\nX: ${"x".repeat(17_000)}`), 400],
     ["with a coded part", part(`${disposition('name="a"')}\r\nContent-Transfer-Encoding: base64`), 415],
     ["with an unknown charset", part(`${disposition('name="a"')}\r\nContent-Type: text/plain; charset=klingon`), 415],
@@ -59,6 +83,15 @@ describe("a broken form", () => {
     });
   }
 
+  it("is answered with the fault that the parser found, also where it is found far before the end", async () => {
+    await using uploads = await UploadApp.start();
+    const long = part(`${disposition('name="a"')}\r\nX: ${"x".repeat(1_048_576)}`);
+
+    const answer = await uploads.post(long);
+
+    expect(((await answer.json()) as { detail: string }).detail).to.include("Malformed part header");
+  });
+
   it("with a Content-Encoding is answered with 415: nothing is inflated", async () => {
     await using uploads = await UploadApp.start();
 
@@ -90,6 +123,15 @@ describe("the names of a form", () => {
     expect(shown).to.deep.equal(["passwd", "a.png", "x".repeat(255), "", "a%00b", "agnp.exe"]);
   });
 
+  it("of files are not cut inside a character", async () => {
+    await using uploads = await UploadApp.start();
+    const filename = `${"x".repeat(254)}\u{1F600}`;
+
+    const answer = await uploads.post(formBytes({ name: "f", filename, content: "x" }));
+
+    expect(await answer.json()).to.deep.equal([["f", { name: "x".repeat(254), size: 1, type: "text/plain" }]]);
+  });
+
   it("of files in the extended notation are decoded, without a NUL", async () => {
     await using uploads = await UploadApp.start();
 
@@ -97,6 +139,39 @@ describe("the names of a form", () => {
 
     expect(await answer.json()).to.deep.equal([["f", { name: "a€.txt", size: 1, type: "text/plain" }]]);
   });
+});
+
+describe("a part of a form", () => {
+  it("that is a form itself is one text or one file: nothing in it is read as a part", async () => {
+    await using uploads = await UploadApp.start();
+    const inner = `--in\r\n${disposition('name="b"; filename="b"')}\r\n\r\ntext\r\n--in--`;
+    const type = "multipart/mixed; boundary=in";
+
+    const answer = await uploads.post(
+      formBytes({ name: "a", type, content: inner }, { name: "f", filename: "f", type, content: inner }),
+    );
+
+    expect(await answer.json()).to.deep.equal([
+      ["a", inner],
+      ["f", { name: "f", size: inner.length, type: "text/plain" }],
+    ]);
+  });
+
+  for (const [charset, content, text] of [
+    ["utf-8", Buffer.from("é"), "é"],
+    ["UTF-8", Buffer.from("é"), "é"],
+    ["iso-8859-1", Buffer.from([0xe9]), "é"],
+    ["utf-16le", Buffer.from("é", "utf16le"), "é"],
+    ["utf-8", Buffer.from([0xe9]), "\ufffd"],
+  ] as const) {
+    it(`in ${charset} of ${content.toString("hex")} is ${JSON.stringify(text)}`, async () => {
+      await using uploads = await UploadApp.start();
+
+      const answer = await uploads.post(formBytes({ name: "a", type: `text/plain; charset=${charset}`, content }));
+
+      expect(await answer.json()).to.deep.equal([["a", text]]);
+    });
+  }
 });
 
 describe("a client of a form", () => {

@@ -23,6 +23,7 @@ import { Conversation } from "../support/conversation.js";
 import { Gate } from "../support/gate.js";
 import { fileOf, formBytes, headOf, UploadApp } from "../support/multipart.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { canMount, SmallDisk } from "../support/small-disk.js";
 import { until } from "../support/until.js";
 
 const filesIn = (folder: string): number =>
@@ -73,6 +74,21 @@ describe("the directory of uploads", () => {
     ]);
     await until(() => filesIn(base) === 0);
   });
+
+  if (canMount()) {
+    it("answers 507 while its disk is full, keeps nothing, and takes the next form", async () => {
+      using disk = new SmallDisk(512);
+      const directory = disk.folderOf("root");
+      await using uploads = await UploadApp.start(undefined, { directory });
+
+      const full = await uploads.post(formBytes(fileOf(1000), fileOf(1_000_000)));
+      await full.text();
+      await until(() => filesIn(directory) === 0);
+
+      expect(full.status).to.equal(507);
+      expect((await uploads.post(formBytes(fileOf(300_000)))).status).to.equal(200);
+    });
+  }
 
   it("keeps no file that is opened after its response has ended", async () => {
     const [asked, goOn] = [new Gate(), new Gate()];

@@ -230,6 +230,19 @@ describe("the limits of uploads", () => {
     }
   }
 
+  it("let a body of exactly their bytes pass, and none of one byte more", async () => {
+    const body = formBytes(fileOf(1000));
+    for (const [bytes, status] of [
+      [body.length, 200],
+      [body.length - 1, 413],
+    ] as const) {
+      await using uploads = await UploadApp.start(undefined, { bytes });
+
+      expect((await uploads.post(body)).status).to.equal(status);
+      expect((await uploads.postChunked(body)).status).to.equal(status);
+    }
+  });
+
   it("are those of the call where it has any", async () => {
     await using uploads = await UploadApp.start((ctx) => ctx.uploads(undefined, { fileBytes: 10 }));
 
