@@ -1,14 +1,19 @@
 /**
  * Stores content in a bucket: in one request if its size is known, else in parts. The parts of a failed upload are deleted before the
- * error is thrown, so that they cost nothing.
+ * error is thrown, so that they cost nothing. Those of a killed process stay until a rule of the bucket deletes them.
  *
  * Not the `Upload` of `@aws-sdk/lib-storage`: it rejects before the deletion of the parts is known, and sends content of a known size in
  * parts too.
  */
 import type { CompletedPart, PutObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
 import { Readable } from "node:stream";
+import { describeThrown } from "../errors/thrown-value.js";
 import { StorageFullError } from "../lifecycle/storage-errors.js";
+import { tracing } from "../tracing/tracing.js";
 import { client as aws } from "./aws.js";
+import { s3Fault } from "./s3-error.js";
+
+const log = tracing.target("framework::storage");
 
 /** The request for the object, without its content. */
 export type S3Target = Pick<PutObjectCommandInput, "Bucket" | "Key" | "ContentType" | "Metadata" | "ACL">;
@@ -140,7 +145,9 @@ class PartedUpload {
   private async abort(id: UploadId): Promise<void> {
     this.stopped.abort();
     await Promise.all(this.running);
-    await this.client.send(new aws.AbortMultipartUploadCommand(id)).catch(() => {});
+    await this.client.send(new aws.AbortMultipartUploadCommand(id)).catch((error: unknown) => {
+      log.warn("the parts of a failed upload could not be deleted", describeThrown(s3Fault(error)));
+    });
   }
 
   private send: S3Client["send"] = ((command: Parameters<S3Client["send"]>[0]) =>

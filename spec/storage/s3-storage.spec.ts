@@ -7,6 +7,7 @@ import { S3Storage, type S3StorageOptions } from "../../lib/storage/s3-storage.j
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysStorage } from "../../lib/testing/obeys-storage.js";
 import { BUCKET, CREDENTIALS, S3Server } from "../support/s3-server.js";
+import { eventsOf } from "../support/events-of.js";
 import { until } from "../support/until.js";
 import { codeOf } from "./code-of.js";
 
@@ -102,6 +103,21 @@ describe("S3Storage", function () {
     expect(ended()).to.equal(3);
     expect(await storage.stat("a")).to.equal(undefined);
     expect(server.openUploads()).to.deep.equal([]);
+  });
+
+  it("warns of parts that it cannot delete, without their key", async () => {
+    const storage = storageOf({ client: { maxAttempts: 1 } });
+    server.intercept = ({ method, url = "" }, response) => {
+      if (method !== "DELETE" && !url.includes("partNumber=2")) return false;
+      response.writeHead(500).end();
+      return true;
+    };
+
+    const events = await eventsOf(() => codeOf(storage.put("canary4711secret", chunks(12, MIB))));
+
+    const warnings = events.filter((line) => line.startsWith("WARN framework::storage:"));
+    expect(warnings).to.have.length(1);
+    expect(warnings.join()).to.include("could not be deleted").and.include("500").and.not.include("canary");
   });
 
   it("sends no checksum in trailers to a service that is not AWS", async () => {
