@@ -34,7 +34,8 @@ describe("a cache whose server fails during a computation", () => {
   beforeEach(async () => {
     made = 0;
     server = await RedisServer.start();
-    cache = new RedisCache({ url: server.url });
+    // A loaded machine may need longer than the default for a command.
+    cache = new RedisCache({ url: server.url, commandTimeoutMs: 2000 });
     await cache.start();
   });
 

@@ -189,7 +189,8 @@ describe("FsStorage", () => {
     }
   });
 
-  it("keeps a folder for a file that is stored or moved while another file of it is deleted", async () => {
+  it("keeps a folder for a file that is stored or moved while another file of it is deleted", async function () {
+    this.timeout(60_000);
     using folder = temporaryFolder();
     const storage = await started(folder.path);
 
