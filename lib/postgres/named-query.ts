@@ -15,20 +15,37 @@ interface Columns {
   _prebuiltEmptyResultObject: unknown;
 }
 
-/** The columns of the statements of one connection, by the name of the statement. */
-export type KnownColumns = Map<string, Columns>;
+interface KnownStatement {
+  readonly columns: Columns;
+  /** The part of each execution that does not change. */
+  readonly head: Buffer;
+}
+
+/** The statements of one connection, by their names. */
+export type KnownColumns = Map<string, KnownStatement>;
 
 type SettleQuery = (error: Error | null | undefined, result: unknown) => void;
 
 interface QueryInternals {
   readonly values: readonly unknown[];
   /** The command is `null` for a query that was not executed. */
-  readonly _result: Columns & { readonly command: string | null };
+  readonly _result: Columns & {
+    readonly command: string | null;
+    readonly rows: unknown[];
+    parseRow(fields: unknown): unknown;
+  };
   _accumulateRows: boolean;
+  /** Of a row that could not be read; `false` before. */
+  _canceledDueToError: unknown;
+}
+
+interface RowMessage {
+  readonly fields: unknown;
 }
 
 const base = pg.Query.prototype as unknown as {
   prepare(connection: Connection): void;
+  handleDataRow(message: RowMessage): void;
   handleReadyForQuery(connection: Connection): void;
   handleCopyInResponse(connection: Connection): void;
 };
@@ -39,6 +56,8 @@ const RESULT = "RowCtor _parsers _prebuiltEmptyResultObject _types command field
 );
 
 export class NamedQuery extends pg.Query {
+  private isKnown = false;
+
   constructor(
     text: string,
     values: unknown[],
@@ -51,17 +70,29 @@ export class NamedQuery extends pg.Query {
 
   /** Called by the package to send the query. */
   prepare(connection: Connection): void {
-    const columns = this.known.get(this.name);
+    const known = this.known.get(this.name);
     const { values, _result: result } = this.internals;
-    const binds = columns && textsOf(values);
-    if (columns === undefined || binds === undefined) return base.prepare.call(this, connection);
+    const binds = known && textsOf(values);
+    if (known === undefined || binds === undefined) return base.prepare.call(this, connection);
+    const { columns, head } = known;
     result.fields = columns.fields;
     result._parsers = columns._parsers;
     result._prebuiltEmptyResultObject = columns._prebuiltEmptyResultObject;
     this.internals._accumulateRows = true;
-    connection.bind({ statement: this.name, values: binds }, true);
-    connection.execute({}, true);
-    connection.sync();
+    this.isKnown = true;
+    if (connection.stream.writable) connection.stream.write(executionOf(head, binds));
+  }
+
+  /** Called by the package for each row. It also emits an event for each, which nothing listens to. */
+  handleDataRow(message: RowMessage): void {
+    const { internals } = this;
+    if (!this.isKnown) return base.handleDataRow.call(this, message);
+    if (internals._canceledDueToError !== false) return;
+    try {
+      internals._result.rows.push(internals._result.parseRow(message.fields));
+    } catch (error) {
+      internals._canceledDueToError = error;
+    }
   }
 
   /** Called by the package at the end of a query that did not fail. */
@@ -77,10 +108,11 @@ export class NamedQuery extends pg.Query {
   }
 
   private keepColumns(): void {
-    const { _result: result } = this.internals;
-    if (result.command === null || Object.keys(result).toSorted().join(" ") !== RESULT.join(" ")) return;
+    const { _result: result, _canceledDueToError: failure } = this.internals;
+    if (failure !== false || result.command === null || Object.keys(result).toSorted().join(" ") !== RESULT.join(" "))
+      return;
     const { fields, _parsers, _prebuiltEmptyResultObject } = result;
-    this.known.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject });
+    this.known.set(this.name, { columns: { fields, _parsers, _prebuiltEmptyResultObject }, head: headOf(this.name) });
   }
 
   private get internals(): QueryInternals {
@@ -98,4 +130,30 @@ function textsOf(values: readonly unknown[]): (string | null)[] | undefined {
     else return undefined;
   }
   return texts;
+}
+
+/** Runs the portal to its end, and ends the statement. */
+const EXECUTE_AND_SYNC = Buffer.from("E\0\0\0\u0009\0\0\0\0\0S\0\0\0\u0004", "latin1");
+
+/** The beginning of the message that binds: an unnamed portal, the statement, and no formats, which stands for texts. */
+function headOf(name: string): Buffer {
+  return Buffer.from(`B\0\0\0\0\0${name}\0\0\0`, "latin1");
+}
+
+/** Bind, execute and sync in one piece: the package makes three, and the write of several costs more than a longer one. */
+function executionOf(head: Buffer, binds: readonly (string | null)[]): Buffer {
+  let size = head.length + 4;
+  for (const bind of binds) size += 4 + (bind === null ? 0 : Buffer.byteLength(bind));
+  const message = Buffer.allocUnsafe(size + EXECUTE_AND_SYNC.length);
+  head.copy(message);
+  // The type of the message does not count.
+  message.writeInt32BE(size - 1, 1);
+  let at = message.writeUInt16BE(binds.length, head.length);
+  for (const bind of binds) {
+    const length = bind === null ? -1 : message.write(bind, at + 4);
+    message.writeInt32BE(length, at);
+    at += 4 + Math.max(0, length);
+  }
+  EXECUTE_AND_SYNC.copy(message, message.writeInt16BE(0, at));
+  return message;
 }

@@ -141,6 +141,16 @@ describe("a prepared statement of PostgreSQL", () => {
     }
   });
 
+  it("fails at each execution with a row that cannot be read, and reads the next ones", async () => {
+    const select = "select $1::bigint as value union all select 1";
+    for (let time = 0; time < TIMES; time++) {
+      expect(await rows(select, ["2"])).to.deep.equal([{ value: 2 }, { value: 1 }]);
+      expect(driver.failure(await rejectionOf(rows(select, ["9007199254740993"])))).to.include({
+        code: "INTEGER_RANGE",
+      });
+    }
+  });
+
   it("reads a row after an execution that failed", async () => {
     const divide = (by: number) => rows("select 10 / $1::int as value", [by]);
     for (const by of [5, 5]) expect(await divide(by)).to.deep.equal([{ value: 2 }]);
