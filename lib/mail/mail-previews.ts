@@ -37,54 +37,69 @@ export function mailPreviews(path: string, mails: readonly MailClass[], build: P
 
   @Controller(path)
   class MailPreviews {
-    constructor(private readonly mailer: Mailer) {
-      mailer.record(MAX_RECORDED);
+    private readonly shown: ShownMails;
+
+    constructor(mailer: Mailer) {
+      this.shown = new ShownMails(mails, mailer);
     }
 
     @Get("/")
     index(): Reply {
-      return page(indexPage(path, mails, this.mailer.recorded?.all ?? []));
+      return page(indexPage(path, mails, this.shown.recorded));
     }
 
     @Get("/preview/{mail}/{example}")
     async example({ params, signal }: Context<"mail" | "example">): Promise<Reply> {
-      const { mail, example } = params;
-      const base = `${path}/preview/${encodeURIComponent(mail)}/${encodeURIComponent(example)}`;
-      return page(mailPage(path, base, await this.made(mail, example, signal)));
+      const base = `${path}/preview/${encodeURIComponent(params.mail)}/${encodeURIComponent(params.example)}`;
+      return page(mailPage(path, base, await this.shown.example(params.mail, params.example, signal)));
     }
 
     @Get("/preview/{mail}/{example}/html")
     async exampleFrame({ params, signal }: Context<"mail" | "example">): Promise<Reply> {
-      return frame(await this.made(params.mail, params.example, signal));
+      return frame(await this.shown.example(params.mail, params.example, signal));
     }
 
     @Get("/sent/{id}")
     sent({ params }: Context<"id">): Reply {
-      return page(mailPage(path, `${path}/sent/${encodeURIComponent(params.id)}`, this.record(params.id)));
+      return page(mailPage(path, `${path}/sent/${encodeURIComponent(params.id)}`, this.shown.sent(params.id)));
     }
 
     @Get("/sent/{id}/html")
     sentFrame({ params }: Context<"id">): Reply {
-      return frame(this.record(params.id));
-    }
-
-    private made(name: string, example: string, signal: AbortSignal): Promise<MailMessage> {
-      const previews = Object.entries(mails.find((each) => each.name === name)?.previews ?? {});
-      const make = previews[Number(example)]?.[1];
-      if (make === undefined) throw new NotFoundError("there is no such preview");
-      const mail = make();
-      const from = mail.from?.() ?? this.mailer.sender ?? SENDER;
-      return this.mailer.preview(mail.to(RECIPIENT, { from }), signal);
-    }
-
-    private record(id: string): MailRecord {
-      const found = this.mailer.recorded?.all.findLast(({ messageId }) => messageId === `<${id}>`);
-      if (found === undefined) throw new NotFoundError("there is no such mail in this run");
-      return found;
+      return frame(this.shown.sent(params.id));
     }
   }
 
   return [MailPreviews];
+}
+
+/** The mails that the page can show: the examples of the classes, and the mails of this run. */
+class ShownMails {
+  constructor(
+    private readonly mails: readonly MailClass[],
+    private readonly mailer: Mailer,
+  ) {
+    mailer.record(MAX_RECORDED);
+  }
+
+  get recorded(): readonly MailRecord[] {
+    return this.mailer.recorded?.all ?? [];
+  }
+
+  example(name: string, example: string, signal: AbortSignal): Promise<MailMessage> {
+    const previews = Object.entries(this.mails.find((each) => each.name === name)?.previews ?? {});
+    const make = previews[Number(example)]?.[1];
+    if (make === undefined) throw new NotFoundError("there is no such preview");
+    const mail = make();
+    const from = mail.from?.() ?? this.mailer.sender ?? SENDER;
+    return this.mailer.preview(mail.to(RECIPIENT, { from }), signal);
+  }
+
+  sent(id: string): MailRecord {
+    const found = this.recorded.findLast(({ messageId }) => messageId === `<${id}>`);
+    if (found === undefined) throw new NotFoundError("there is no such mail in this run");
+    return found;
+  }
 }
 
 function page(body: string): Reply {
