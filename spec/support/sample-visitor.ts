@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { setImmediate } from "node:timers/promises";
 import type { AxeResults } from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
@@ -87,13 +88,14 @@ export class SampleVisitor implements AsyncDisposable {
     await this.page.click("text=Shorten");
   }
 
-  /** Makes links by the API of programs: the last one is the newest. */
+  /** Makes links by the API of programs, each in a millisecond of its own: the last one is the newest. */
   async addLinks(...slugs: readonly string[]): Promise<void> {
     const headers = { "Content-Type": "application/json", Authorization: "Bearer of-a-program" };
     for (const slug of slugs) {
       const body = JSON.stringify({ slug, target: "https://example.com/a?b=<c>&d" });
       const { status } = await fetch(`${this.url}/api/links`, { method: "POST", headers, body });
       if (status !== 201) throw new Error(`the link ${slug} is answered with ${status}`);
+      for (const answered = Date.now(); Date.now() === answered;) await setImmediate();
     }
   }
 
