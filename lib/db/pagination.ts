@@ -9,9 +9,15 @@
 import type { SelectQueryBuilder } from "kysely";
 import { BadRequestError, FrameworkError } from "../errors/framework-error.js";
 import { valueText } from "../errors/value-text.js";
+import { DatabaseError } from "./database-error.js";
+import { sql } from "./kysely.js";
 
 const MAX_SIZE = 1_000;
 const MAX_CURSOR_LENGTH = 2_048;
+const FIRST_LETTER = 97;
+
+/** PostgreSQL cannot read a text as the type of the column that it is compared with. */
+const UNREADABLE: ReadonlySet<string | undefined> = new Set(["22003", "22007", "22008", "22021", "22P02"]);
 
 export interface NumberedPage<Row> {
   readonly rows: readonly Row[];
@@ -52,7 +58,7 @@ export async function pageOf<Tables, Table extends keyof Tables, Row>(
 }
 
 export interface AfterOptions<Row> {
-  /** The order: columns that the query selects, without nulls, and the last one unique. A time has at most milliseconds. */
+  /** The order: columns that the query selects, without nulls, and the last one unique. */
   readonly by: readonly (readonly [column: keyof Row & string, direction: "asc" | "desc"])[];
   readonly size: number;
   /** `next` of the page before, as the client sent it. */
@@ -78,10 +84,48 @@ export async function after<Tables, Table extends keyof Tables, Row>(
     });
   }
   for (const [column, direction] of by) built = built.orderBy(column as never, direction);
-  const rows = await built.limit(size + 1).execute();
-  const last = rows.length > size ? rows[size - 1] : undefined;
-  if (last === undefined) return { rows };
-  return { rows: rows.slice(0, size), next: writeCursor(by.map(([column]) => last[column])) };
+  const columns = by.map(([column]) => column);
+  const read = await withTexts(built.limit(size + 1), columns)
+    .execute()
+    .catch((error: unknown) => {
+      throw cursor !== undefined && isUnreadable(error) ? notOfThisList() : error;
+    });
+  const values = read.length > size ? valuesOf(read[size - 1], columns) : undefined;
+  const rows = read.slice(0, size).map((row) => withoutTexts(row, columns));
+  return values === undefined ? { rows } : { rows, next: writeCursor(values) };
+}
+
+/**
+ * Each row gets the text of each order column as the database writes it: a Date has no microseconds, so behind one a row would come twice or
+ * never.
+ */
+function withTexts<Tables, Table extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  columns: readonly string[],
+): SelectQueryBuilder<Tables, Table, Row> {
+  const texts = columns.map((column, index) => sql`concat(${sql.ref(column)}, '')`.as(textName(index)));
+  // The columns of the rows stay as the application declared them: `withoutTexts` takes the texts out.
+  return query.select(texts);
+}
+
+function withoutTexts<Row>(row: Row, columns: readonly string[]): Row {
+  for (const index of columns.keys()) Reflect.deleteProperty(row as object, textName(index));
+  return row;
+}
+
+/** Without a digit, a capital or an underscore: a plugin that renames columns leaves it. */
+function textName(index: number): string {
+  return `cursortext${String.fromCodePoint(FIRST_LETTER + index)}`;
+}
+
+/** A Date, a boolean, bytes and the infinities go as the text of the database. */
+function valuesOf(row: unknown, columns: readonly string[]): readonly unknown[] {
+  const values = row as Readonly<Record<string, unknown>>; // The query selects the columns.
+  return columns.map((column, index) => {
+    const value = values[column];
+    const isExact = typeof value === "string" || typeof value === "bigint" || Number.isFinite(value);
+    return isExact || value === null ? value : values[textName(index)];
+  });
 }
 
 function writeCursor(values: readonly unknown[]): string {
@@ -98,9 +142,16 @@ function readCursor(text: string, count: number): readonly (string | number | bi
   const parts = text.length > MAX_CURSOR_LENGTH ? undefined : parsed(text);
   const values = Array.isArray(parts) && parts.length === count ? parts.map(readable) : [undefined];
   const known = values.filter((value) => value !== undefined);
-  if (known.length < values.length)
-    throw new BadRequestError("the cursor is not one of this list", { code: "E_DB_CURSOR" });
+  if (known.length < values.length) throw notOfThisList();
   return known;
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof DatabaseError && UNREADABLE.has(error.engineCode);
+}
+
+function notOfThisList(): FrameworkError {
+  return new BadRequestError("the cursor is not one of this list", { code: "E_DB_CURSOR" });
 }
 
 function readable(part: unknown): string | number | bigint | undefined {

@@ -1,5 +1,12 @@
 /** PostgreSQL and MariaDB behind a `Database`: the contract, migrations of several instances, and tests that are undone. */
-import { type DatabaseDriver, emptied, type Migration, rolledBack } from "@stagecraft/framework/db";
+import {
+  after as rowsAfter,
+  Database,
+  type DatabaseDriver,
+  emptied,
+  type Migration,
+  rolledBack,
+} from "@stagecraft/framework/db";
 import { obeysDatabase } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { mysql } from "../../lib/mysql/mysql-driver.js";
@@ -15,6 +22,8 @@ interface Engine {
   readonly program: "postgres" | "mariadbd";
   readonly start: () => Promise<AsyncDisposable & { readonly url: string }>;
   readonly driver: (url: string) => DatabaseDriver;
+  /** The type of a time with microseconds. */
+  readonly time: string;
 }
 
 const ENGINES: readonly Engine[] = [
@@ -23,8 +32,15 @@ const ENGINES: readonly Engine[] = [
     program: "postgres",
     start: () => PostgresServer.start(),
     driver: (url) => postgres({ url }),
+    time: "timestamptz",
   },
-  { name: "MariaDB", program: "mariadbd", start: () => MariadbServer.start(), driver: (url) => mysql({ url }) },
+  {
+    name: "MariaDB",
+    program: "mariadbd",
+    start: () => MariadbServer.start(),
+    driver: (url) => mysql({ url }),
+    time: "datetime(6)",
+  },
 ];
 
 const TABLES: Migration = {
@@ -40,11 +56,15 @@ const TABLES: Migration = {
   down: (db) => db.schema.dropTable("articles").execute(),
 };
 
+class TickDatabase extends Database<{
+  readonly ticks: { readonly id: number; readonly at: Date; readonly good: boolean };
+}> {}
+
 function add(db: ShopDatabase, id: number, name: string) {
   return db.query.insertInto("articles").values({ id, name, stock: 1 }).execute();
 }
 
-for (const { name, program, start, driver } of ENGINES) {
+for (const { name, program, start, driver, time } of ENGINES) {
   describe(`a database on ${name}`, () => {
     let server: AsyncDisposable & { readonly url: string };
 
@@ -96,6 +116,51 @@ for (const { name, program, start, driver } of ENGINES) {
       }
 
       expect(await db.names()).to.deep.equal([]);
+    });
+
+    it("gives each row once in pages by times of the same millisecond and by booleans", async () => {
+      const db = new TickDatabase(driver(server.url));
+      await db.run(`create table ticks (id integer primary key, at ${time} not null, good boolean not null)`);
+      const times = [100, 101, 199, 200, 200, 999].map((micros) => `'2026-01-02 03:04:05.000${micros}'`);
+      const values = times.map((at, id) => `(${id}, ${at}, ${id % 2 === 0})`);
+      await db.run(`insert into ticks values ${values.join(", ")}`);
+      const ticks = db.query.selectFrom("ticks").selectAll();
+
+      for (const direction of ["asc", "desc"] as const)
+        for (const size of [1, 2, 5]) {
+          const by = [
+            ["good", direction],
+            ["at", direction],
+            ["id", direction],
+          ] as const;
+          const seen: unknown[] = [];
+          let cursor: string | undefined;
+          do {
+            const page = await rowsAfter(ticks, { by, size, cursor });
+            seen.push(...page.rows);
+            cursor = page.next;
+          } while (cursor !== undefined && seen.length <= times.length);
+          const expected = ticks.orderBy("good", direction).orderBy("at", direction).orderBy("id", direction);
+          expect(seen).to.deep.equal(await expected.execute());
+        }
+      await db.stop();
+    });
+
+    it("does not blame the program for a cursor with a value of another type", async () => {
+      await using db = await started();
+      await add(db, 1, "tea");
+      const cursor = Buffer.from('["canary"]').toString("base64url");
+      const articles = db.query.selectFrom("articles").select("id");
+
+      const outcome = await rowsAfter(articles, { by: [["id", "asc"]], size: 1, cursor }).then(
+        ({ rows }) => rows,
+        (error: unknown) => error,
+      );
+
+      // MariaDB reads the text as 0.
+      if (time === "timestamptz") expect(outcome).to.include({ code: "E_DB_CURSOR", status: 400 });
+      else expect(outcome).to.deep.equal([{ id: 1 }]);
+      await emptied(db);
     });
 
     it("is emptied", async () => {

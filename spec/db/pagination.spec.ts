@@ -1,10 +1,13 @@
 /** Pages of a query, by number and by cursor. */
-import { after, pageOf } from "@stagecraft/framework/db";
+import { after, Database, pageOf } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
+import { CamelCasePlugin } from "kysely";
 import * as fc from "fast-check";
 import { rejectionOf } from "../support/rejection-of.js";
 import { type ShopDatabase, shopDatabase } from "./shop-database.js";
+
+class LinkDatabase extends Database<{ readonly links: { readonly createdAt: string } }> {}
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const articles = (db: ShopDatabase) => db.query.selectFrom("articles").select(["id", "stock"]);
@@ -72,6 +75,21 @@ describe("after", () => {
     } while (cursor !== undefined && seen.length <= ids.length);
 
     expect(seen).to.deep.equal(ids);
+  });
+
+  it("returns the columns of the query and no others, also where a plugin renames them", async () => {
+    const plugins = [new CamelCasePlugin({ underscoreBeforeDigits: true })];
+    const db = new LinkDatabase(sqlite(":memory:"), { plugins });
+    await db.start();
+    await db.run("create table links (created_at text)");
+    await db.run("insert into links values ('2026-01-01'), ('2026-01-02')");
+    const links = db.query.selectFrom("links").selectAll();
+
+    const first = await after(links, { by: [["createdAt", "asc"]], size: 1 });
+    const second = await after(links, { by: [["createdAt", "asc"]], size: 1, cursor: first.next });
+
+    expect([...first.rows, ...second.rows]).to.deep.equal([{ createdAt: "2026-01-01" }, { createdAt: "2026-01-02" }]);
+    await db.stop();
   });
 
   it("refuses a text that is not a cursor of the list", async () => {
