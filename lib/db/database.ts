@@ -213,9 +213,6 @@ export abstract class Database<Tables> extends Subsystem {
     return {
       execute: (statement: BuiltStatement) =>
         this.ready().report(statement.operation, statement.sql, () => this.execute(statement)),
-      stream: (): never => {
-        throw new FrameworkError("rows cannot be streamed yet: read them in pages", { code: "E_DB_STREAM" });
-      },
     };
   }
 

@@ -105,9 +105,6 @@ export interface DriverConnection {
   /** A driver that answers in the same call returns the result, and throws the failure, instead of a promise. */
   query(statement: DriverStatement): AtOnce<DriverResult>;
 
-  /** The rows in portions, read while the engine makes them. Absent where the driver cannot. */
-  stream?(statement: DriverStatement, portion: number): AsyncIterable<DriverResult>;
-
   begin(options: BeginOptions): Promise<void>;
 
   /**

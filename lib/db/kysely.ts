@@ -46,7 +46,6 @@ export interface BuiltStatement {
 
 export interface StatementSink {
   execute(statement: BuiltStatement): AtOnce<DriverResult>;
-  stream(statement: BuiltStatement, portion: number): AsyncIterable<DriverResult>;
 }
 
 /** A query builder whose statements go to `sink`. */
@@ -90,8 +89,8 @@ class SinkConnection implements DatabaseConnection {
     return promised<DriverResult, QueryResult<R>>(() => this.sink.execute(statementOf(query)), resultOf);
   }
 
-  async *streamQuery<R>(query: CompiledQuery, portion = 100): AsyncIterableIterator<QueryResult<R>> {
-    for await (const result of this.sink.stream(statementOf(query), portion)) yield resultOf(result);
+  streamQuery(): never {
+    throw new FrameworkError("rows cannot be streamed: read them in pages", { code: "E_DB_STREAM" });
   }
 }
 

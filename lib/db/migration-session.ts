@@ -1,6 +1,5 @@
 /** The connection of a migration, and the query builders that use it alone. */
 import type { Kysely } from "kysely";
-import { FrameworkError } from "../errors/framework-error.js";
 import { isLost, UnknownOutcomeError } from "./database-error.js";
 import type { DriverConnection, DriverResult } from "./driver.js";
 import { type BuiltStatement, queryBuilder } from "./kysely.js";
@@ -26,7 +25,7 @@ export class MigrationSession {
     private readonly connection: DriverConnection,
   ) {
     const { dialect } = statements.driver;
-    const sink = { execute: (statement: BuiltStatement) => this.execute(statement), stream: refuseStream };
+    const sink = { execute: (statement: BuiltStatement) => this.execute(statement) };
     this.database = { tables: queryBuilder(dialect, sink, []), records: queryBuilder(dialect, sink, []) };
   }
 
@@ -92,8 +91,4 @@ export class MigrationSession {
       throw known;
     }
   }
-}
-
-function refuseStream(): never {
-  throw new FrameworkError("rows cannot be streamed yet: read them in pages", { code: "E_DB_STREAM" });
 }

@@ -99,6 +99,14 @@ describe("db.transaction", () => {
     expect(await rejectionOf(db.transaction(() => 1, { retry: 1 } as never))).to.include({ code: "E_OPTION" });
   });
 
+  it("refuses the streams of Kysely", async () => {
+    await using db = await shopDatabase();
+
+    const streamed = async () => db.query.selectFrom("articles").selectAll().stream().next();
+
+    expect(await rejectionOf(streamed())).to.include({ code: "E_DB_STREAM", status: 500 });
+  });
+
   it("refuses the transactions of Kysely", async () => {
     await using db = await shopDatabase();
     const begun = db.query.transaction().execute(async () => {});
