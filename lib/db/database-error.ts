@@ -2,8 +2,8 @@
  * The errors of a database. Their messages and fields hold names of tables, columns and constraints, and no value of a row or a bind. The
  * error of the driver is not their cause, because engines quote values in their messages.
  *
- * A unique or a foreign key violation is answered with 409, because a client that sends other values succeeds. What passes by itself is a
- * 503, and a full disk a 507. Everything else, such as a column that does not exist, is a fault of the program and a 500.
+ * A unique or a foreign key violation is answered with 409, and a text that cannot be stored with 400, because a client that sends other
+ * values succeeds. What passes by itself is a 503, and a full disk a 507. Everything else, such as a column that does not exist, is a fault of the program and a 500.
  *
  * @example
  * try {
@@ -55,6 +55,12 @@ const MEANINGS: Readonly<Record<FailureKind, Meaning>> = {
   timeout: { ...UNAVAILABLE, code: "E_DB_TIMEOUT", text: "the statement took too long" },
   readOnly: { ...UNAVAILABLE, code: "E_DB_READ_ONLY", text: "the database is read-only" },
   full: { ...UNAVAILABLE, status: 507, code: "E_DB_FULL", text: "no space is left" },
+  text: {
+    code: "E_DB_TEXT",
+    status: 400,
+    detail: "A text has a character that cannot be stored.",
+    text: "a text has a character that the database cannot store",
+  },
   other: { ...FAULT, code: "E_DB", text: "the statement failed" },
 };
 

@@ -37,6 +37,8 @@ export type FailureKind =
   | "readOnly"
   /** No space is left. */
   | "full"
+  /** A text has a character that the engine or the column cannot hold. */
+  | "text"
   | "other";
 
 /**

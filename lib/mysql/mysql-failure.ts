@@ -56,9 +56,11 @@ export function mysqlFailure(error: unknown): DriverFailure {
     return { kind: isLostCode(code) ? "connection" : "other", code };
   const { message } = error;
   const constraint = constraintOf(message);
+  // The number stands for a text that is not a number too.
+  const isText = number === 1366 && message.startsWith("Incorrect string value");
   const column = /^Column '([^']+)' cannot be null$/.exec(message)?.[1];
   return {
-    kind: KINDS.get(number) ?? "other",
+    kind: isText ? "text" : (KINDS.get(number) ?? "other"),
     code: code ?? String(number),
     text: constraint === undefined ? textOf(number, message) : `constraint ${constraint}`,
     constraint,

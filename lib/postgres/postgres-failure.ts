@@ -12,6 +12,8 @@ const MAX_MESSAGE_LENGTH = 300;
 
 /** The kind of a failure, by its SQLSTATE. */
 const KINDS: Readonly<Record<string, FailureKind>> = {
+  "22021": "text",
+  "22P05": "text",
   "23505": "unique",
   "23P01": "unique",
   "23503": "foreignKey",

@@ -2,6 +2,7 @@
  * What an error of SQLite means, by its extended result code. The text names tables, columns and constraints only. A message from the
  * execution of a statement may quote a value (`bad JSON path: …`), so it is left out; one from the preparation quotes only the SQL.
  */
+import { DriverError } from "../db/driver-error.js";
 import type { DriverFailure, FailureKind } from "../db/driver.js";
 
 /** The engine refused the SQL text before it saw a bind. */
@@ -52,6 +53,7 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
 ]);
 
 export function failureOf(error: unknown): DriverFailure {
+  if (error instanceof DriverError) return error.failure;
   if (error instanceof PrepareError) return { ...failureOf(error.cause), text: messageOf(error.cause) };
   const extended = resultCodeOf(error);
   if (extended === undefined) return withoutCode(error);

@@ -108,6 +108,16 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     },
   ],
   [
+    "a text with the character NUL is stored whole, or refused",
+    async ({ db, add, equal }) => {
+      await add(1, "text");
+      const code = await codeOf(add(2, "text\0more"));
+      const rows = await db.run(`select name from ${TABLE} order by id`);
+      const names = code === "E_DB_TEXT" ? ["text"] : ["text", "text\0more"];
+      equal([code, rows.map(({ name }) => name)], [code === "E_DB_TEXT" ? code : "no error", names], "the text");
+    },
+  ],
+  [
     "a transaction commits, and rolls back when its function throws",
     async ({ db, add, ids, equal }) => {
       equal(await db.transaction(async () => (await add(1), "result")), "result", "the result");

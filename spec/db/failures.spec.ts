@@ -237,6 +237,19 @@ describe("an error of a database", () => {
     expect(await rejectionOf(sql`select ${undefined}`.execute(db.query))).to.include({ code: "E_DB_BIND" });
   });
 
+  it("refuses a text that SQLite would cut off, and matches no other row by it", async () => {
+    await using db = await shopDatabase();
+    await db.add("canary");
+
+    const found = db.query.selectFrom("articles").selectAll().where("name", "=", "canary\0x").execute();
+
+    const error = await rejectionOf(found);
+    expect(error).to.include({ code: "E_DB_TEXT", status: 400 });
+    expect(inspect(error)).not.to.contain("canary");
+    expect(await rejectionOf(db.transaction(() => db.add("tea\0milk")))).to.include({ code: "E_DB_TEXT" });
+    expect(await db.names()).to.deep.equal(["canary"]);
+  });
+
   it("does not widen a condition where a client sends an array", async () => {
     await using db = await shopDatabase();
     await db.add("tea");

@@ -12,7 +12,8 @@ const TABLES = `
   create table items (id int primary key auto_increment, name varchar(20), stock int, unique key by_name (name),
     constraint stock_positive check (stock >= 0)) engine=innodb;
   create table parts (item int not null, constraint part_of_item foreign key (item) references items (id)) engine=innodb;
-  create table notes (id int, body json)`;
+  create table notes (id int, body json);
+  create table words (word varchar(20) character set latin1)`;
 
 describe("the MySQL driver", () => {
   let server: MariadbServer;
@@ -181,6 +182,7 @@ describe("the MySQL driver", () => {
         ["canary"],
         { kind: "other", text: "a text cannot be read as the type of its column" },
       ],
+      ["insert into words values (?)", ["canary \u{1F600}"], { kind: "text" }],
       [
         "select * from nothing where a = ?",
         ["canary"],

@@ -171,6 +171,8 @@ describe("the PostgreSQL driver", () => {
       ],
       ["insert into parts values ($1)", [null], { kind: "notNull", code: "23502", table: "parts" }],
       ["select $1::int", ["canary"], { kind: "other", code: "22P02" }],
+      ["select $1::text", ["canary\0"], { kind: "text", code: "22021" }],
+      ["select $1::jsonb", ['["canary\\u0000"]'], { kind: "text", code: "22P05" }],
       [
         "insert into parts values ($1), ($2)",
         [77],
