@@ -7,6 +7,7 @@ import { postgres } from "../../lib/postgres/postgres-driver.js";
 import { eventsOf } from "../support/events-of.js";
 import { needs } from "../support/machine.js";
 import { PostgresServer } from "../support/postgres-server.js";
+import { rejectionOf } from "../support/rejection-of.js";
 import { until } from "../support/until.js";
 
 const LIMIT_MS = 1500;
@@ -116,6 +117,60 @@ describe("reads of one request on PostgreSQL that wait together", () => {
     expect((await read()).map(rowsOf)).to.deep.equal(numbers().map(() => [{ id: 1, name: "pen" }]));
   });
 
+  it("keep their rows where one of them raises a notice, and one is a text of several statements", async () => {
+    await server.run(`create function warned(n int) returns int language plpgsql as
+      $$ begin raise notice 'notice of %', n; raise warning 'warning of %', n; return n; end $$`);
+    const textOf = (n: number) => (n % 4 === 1 ? `select 0 as n; select ${n} as n` : `select warned(${n}) as n`);
+
+    const results = await settled((db) => numbers().map((n) => db.run(textOf(n))));
+
+    expect(results.map(rowsOf)).to.deep.equal(numbers().map((n) => [{ n }]));
+  });
+
+  it("are answered where the time limit of the server ends one of them", async () => {
+    await using limited = await testApp(
+      application(server.url, (db) => work(db), { statementTimeoutMs: 1000, limitMs: 15_000 }),
+    );
+    let results: Settled = [];
+    work = async (db) => {
+      const reads = numbers(20).map((n) => db.run(`select ${n} as n, pg_sleep(${n === 7 ? 30 : 0})::text as slept`));
+      results = await Promise.allSettled(reads);
+    };
+    await limited.get("/work");
+
+    for (const [n, result] of results.entries())
+      if (n === 7) expect(reasonOf(result)).to.include({ code: "E_DB_TIMEOUT", engineCode: "57014" });
+      else expect(rowsOf(result)).to.deep.equal([{ n, slept: "" }]);
+    expect(results).to.have.length(20);
+  });
+
+  it("share no connection with a transaction that begins while they run", async () => {
+    let inTransaction: unknown;
+    let results: Settled = [];
+    work = async (db) => {
+      const read = (n: number) =>
+        db.run(`select ${n} as n, pg_current_xact_id_if_assigned() is null as alone, pg_sleep(0.001)::text`);
+      const before = numbers(20).map(read);
+      const transaction = db.transaction(async () => {
+        await db.run("create table begun (id int)");
+        await Promise.all(numbers(20).map((n) => db.run("insert into begun values ($1)", [n])));
+        inTransaction = await db.run("select count(*)::int as n from begun");
+        throw new Error("undone");
+      });
+      const undone = rejectionOf(transaction);
+      const after = numbers(20).map(read);
+      results = await Promise.allSettled([...before, ...after]);
+      await undone;
+    };
+    await app.get("/work");
+
+    expect(inTransaction).to.deep.equal([{ n: 20 }]);
+    expect(results.map((each) => rowsOf(each).map(({ n, alone }) => ({ n, alone })))).to.deep.equal(
+      [...numbers(20), ...numbers(20)].map((n) => [{ n, alone: true }]),
+    );
+    expect(await server.run("select to_regclass('begun') as found")).to.deep.equal([{ found: null }]);
+  });
+
   it("are slow only for their own time", async () => {
     let events: readonly string[] = [];
     work = async (db) => {
@@ -194,7 +249,7 @@ function reasonOf(result: Settled[number]): unknown {
   return result.reason;
 }
 
-function application(url: string, work: Work) {
+function application(url: string, work: Work, { statementTimeoutMs = 30_000, limitMs = LIMIT_MS } = {}) {
   @Controller("/")
   class WorkController {
     constructor(private readonly db: ShopDatabase) {}
@@ -212,10 +267,12 @@ function application(url: string, work: Work) {
   }
 
   const open = () =>
-    new ShopDatabase(postgres({ url, pool: { max: 1, maxWaiting: 10_000 } }), { slowQueryMs: SLOW_MS });
+    new ShopDatabase(postgres({ url, statementTimeoutMs, pool: { max: 1, maxWaiting: 10_000 } }), {
+      slowQueryMs: SLOW_MS,
+    });
 
   @Module({ controllers: [WorkController], providers: [provide(ShopDatabase).useFactory(open)] })
   class WorkModule {}
 
-  return Application.create(WorkModule).errorMapping().timeout(LIMIT_MS);
+  return Application.create(WorkModule).errorMapping().timeout(limitMs);
 }
