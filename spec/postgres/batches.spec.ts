@@ -120,9 +120,7 @@ describe("reads of one request on PostgreSQL that wait together", () => {
   it("keep their rows where one of them raises a notice, and one is a text of several statements", async () => {
     await server.run(`create function warned(n int) returns int language plpgsql as
       $$ begin raise notice 'notice of %', n; raise warning 'warning of %', n; return n; end $$`);
-    const textOf = (n: number) => (n % 4 === 1 ? `select 0 as n; select ${n} as n` : `select warned(${n}) as n`);
-
-    const results = await settled((db) => numbers().map((n) => db.run(textOf(n))));
+    const results = await settled((db) => numbers().map((n) => db.run(warningText(n))));
 
     expect(results.map(rowsOf)).to.deep.equal(numbers().map((n) => [{ n }]));
   });
@@ -238,6 +236,10 @@ describe("reads of one request on PostgreSQL that wait together", () => {
     for (const result of results) expect(result).to.deep.equal(numbers());
   });
 });
+
+function warningText(n: number): string {
+  return n % 4 === 1 ? `select 0 as n; select ${n} as n` : `select warned(${n}) as n`;
+}
 
 function rowsOf(result: Settled[number]) {
   if (result.status === "rejected") throw result.reason;
