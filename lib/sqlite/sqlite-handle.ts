@@ -78,7 +78,17 @@ export class SqliteFile {
 
   close(): void {
     this.cache.clear();
+    if (!this.readOnly) this.moveLog();
     this.handle.close();
+  }
+
+  /** @photostructure/sqlite keeps the file open until all statements are collected, and the engine moves the log at the last close. */
+  private moveLog(): void {
+    try {
+      this.handle.exec("pragma wal_checkpoint(truncate)");
+    } catch {
+      // Another process reads, or the disk is full: the log stays beside the file, and nothing is lost.
+    }
   }
 
   /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */

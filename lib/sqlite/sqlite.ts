@@ -131,7 +131,7 @@ class SqliteDriver extends DatabaseDriver {
     const isInUse = (): boolean => pools.writer.taken + pools.readers.taken > 0;
     while (isInUse() && clock.monotonic() < until)
       await new Promise<void>((done) => clock.setTimeout(done, STOP_PAUSE_MS));
-    // Readers first: the last handle to close, if it can write, moves the log into the file.
+    // Readers first: the writer moves the log into the file.
     pools.readers.close();
     pools.writer.close();
     this.pools = undefined;
