@@ -120,7 +120,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     const { forced, cut } =
       listener === undefined ? NO_CONNECTIONS : await drain({ listener, connections, clock, delayMs, deadlineMs });
     await ending;
-    await this.parts.events?.idle(this.parts.times.stopTimeoutMs);
+    await this.parts.events.idle(this.parts.times.stopTimeoutMs);
     const failures = await (stopped ?? startup.stop());
     for (const { message } of failures) this.report(message);
     await this.dispose();

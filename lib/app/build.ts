@@ -47,8 +47,7 @@ export interface ApplicationParts {
   readonly readiness: Readiness;
   readonly subsystems: SubsystemRegistry;
   readonly startup: Startup;
-  /** Undefined where no class injects `Events`. */
-  readonly events: Events | undefined;
+  readonly events: Events;
   /** Shut down after the last subsystem. */
   readonly shutdownLast: readonly ShutdownLast[];
   readonly graph: ApplicationGraph;
@@ -102,7 +101,7 @@ interface PipelineInput {
   readonly config: AppConfig;
   readonly log: ApplicationLog;
   readonly subsystems: SubsystemRegistry;
-  readonly events: Events | undefined;
+  readonly events: Events;
 }
 
 function pipelineParts(
@@ -142,16 +141,15 @@ function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): Su
   return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
 }
 
-/** Undefined where no class injects `Events`: then nothing is emitted. */
-function eventsOf(container: Container): Events | undefined {
-  const instances = container.instances();
-  const events = instances.find((each) => each instanceof Events);
-  events?.collect(instances);
+/** Made also where no class injects it: a test emits to the listeners of a module alone. */
+function eventsOf(container: Container): Events {
+  const events = container.get(Events);
+  events.collect(container.instances());
   return events;
 }
 
-function entersWorkScope({ members }: SubsystemRegistry, events: Events | undefined): boolean {
-  const listeners = events?.listeners() ?? [];
+function entersWorkScope({ members }: SubsystemRegistry, events: Events): boolean {
+  const listeners = events.listeners();
   return (
     members.some(({ subsystem }) => subsystem.followsRequests === true) ||
     listeners.some(({ time }) => time === "answered")

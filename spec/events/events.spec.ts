@@ -144,6 +144,16 @@ describe("an emitted event", () => {
     expect(steps(app)).to.deep.equal(["counted"]);
   });
 
+  it("reaches the listeners of an application in which no class emits", async () => {
+    @Module({ providers: [Journal, Auditor] })
+    class Audits {}
+    await using app = await testApp(Application.create(Audits));
+
+    await app.resolve(Events).emit(created, { id: "7" });
+
+    expect(steps(app)).to.deep.equal(["audited"]);
+  });
+
   it("survives a listener that fails, with one ERROR event of the request", async () => {
     await using app = await appWith([Announcer], async (events) => {
       await events.emit(created, { id: "7" });
