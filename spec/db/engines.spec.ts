@@ -11,6 +11,8 @@ import { obeysDatabase } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { mysql } from "../../lib/mysql/mysql-driver.js";
 import { postgres } from "../../lib/postgres/postgres-driver.js";
+import type { PoolOptions } from "../../lib/db/pool-options.js";
+import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";
 import { PostgresServer } from "../support/postgres-server.js";
@@ -21,7 +23,7 @@ interface Engine {
   readonly name: string;
   readonly program: "postgres" | "mariadbd";
   readonly start: () => Promise<AsyncDisposable & { readonly url: string }>;
-  readonly driver: (url: string) => DatabaseDriver;
+  readonly driver: (url: string, pool?: PoolOptions) => DatabaseDriver;
   /** The type of a time with microseconds. */
   readonly time: string;
 }
@@ -31,14 +33,14 @@ const ENGINES: readonly Engine[] = [
     name: "PostgreSQL",
     program: "postgres",
     start: () => PostgresServer.start(),
-    driver: (url) => postgres({ url }),
+    driver: (url, pool = {}) => postgres({ url, pool }),
     time: "timestamptz",
   },
   {
     name: "MariaDB",
     program: "mariadbd",
     start: () => MariadbServer.start(),
-    driver: (url) => mysql({ url }),
+    driver: (url, pool = {}) => mysql({ url, pool }),
     time: "datetime(6)",
   },
 ];
@@ -161,6 +163,47 @@ for (const { name, program, start, driver, time } of ENGINES) {
       if (time === "timestamptz") expect(outcome).to.include({ code: "E_DB_CURSOR", status: 400 });
       else expect(outcome).to.deep.equal([{ id: 1 }]);
       await emptied(db);
+    });
+
+    it("serves nested transactions, statements at once and other callers with one connection", async () => {
+      await using setup = await started();
+      await using db = new ShopDatabase(driver(server.url, { max: 1 }));
+      const row = (id: number) => add(db, id, `article ${id}`);
+      const both = (id: number) =>
+        db.transaction(async () => {
+          await Promise.all([row(id), row(id + 1), db.transaction(() => Promise.all([row(id + 2), row(id + 3)]))]);
+          await db.transaction(() => db.transaction(() => row(id + 4)));
+          await rejectionOf(db.transaction(() => row(id)));
+        });
+
+      const starts = [0, 10, 20, 30, 40, 50];
+      await Promise.all(starts.flatMap((id) => [both(id), row(id + 5), db.names()]));
+
+      expect(await db.names()).to.have.length(starts.length * 6);
+      await emptied(setup);
+    });
+
+    it("stops when its transactions have ended, and begins no other meanwhile", async () => {
+      await using setup = await started();
+      const db = new ShopDatabase(driver(server.url));
+      const [begun, goesOn] = [new Gate(), new Gate()];
+      const transaction = db.transaction(async () => {
+        await add(db, 1, "tea");
+        begun.open();
+        await goesOn.passed;
+        await db.transaction(() => add(db, 2, "milk"));
+      });
+      await begun.passed;
+
+      const stopped = db.stop();
+      const late = [db.transaction(() => add(db, 3, "late")), add(db, 4, "late too")].map(rejectionOf);
+      for (const error of late) expect(await error).to.include({ code: "E_DB_CONNECTION", status: 503 });
+      goesOn.open();
+      await transaction;
+      await stopped;
+
+      expect(await setup.names()).to.deep.equal(["tea", "milk"]);
+      await emptied(setup);
     });
 
     it("is emptied", async () => {
