@@ -57,6 +57,8 @@ function ask(ctx: Context, endpoint: string): Promise<Outcome> {
     });
     asked.on("error", () => resolve(isConnected ? "failed" : "unreachable"));
     asked.on("response", resolve);
+    // Node closes the connection without an error where the response is an upgrade.
+    asked.on("close", () => resolve("failed"));
     const isLonger = hasBody(ctx.incoming);
     asked.on("socket", (socket) =>
       socket.once("connect", () => {

@@ -275,6 +275,16 @@ describe("the development proxy", () => {
     expect([response.status, response.headers.get("content-type")]).to.deep.equal([502, "application/problem+json"]);
   });
 
+  it("answers 502 where Vite answers with an upgrade that no client asked for", async () => {
+    respond = (incoming) =>
+      void incoming.socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+      );
+    await using app = await testApp(application());
+
+    expect((await app.get("/src/x.ts")).status).to.equal(502);
+  });
+
   it("passes on answers whose connection Vite closes at once", async () => {
     const path = join(directory, "hasty.sock");
     // In a thread of its own: in this one the server could not close before the request is written whole.
