@@ -75,7 +75,7 @@ export function leadBack(ctx: Context, origin: string): void {
 
 /** Whether the location is of another site. A TLS proxy may hide the scheme, so the host decides. */
 function isElsewhere({ host }: Context, location: string, origin: string): boolean {
-  if (!/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(location) || !URL.canParse(location, origin)) return false;
+  if (!/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(location) || !URL.canParse(location, origin)) return false;
   const url = new URL(location, origin);
   return url.host !== host && url.origin !== origin;
 }

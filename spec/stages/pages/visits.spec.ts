@@ -443,6 +443,13 @@ describe("an Inertia request whose answer is not a page", () => {
       { status: 409, inertiaLocation: "//pay.example/x" },
     ],
     [
+      "302 to another site, with a slash that browsers read like the other one",
+      "GET",
+      to("/\\pay.example/x"),
+      {},
+      { status: 409, inertiaLocation: "/\\pay.example/x" },
+    ],
+    [
       "307 to another site",
       "POST",
       to("https://pay.example/x", 307),
