@@ -12,6 +12,7 @@ import { checkFinalStatus } from "../../http/head.js";
 import { Deferred } from "../../http/returned-value.js";
 import type { ComponentName, InputsOf, PageErrors, ServerProps } from "./contract.js";
 import type { PageContract } from "./contract-shape.js";
+import { markPromises } from "./given-promises.js";
 import type { HeadMetadata } from "./head-metadata.js";
 import type { PropTable } from "./props-resolver.js";
 
@@ -131,6 +132,7 @@ function checkedProps(component: string, props: PropTable = {}): PropTable {
     if (name === "errors") throw new TypeError(`page("${component}"): give errors with .errors({ field: message })`);
     if (name.includes(",")) throw new TypeError(`page("${component}"): the prop "${name}" has a comma in its name`);
     hasPaths ||= name.includes(".");
+    markPromises(props[name]);
   }
   return hasPaths ? withoutPaths(component, props) : props;
 }

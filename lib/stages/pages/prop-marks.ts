@@ -56,6 +56,11 @@ export function metadataOf(marks: Marks, reading: MarkReading): PropMetadata {
   return metadata;
 }
 
+/** The application chooses the names: `constructor` is a member that any other object has already. */
+function named<T>(): Record<string, T> {
+  return Object.create(null) as Record<string, T>;
+}
+
 function addMarks(metadata: PropMetadata, marks: Marks, reading: MarkReading): void {
   for (const mark of marks) {
     if (Array.isArray(mark)) addMarks(metadata, mark, reading);
@@ -70,7 +75,7 @@ function addMark(metadata: PropMetadata, mark: Mark, reading: MarkReading): void
     (metadata.rescuedProps ??= []).push(path);
     return;
   }
-  if (timing === "deferred" && outcome === "later") ((metadata.deferredProps ??= {})[group] ??= []).push(path);
+  if (timing === "deferred" && outcome === "later") ((metadata.deferredProps ??= named())[group] ??= []).push(path);
   if (outcome === "sent") addScroll(metadata, mark, reading);
   const { filter, visit } = reading;
   // A prop on the way to one that was asked for is sent in part.
@@ -110,14 +115,14 @@ function addOnce(metadata: PropMetadata, { path, prop }: Mark, clock: Clock): vo
   const { once } = prop.settings;
   if (once === undefined) return;
   const expiresAt = once.seconds === undefined ? null : Math.round(clock.now() + once.seconds * 1000);
-  (metadata.onceProps ??= {})[once.key ?? path] = { prop: path, expiresAt };
+  (metadata.onceProps ??= named())[once.key ?? path] = { prop: path, expiresAt };
 }
 
 function addScroll(metadata: PropMetadata, { path, prop, value }: Mark, { visit }: MarkReading): void {
   const { scroll } = prop.settings;
   if (scroll === undefined) return;
   const { currentPage, previousPage, nextPage } = scrollPageOf(path, value);
-  (metadata.scrollProps ??= {})[path] = {
+  (metadata.scrollProps ??= named())[path] = {
     pageName: scroll.pageName,
     previousPage: cursorOf(path, previousPage),
     nextPage: cursorOf(path, nextPage),

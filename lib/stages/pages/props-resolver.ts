@@ -23,9 +23,11 @@ export interface ResolvedProps {
 
 const log = tracing.target("framework::pages");
 
-/** Objects that are looked into for functions, and how deep they are nested; beyond that a value is taken for data. */
-const MAX_OBJECTS = 10_000;
+/** How many objects of a value are looked into for functions, and how deep they are nested; beyond that the value is taken for data. */
+const MAX_OBJECTS = 100_000;
 const MAX_DEPTH = 32;
+/** How many objects with functions a page may have: functions that make functions without an end are a mistake. */
+const MAX_TABLES = 100_000;
 /** A function may return a prop, and that prop may hold a function: deeper nesting is a mistake. */
 const MAX_UNWRAPPED = 2;
 
@@ -38,10 +40,17 @@ interface Place {
   readonly isFree: boolean;
   readonly marks: Marks;
   readonly depth: number;
+  readonly within: Enclosing | undefined;
   readonly unwrapped: number;
 }
 
-type Around = Pick<Place, "path" | "isFree" | "marks" | "depth">;
+/** An object that is being resolved, and those around it. */
+interface Enclosing {
+  readonly table: PropTable;
+  readonly outer: Enclosing | undefined;
+}
+
+type Around = Pick<Place, "path" | "isFree" | "marks" | "depth" | "within">;
 
 /** @throws what the function of a prop throws, or the reason of `ctx.signal` */
 export function resolveProps(
@@ -56,7 +65,7 @@ export function resolveProps(
 class PropsResolver {
   private readonly filter: PartialFilter | undefined;
   private readonly waiting: Promise<void>[] = [];
-  private objects = 0;
+  private tables = 0;
 
   constructor(
     private readonly ctx: Context,
@@ -68,7 +77,7 @@ class PropsResolver {
 
   resolve(declared: PropTable): ResolvedProps | Promise<ResolvedProps> {
     const marks: Marks = [];
-    const props = this.members(declared, { path: "", isFree: false, marks, depth: 0 });
+    const props = this.members(declared, { path: "", isFree: false, marks, depth: 0, within: undefined });
     const done = (): ResolvedProps => ({ props, metadata: this.metadata(marks) });
     return this.waiting.length === 0 ? done() : this.waited().then(done);
   }
@@ -88,8 +97,10 @@ class PropsResolver {
       signal.addEventListener("abort", () => reject(signal.reason as Error), { signal: stop.signal });
     });
     try {
-      for (let at = 0; at < this.waiting.length; at = this.waiting.length) {
-        await Promise.race([Promise.all(this.waiting.slice(at)), aborted]);
+      for (let begun = 0; begun < this.waiting.length;) {
+        const next = this.waiting.slice(begun);
+        begun += next.length;
+        await Promise.race([Promise.all(next), aborted]);
       }
     } finally {
       stop.abort();
@@ -97,14 +108,14 @@ class PropsResolver {
   }
 
   private members(source: PropTable, around: Around): Record<string, unknown> {
-    const { isFree, marks } = around;
+    const { isFree, marks, within } = around;
     const depth = around.depth + 1;
     const out: Record<string, unknown> = {};
     for (const key of Object.keys(source)) {
       if (key === "__proto__") continue;
       const path = around.path === "" ? key : `${around.path}.${key}`;
       const value = source[key];
-      if (!isData(value)) this.member(value, { out, key, path, isFree, marks, depth, unwrapped: 0 });
+      if (!isData(value)) this.member(value, { out, key, path, isFree, marks, depth, within, unwrapped: 0 });
       else if (isFree || this.filter === undefined || this.filter.includes(path)) out[key] = value;
     }
     return out;
@@ -138,17 +149,17 @@ class PropsResolver {
       this.value(source, prop, place, false);
       return;
     }
-    const result = isPropFunction(source) ? this.called(source, prop, place) : source;
+    const result = isPropFunction(source) ? this.called(source) : source;
     if (isPromise(result)) this.later(asPromise(result), prop, place);
-    else if (result !== RESCUED) this.value(result, prop, place, true);
+    else this.value(result, prop, place, true);
   }
 
-  private called(source: PropFunction, prop: Prop<unknown> | undefined, place: Place): unknown {
+  /** A function that throws fails like one that rejects, so that no promise of a later prop stays without a handler. */
+  private called(source: PropFunction): unknown {
     try {
       return source(this.ctx);
     } catch (thrown) {
-      this.failed(thrown, prop, place);
-      return RESCUED;
+      return Promise.reject(thrown);
     }
   }
 
@@ -178,29 +189,41 @@ class PropsResolver {
       return;
     }
     const { out, key, path, marks } = place;
+    if (isMade && typeof value === "function")
+      throw new TypeError(`the prop ${path} is a function that makes a function`);
     const around = { ...place, isFree: place.isFree || isMade || prop !== undefined };
-    out[key] = this.isTable(value, around) ? this.members(value, around) : value;
+    out[key] = this.isTable(value, around)
+      ? this.members(value, { ...around, within: enclosing(value, place) })
+      : value;
     if (prop !== undefined) marks.push({ path, prop, outcome: "sent", value: out[key] });
   }
 
   /** Whether the value has members that are filtered or called. Any other value is sent as it is. */
-  private isTable(value: unknown, { isFree, depth }: Around): value is PropTable {
+  private isTable(value: unknown, { isFree, depth, path }: Around): value is PropTable {
     if (!isLiteral(value) || depth > MAX_DEPTH) return false;
-    return (this.filter !== undefined && !isFree) || this.holdsFunctions(value, depth);
-  }
-
-  private holdsFunctions(table: PropTable, depth: number): boolean {
-    if (++this.objects > MAX_OBJECTS || depth > MAX_DEPTH) return false;
-    for (const key of Object.keys(table)) {
-      const value = table[key];
-      if (typeof value === "function" || value instanceof Prop || isPromise(value)) return true;
-      if (isLiteral(value) && this.holdsFunctions(value, depth + 1)) return true;
-    }
-    return false;
+    if (this.filter !== undefined && !isFree) return true;
+    if (!holdsFunctions(value, depth, { left: MAX_OBJECTS })) return false;
+    if (++this.tables > MAX_TABLES) throw new TypeError(`the prop ${path} makes functions without an end`);
+    return true;
   }
 }
 
-const RESCUED = Symbol("rescued");
+/** @throws TypeError for an object that holds itself, which would have no end */
+function enclosing(table: PropTable, { within, path }: Place): Enclosing {
+  for (let around = within; around !== undefined; around = around.outer)
+    if (around.table === table) throw new TypeError(`the prop ${path} is an object that holds itself`);
+  return { table, outer: within };
+}
+
+function holdsFunctions(table: PropTable, depth: number, objects: { left: number }): boolean {
+  if (--objects.left < 0 || depth > MAX_DEPTH) return false;
+  for (const key of Object.keys(table)) {
+    const value = table[key];
+    if (typeof value === "function" || value instanceof Prop || isPromise(value)) return true;
+    if (isLiteral(value) && holdsFunctions(value, depth + 1, objects)) return true;
+  }
+  return false;
+}
 
 type PropFunction = (ctx: Context) => unknown;
 
@@ -214,8 +237,8 @@ function isData(value: unknown): boolean {
   return (typeof value !== "object" && typeof value !== "function") || value === null || Array.isArray(value);
 }
 
-/** An object literal without a JSON form of its own. */
-function isLiteral(value: unknown): value is PropTable {
+/** An object literal without a JSON form of its own. @internal */
+export function isLiteral(value: unknown): value is PropTable {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;

@@ -9,6 +9,7 @@
 import type { Context } from "../../http/context.js";
 import { Extension } from "../../http/extension.js";
 import type { InputsOf, SharedProps } from "./contract.js";
+import { markPromises } from "./given-promises.js";
 import type { PropTable } from "./props-resolver.js";
 
 /** What `share` takes: the declared shared props; any props while none are declared. */
@@ -22,6 +23,7 @@ const Added = new Extension<PropTable>("shared props");
 /** Adds props to the page that answers this request. A prop of the page with the same name goes before it. */
 export function share(ctx: Context, props: SharedInputs): void {
   if (Object.hasOwn(props, "errors")) throw new TypeError("share(…): every page has a prop named errors");
+  for (const value of Object.values(props)) markPromises(value);
   Added.set(ctx, { ...Added.find(ctx), ...props });
 }
 
