@@ -82,9 +82,9 @@ function chunkOf(path: string, key: string, record: unknown): BuildChunk {
   return { file, css, imports, integrity };
 }
 
-/** A path below the build directory, without a character that has a meaning in a URL. */
+/** A path below the build directory, without a character that has a meaning in a URL. No URL can hold half a surrogate pair. */
 function isFile(value: unknown): value is string {
-  if (typeof value !== "string" || /[\\:?#%"<>]/.test(value) || hasControlCharacter(value)) return false;
+  if (typeof value !== "string" || /[\\:?#%"<>\p{Surrogate}]/u.test(value) || hasControlCharacter(value)) return false;
   return value.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 

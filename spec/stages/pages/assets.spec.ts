@@ -222,6 +222,7 @@ describe("a manifest", () => {
     "a?b.js",
     "javascript:x",
     "%2e%2e/x.js",
+    "half-\ud800.js",
   ];
   for (const file of outside) {
     it(`is refused where it names ${JSON.stringify(file)}`, () => {
