@@ -67,14 +67,24 @@ describe("a first visit", () => {
 
   it("escapes all that could end the script", async () => {
     const hostile = "</script><!--<script>&\u2028\u2029/";
-    await using app = await testApp(pagesApplication(() => page("x", { hostile })));
+    const made = () =>
+      page(hostile, { hostile })
+        .flash({ hostile })
+        .errors({ [hostile]: hostile });
+    await using app = await testApp(pagesApplication(made));
 
-    const html = await (await app.get("/")).text();
+    const answer = await app.raw("GET /</script><!--?</script>&<!-- HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    const html = answer.toString();
 
     expect(html.match(/<\/script/g)).to.have.length(1);
     expect(html).not.to.contain("<!--");
-    expect(html).not.to.match(/[\u2028\u2029]/);
-    expect(pageIn(html).props["hostile"]).to.equal(hostile);
+    expect(html.slice(html.indexOf("<body>"))).not.to.match(/[\u2028\u2029]/);
+    expect(pageIn(html)).to.deep.include({
+      component: hostile,
+      url: "/</script><!--?</script>&<!--",
+      flash: { hostile },
+    });
+    expect(pageIn(html).props).to.deep.equal({ errors: { [hostile]: hostile }, hostile });
   });
 
   it("puts the nonce on the script", async () => {
