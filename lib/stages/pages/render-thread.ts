@@ -2,7 +2,7 @@
  * The program of a render thread: loads the bundle and calls its render function for one page after the other. Only
  * `WorkerPageRenderer` starts it. A failure of the bundle ends the thread or one render, never the process.
  */
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 
 /** A page for the thread: JSON text, and a number that the result repeats. */
 export interface RenderOrder {
@@ -32,26 +32,33 @@ async function renderWith(render: RenderFunction, page: string): Promise<unknown
   return { head, body };
 }
 
-/** Sends the result of `work`, or its error as text: an error may hold what cannot be sent. */
-async function report(number: number, work: Promise<unknown>): Promise<RenderOutcome> {
+/** Sends the result of `work`, or its error as text: an error may hold what cannot be sent, and so may a result. */
+async function report(port: MessagePort, number: number, work: Promise<unknown>): Promise<void> {
   try {
-    return { number, result: await work };
+    send(port, { number, result: await work });
   } catch (error) {
-    return { number, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    send(port, { number, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
+}
+
+function send(port: MessagePort, outcome: RenderOutcome): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  port.postMessage(outcome);
 }
 
 if (parentPort !== null) {
   const port = parentPort;
   const loading = load(String(workerData));
   void report(
+    port,
     0,
     loading.then(() => undefined),
-  ).then((outcome) => port.postMessage(outcome));
+  );
   port.on("message", ({ number, page }: RenderOrder) => {
     void report(
+      port,
       number,
       loading.then((render) => renderWith(render, page)),
-    ).then((outcome) => port.postMessage(outcome));
+    );
   });
 }

@@ -129,14 +129,15 @@ export class WorkerPageRenderer extends PageRenderer {
     this.loadTimer = this.limit(() => this.loadFailed(`it took more than ${LOAD_MS} ms`), LOAD_MS);
     // An idle thread does not keep the process alive.
     thread.unref();
-    thread.on("message", (outcome: RenderOutcome) => this.received(thread, outcome));
+    thread.on("message", (message: unknown) => this.received(thread, message));
     thread.on("error", (error: unknown) => this.threadFailed(thread, error));
     thread.on("exit", () => this.threadFailed(thread, new Error("the thread ended")));
     return thread;
   }
 
-  private received(thread: Worker, { number, result, error }: RenderOutcome): void {
-    if (thread !== this.thread) return;
+  private received(thread: Worker, message: unknown): void {
+    if (thread !== this.thread || !isOutcome(message)) return;
+    const { number, result, error } = message;
     if (number === 0) this.loaded(error);
     else if (number === this.number) this.rendered(result, error);
   }
@@ -194,6 +195,11 @@ export class WorkerPageRenderer extends PageRenderer {
   private limit(callback: () => void, delayMs: number): Timer {
     return this.clock.setTimeout(callback, delayMs, { background: true });
   }
+}
+
+/** The bundle, or a package in it, may send messages of its own. */
+function isOutcome(message: unknown): message is RenderOutcome {
+  return typeof message === "object" && message !== null && "number" in message;
 }
 
 function wrong(what: string): FrameworkError {

@@ -37,10 +37,14 @@ const BUNDLES = {
   grows: `export function render(page) { const all = []; while (page.component !== "fine") all.push(new Array(1e5).fill(page)); return { head: [], body: "fine" }; }`,
   "returns nothing": `export function render(page) { return page.component === "fine" ? { head: [], body: "fine" } : undefined; }`,
   "returns a function": `export function render(page) { return page.component === "fine" ? { head: [], body: "fine" } : { head: [() => 1], body: "" }; }`,
+  "sends messages": `import { parentPort } from "node:worker_threads";
+export function render() { for (const message of [null, "text", {}]) parentPort.postMessage(message); return { head: [], body: "fine" }; }`,
   "does not load": `throw new Error("broken bundle");`,
   "exports nothing": `export const value = 1;`,
   environment: `export function render() { return { head: [], body: Object.keys(process.env).join(",") }; }`,
 } as const;
+
+const FINE = { head: [], markup: "fine" };
 
 const json = (component: string, user = "ann"): string => JSON.stringify({ component, props: { user } });
 
@@ -97,6 +101,18 @@ describe("WorkerPageRenderer", function () {
       expect(next.markup).to.equal("fine");
     });
   }
+
+  it("says why a result cannot be sent", async () => {
+    expect(String(await rejectionOf(renderer("returns a function").render(json("bad"))))).to.contain(
+      "could not be cloned",
+    );
+  });
+
+  it("takes messages of a bundle for nothing", async () => {
+    const each = renderer("sends messages");
+
+    expect([await each.render(json("a")), await each.render(json("b"))]).to.deep.equal([FINE, FINE]);
+  });
 
   for (const name of ["does not load", "exports nothing"] as const) {
     it(`fails at once, for a while, where a bundle ${name}`, async () => {
