@@ -87,6 +87,8 @@ function answer(ctx: Context, response: IncomingMessage): void {
       ctx.raw.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
   }
   ctx.answerBody(response);
+  // A body without a type has none from Vite either.
+  ctx.naturalType = undefined;
 }
 
 /** Vite answers for hosts that it knows only; its answer does not reach the developer's eyes. */

@@ -196,6 +196,7 @@ describe("the development proxy", () => {
 
     expect(await response.text()).to.equal("vite /src/a%20b.ts?t=1&x");
     expect([response.headers.get("x-vite"), response.headers.get("x-request-id")]).to.deep.equal(["1", null]);
+    expect(response.headers.get("content-type")).to.equal(null);
   });
 
   it("passes on method, headers and body, without the headers of the connection", async () => {
