@@ -48,6 +48,8 @@ export class StoreWorker {
   private ready: RunningClaim[] = [];
   private readonly completions: Completions;
   private isClaiming = false;
+  /** Settles when the last claim has, and its jobs have gone back if the process ends. */
+  private claiming: Promise<void> = Promise.resolve();
   private isEnding = false;
   /** The last claim found fewer jobs than there were places. */
   private isDry = false;
@@ -114,7 +116,7 @@ export class StoreWorker {
   }
 
   private async settled(): Promise<void> {
-    await Promise.all([...this.running.values()].map(({ done }) => done));
+    await Promise.all([this.claiming, ...[...this.running.values()].map(({ done }) => done)]);
   }
 
   private async giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
@@ -131,7 +133,7 @@ export class StoreWorker {
     // While claimed jobs are left, a claim for a single place is not worth its round trip.
     if (places <= 0 || (this.ready.length > 0 && places < prefetch / 2)) return;
     this.isClaiming = true;
-    void this.claim(places);
+    this.claiming = this.claim(places);
   }
 
   private async claim(limit: number): Promise<void> {

@@ -84,3 +84,25 @@ describe("a process whose store fails", () => {
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 });
+
+describe("a process that ends", () => {
+  it("returns the jobs of a claim that is on its way, and their attempt does not count", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryJobs({ clock });
+    const claim = store.claim.bind(store);
+    store.claim = async (request) => {
+      const claimed = await claim(request);
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, 200));
+      return claimed;
+    };
+    const jobs = jobsOver(store, clock, new Patient());
+    await jobs.dispatch(counted, 1);
+    await jobs.beginWork("worker");
+    const countsAtEnd = jobs.endWork(1000).then(() => store.counts());
+    await clock.advanceAsync(300);
+
+    expect(await countsAtEnd).to.deep.equal({ waiting: 1, running: 0, dead: 0 });
+    const request = { worker: "next", queues: undefined, limit: 1, leaseMs: 1000 };
+    expect((await claim(request)).map(({ attempt }) => attempt)).to.deep.equal([1]);
+  });
+});
