@@ -103,10 +103,12 @@ async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dis
   const isMysql = sql.dialect === "mysql";
   const [insert, ignore] = isMysql ? ["INSERT IGNORE INTO", ""] : ["INSERT INTO", "ON CONFLICT DO NOTHING"];
   const statement = `${insert} framework_jobs (${COLUMNS}) SELECT ${valuesOf(sql, job)}${isMysql ? " FROM DUAL" : ""} WHERE NOT EXISTS (SELECT 1 FROM framework_jobs WHERE job_key = ?) ${ignore}`;
+  // In a transaction MySQL reads as of its first read, unless it locks: the insert then meets a job that the select does not see.
+  const latest = isMysql ? " LOCK IN SHARE MODE" : "";
   for (let left = TRIES; left > 0; left--) {
     const { affected } = await sql.run(statement, [...bindsOf(job, hash), hash]);
     if (affected > 0) return { outcome: "created", id: job.id };
-    const { rows } = await sql.run("SELECT id FROM framework_jobs WHERE job_key = ?", [hash]);
+    const { rows } = await sql.run(`SELECT id FROM framework_jobs WHERE job_key = ?${latest}`, [hash]);
     const [row] = rows;
     if (row !== undefined) return dispatchedAs(job, String(row["id"]), "kept");
     // The other job was completed between the two statements.

@@ -1,4 +1,5 @@
 /** Jobs in PostgreSQL and MariaDB: the contract, by the clock of a test and by that of the server, and a rush of writers. */
+import { EventEmitter, once } from "node:events";
 import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { mysql } from "@stagecraft/framework/db/mysql";
 import { postgres } from "@stagecraft/framework/db/postgres";
@@ -7,6 +8,7 @@ import { type ClaimedJob, DatabaseJobs, Handles, job, Jobs } from "@stagecraft/f
 import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock, obeysQueue } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { JobSql } from "../../lib/jobs/job-sql.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";
 import { PostgresServer } from "../support/postgres-server.js";
@@ -58,6 +60,28 @@ for (const [name, { program, start, driver }] of Object.entries(ENGINES)) {
         store,
         pass: (ms) => passSlowly(clock, ms),
       });
+    });
+
+    it("keeps the job that another process dispatched after a transaction began to read", async () => {
+      const clock = new SystemClock();
+      await using db = await jobsDatabase(driver(server.url), clock);
+      await using other = await jobsDatabase(driver(server.url), clock);
+      await makeTables(db);
+      const [jobs, others] = [db, other].map((each) => new Jobs({ store: new DatabaseJobs(each) }));
+      for (const each of [jobs, others])
+        each?.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => [] });
+      const options = { key: "k", unique: "until-done" } as const;
+      // Made here, so that the other process does not run in the transaction.
+      const begin = new EventEmitter();
+      const dispatched = once(begin, "read").then(() => others?.dispatch(counted, 1, options));
+      const kept = await db.transaction(async () => {
+        await new JobSql(db).run("SELECT id FROM framework_jobs");
+        begin.emit("read");
+        await dispatched;
+        return jobs?.dispatch(counted, 2, options);
+      });
+
+      expect(kept).to.deep.equal({ outcome: "kept", id: (await dispatched)?.id });
     });
 
     it("runs the jobs of fifty writers at once, each once, by the time of the server", async () => {
