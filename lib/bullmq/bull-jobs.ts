@@ -25,6 +25,8 @@ import { DatabaseJobs } from "../jobs/database-jobs.js";
 import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
+import { type Clock, SystemClock } from "../runtime/clock.js";
+import { BullConnection, COMMAND_LIMIT_MS, COMMAND_OPTIONS } from "./bull-connection.js";
 import { addKeyed, type KeyPlace } from "./bull-keys.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { type BullData, bullData, bullOptions } from "./bull-record.js";
@@ -44,6 +46,8 @@ export interface BullJobsOptions {
 
 const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, database: true, client: true };
 
+const NAMED_MS = 1000;
+
 /** Records a tick, unless the same tick or a later one is recorded. */
 const TICK = `local last = redis.call("HGET", KEYS[1], ARGV[1])
 if last and tonumber(last) >= tonumber(ARGV[2]) then return 0 end
@@ -57,8 +61,10 @@ export class BullJobs implements JobEngine {
   private readonly prefix: string;
   private readonly rows: DatabaseJobs | undefined;
   private readonly queues = new Map<string, Queue<BullData>>();
-  private readonly known = new Set<string>();
-  private connection: Redis | undefined;
+  /** When this process last wrote the name of a queue to the set of names. */
+  private readonly named = new Map<string, number>();
+  private clock: Clock = new SystemClock();
+  private connection: BullConnection | undefined;
   private relay: Relay | undefined;
   private loop: BullWorker | undefined;
 
@@ -72,13 +78,17 @@ export class BullJobs implements JobEngine {
   }
 
   prepare(host: SubsystemHost): void {
+    this.clock = host.clock;
     this.rows?.prepare(host);
     if (this.rows !== undefined) this.relay = new Relay(this.rows, (jobs) => this.move(jobs), host.clock);
   }
 
   async start(): Promise<void> {
-    this.connection = this.client();
-    await this.connection.ping();
+    this.connection = new BullConnection(
+      this.client({ commandTimeout: COMMAND_LIMIT_MS, ...this.options.client, ...COMMAND_OPTIONS }),
+      this.clock,
+    );
+    await this.connection.open();
     await this.relay?.begin();
   }
 
@@ -86,15 +96,15 @@ export class BullJobs implements JobEngine {
     await this.relay?.end();
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
     this.queues.clear();
-    this.connection?.disconnect();
+    this.connection?.close();
   }
 
   async probe(): Promise<void> {
-    await this.redis().ping();
+    await this.run((redis) => redis.ping());
   }
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
-    if (this.rows === undefined) return this.addAll(jobs, false);
+    if (this.rows === undefined) return this.run(() => this.addAll(jobs, false));
     const results = await this.rows.add(jobs);
     this.relay?.wake();
     return results;
@@ -102,9 +112,9 @@ export class BullJobs implements JobEngine {
 
   worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
     const place = {
-      queues: () => this.redis().smembers(`${this.prefix}:jobs:queues`),
+      queues: () => this.queueNames(),
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
-        const connection = this.client();
+        const connection = this.client(this.options.client);
         const made: Worker<BullData> = new this.bullmq.Worker<BullData>(
           queue,
           async (job, token) => run(job, token ?? ""),
@@ -128,20 +138,21 @@ export class BullJobs implements JobEngine {
       if (isFirst) this.relay?.wake();
       return isFirst;
     }
-    const isFirst = (await this.redis().call("EVAL", TICK, 1, `${this.prefix}:jobs:ticks`, schedule, due)) === 1;
+    const ticks = `${this.prefix}:jobs:ticks`;
+    const isFirst = (await this.run((redis) => redis.call("EVAL", TICK, 1, ticks, schedule, due))) === 1;
     if (isFirst && job !== undefined) await this.addAll([job], false);
     return isFirst;
   }
 
   async lastTick(schedule: string): Promise<number | undefined> {
     if (this.rows !== undefined) return this.rows.lastTick(schedule);
-    const last = await this.redis().hget(`${this.prefix}:jobs:ticks`, schedule);
+    const last = await this.run((redis) => redis.hget(`${this.prefix}:jobs:ticks`, schedule));
     return last === null ? undefined : Number(last);
   }
 
   async now(): Promise<number> {
     if (this.rows !== undefined) return this.rows.now();
-    const [seconds, micros] = await this.redis().time();
+    const [seconds, micros] = await this.run((redis) => redis.time());
     return Number(seconds) * 1000 + Math.trunc(Number(micros) / 1000);
   }
 
@@ -183,7 +194,7 @@ export class BullJobs implements JobEngine {
   }
 
   private async move(jobs: readonly NewJob[]): Promise<void> {
-    await this.addAll(jobs, true);
+    await this.run(() => this.addAll(jobs, true));
   }
 
   private async addAll(jobs: readonly NewJob[], isRelayed: boolean): Promise<readonly Dispatched[]> {
@@ -206,39 +217,56 @@ export class BullJobs implements JobEngine {
   }
 
   private async keyPlace({ queue }: NewJob): Promise<KeyPlace> {
-    return { queue: await this.queue(queue), redis: this.redis() };
+    return { queue: await this.queue(queue), redis: await this.commands().ready() };
   }
 
   private async queue(name: string): Promise<Queue<BullData>> {
+    const redis = await this.commands().ready();
     let queue = this.queues.get(name);
     if (queue === undefined) {
-      queue = new this.bullmq.Queue<BullData>(name, { connection: this.redis(), prefix: this.prefix });
+      queue = new this.bullmq.Queue<BullData>(name, { connection: redis, prefix: this.prefix });
+      // The connection reports its errors. Without a listener BullMQ writes them to the console.
+      queue.on("error", () => {});
       this.queues.set(name, queue);
     }
-    if (!this.known.has(name)) {
-      await this.redis().sadd(`${this.prefix}:jobs:queues`, name);
-      this.known.add(name);
-      // The relay may be the first to use a queue, after the dispatch has woken the worker.
-      this.loop?.wake();
+    const now = this.clock.monotonic();
+    const named = this.named.get(name);
+    // Again from time to time, because a Redis that lost its data has lost the names too.
+    if (named === undefined || now - named > NAMED_MS) {
+      await redis.sadd(this.namesKey, name);
+      this.named.set(name, now);
     }
+    // The relay may be the first to use a queue, after the dispatch has woken the worker.
+    if (named === undefined) this.loop?.wake();
     return queue;
   }
 
   private async allQueues(): Promise<readonly Queue<BullData>[]> {
-    const names = await this.redis().smembers(`${this.prefix}:jobs:queues`);
-    return Promise.all(names.map((name) => this.queue(name)));
+    return Promise.all((await this.queueNames()).map((name) => this.queue(name)));
   }
 
-  private redis(): Redis {
+  private queueNames(): Promise<readonly string[]> {
+    return this.run((redis) => redis.smembers(this.namesKey));
+  }
+
+  private get namesKey(): string {
+    return `${this.prefix}:jobs:queues`;
+  }
+
+  private run<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
+    return this.commands().run(command);
+  }
+
+  private commands(): BullConnection {
     if (this.connection !== undefined) return this.connection;
     throw setupError(
       new FrameworkError("BullJobs is not started: the application starts it", { code: "E_JOBS_APART" }),
     );
   }
 
-  private client(): Redis {
+  private client(options: BullJobsOptions["client"]): Redis {
     // BullMQ waits in blocking commands, which must not be given up.
-    return new this.ioredis.Redis(this.options.url, { ...this.options.client, maxRetriesPerRequest: null });
+    return new this.ioredis.Redis(this.options.url, { ...options, maxRetriesPerRequest: null });
   }
 }
 

@@ -108,12 +108,14 @@ export class BullWorker implements JobWorker {
   private async run(bull: BullJob<BullData>, token: string): Promise<void> {
     const job = claimOf(bull);
     const control = new AbortController();
-    this.running.set(job.id, { job, control });
+    const running = { job, control };
+    this.running.set(job.id, running);
     try {
       const outcome = job.attempt > job.maxAttempts ? DIED : await handleJob(job, this.tools, control);
       if (outcome.kind !== "done") await this.report(bull, token, job, outcome);
     } finally {
-      this.running.delete(job.id);
+      // After a lost lock the same job may run again in this process.
+      if (this.running.get(job.id) === running) this.running.delete(job.id);
     }
   }
 

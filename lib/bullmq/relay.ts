@@ -4,6 +4,7 @@
  */
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
+import type { JobInTransit } from "../jobs/claim-jobs.js";
 import type { DatabaseJobs } from "../jobs/database-jobs.js";
 import type { NewJob } from "../jobs/job-store.js";
 import { quietly } from "../jobs/quiet.js";
@@ -25,6 +26,8 @@ export class Relay {
   private isWoken = false;
   private hasEnded = false;
   private lastBeat = -Infinity;
+  /** The rows that are claimed and not moved yet: Redis may have failed. */
+  private batch: { readonly rows: readonly JobInTransit[]; readonly ends: number } | undefined;
 
   constructor(
     private readonly rows: DatabaseJobs,
@@ -47,6 +50,7 @@ export class Relay {
     this.hasEnded = true;
     this.timer?.cancel();
     await this.moving;
+    await this.rows.giveBack(this.batch?.rows ?? []).catch(() => {});
     await this.rows.leave(this.id).catch(() => {});
   }
 
@@ -67,18 +71,26 @@ export class Relay {
   }
 
   private async moveSome(): Promise<number> {
+    const now = this.clock.monotonic();
+    // After its lease another relay may have the batch.
+    if (this.batch === undefined || this.batch.ends <= now)
+      this.batch = { rows: await this.claim(), ends: now + LEASE_MS };
+    const { rows } = this.batch;
+    if (rows.length > 0) await this.move(rows);
+    this.batch = undefined;
+    if (rows.length > 0) await quietly(() => this.rows.complete(rows));
+    return rows.length;
+  }
+
+  private claim(): Promise<readonly JobInTransit[]> {
     const request = { worker: this.id, queues: undefined, limit: BATCH, leaseMs: LEASE_MS };
-    const claimed = await quietly(() => this.rows.claimForTransit(request));
-    if (claimed.length === 0) return 0;
-    await this.move(claimed);
-    await quietly(() => this.rows.complete(claimed));
-    return claimed.length;
+    return quietly(() => this.rows.claimForTransit(request));
   }
 
   private async beat(): Promise<void> {
     if (this.clock.monotonic() - this.lastBeat < BEAT_MS) return;
     this.lastBeat = this.clock.monotonic();
     await quietly(() => this.rows.beat(this.id));
-    await quietly(() => this.rows.reap(DEAD_AFTER_MS));
+    await quietly(() => this.rows.returnLost(DEAD_AFTER_MS));
   }
 }

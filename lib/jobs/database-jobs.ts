@@ -16,6 +16,7 @@ import { Announcements } from "./announcements.js";
 import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { binds, type JobDatabase, JobSql, type JobRows, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
+import { lastTick, recordTick } from "./job-ticks.js";
 import type {
   ClaimedJob,
   ClaimRequest,
@@ -31,7 +32,6 @@ import type {
 
 const MOST_REAPED = 500;
 const RETRIES = 4;
-const TICKS_KEPT_MS = 2_678_400_000;
 /** The columns that a dead job keeps. */
 const KEPT = "id, name, queue, priority, payload, max_attempts, attempt, token, request_id, traceparent, tracestate";
 
@@ -138,45 +138,25 @@ export class DatabaseJobs implements JobStore {
   }
 
   async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
-    const { now } = this.sql;
-    await this.sql.run(`DELETE FROM framework_job_workers WHERE beat_at < ${now} - ${literal(deadAfterMs)}`);
-    const { rows } = await this.sql.run(
-      `SELECT id, token, name, queue, attempt, max_attempts FROM framework_jobs WHERE worker IS NOT NULL AND (leased_until <= ${now} OR worker NOT IN (SELECT id FROM framework_job_workers)) LIMIT ${MOST_REAPED}`,
-    );
     const reaped: ReapedJob[] = [];
-    for (const row of rows) {
+    for (const row of await this.lost(deadAfterMs)) {
       const job = reapedJob(row);
-      const claim = { id: job.id, token: Number(row["token"]) };
-      if (await this.fail(claim, { reason: DEATH, retryInMs: job.isDead ? undefined : 0 })) reaped.push(job);
+      if (await this.fail(claimOf(row), { reason: DEATH, retryInMs: job.isDead ? undefined : 0 })) reaped.push(job);
     }
     return reaped;
   }
 
-  tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
-    return this.repeated(() =>
-      this.database.transaction(async () => {
-        const at = literal(due);
-        const { dialect } = this.sql;
-        const [insert, ignore] =
-          dialect === "mysql" ? ["INSERT IGNORE INTO", ""] : ["INSERT INTO", "ON CONFLICT DO NOTHING"];
-        const name = dialect === "postgres" ? "CAST(? AS text)" : "?";
-        const { affected } = await this.sql.run(
-          `${insert} framework_job_ticks (name, due) SELECT ${name}, ${at}${dialect === "mysql" ? " FROM DUAL" : ""} WHERE NOT EXISTS (SELECT 1 FROM framework_job_ticks WHERE name = ? AND due >= ${at}) ${ignore}`,
-          [schedule, schedule],
-        );
-        if (affected === 0) return false;
-        if (job !== undefined) await insertJobs(this.sql, [job]);
-        const oldest = literal(due - TICKS_KEPT_MS);
-        await this.sql.run(`DELETE FROM framework_job_ticks WHERE name = ? AND due < ${oldest}`, [schedule]);
-        return true;
-      }),
-    );
+  /** As `reap`, for a relay: a job that was not handed over has had no attempt. @internal */
+  async returnLost(deadAfterMs: number): Promise<void> {
+    await this.giveBack((await this.lost(deadAfterMs)).map(claimOf));
   }
 
-  async lastTick(schedule: string): Promise<number | undefined> {
-    const { rows } = await this.sql.run("SELECT MAX(due) AS due FROM framework_job_ticks WHERE name = ?", [schedule]);
-    const due = rows[0]?.["due"];
-    return due === null || due === undefined ? undefined : Number(due);
+  tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
+    return this.repeated(() => recordTick(this.sql, { schedule, due, job }));
+  }
+
+  lastTick(schedule: string): Promise<number | undefined> {
+    return lastTick(this.sql, schedule);
   }
 
   async now(): Promise<number> {
@@ -217,6 +197,16 @@ export class DatabaseJobs implements JobStore {
       running: await count("SELECT COUNT(*) AS jobs FROM framework_jobs WHERE worker IS NOT NULL"),
       dead: await count("SELECT COUNT(*) AS jobs FROM framework_dead_jobs"),
     };
+  }
+
+  /** Forgets the workers that were silent, and finds the jobs that no worker holds any longer. */
+  private async lost(deadAfterMs: number): Promise<JobRows["rows"]> {
+    const { now } = this.sql;
+    await this.sql.run(`DELETE FROM framework_job_workers WHERE beat_at < ${now} - ${literal(deadAfterMs)}`);
+    const { rows } = await this.sql.run(
+      `SELECT id, token, name, queue, attempt, max_attempts FROM framework_jobs WHERE worker IS NOT NULL AND (leased_until <= ${now} OR worker NOT IN (SELECT id FROM framework_job_workers)) LIMIT ${MOST_REAPED}`,
+    );
+    return rows;
   }
 
   private async deleteHeld(claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
@@ -309,6 +299,10 @@ function pairs({ dialect }: JobSql, claims: readonly JobClaim[]) {
 
 function idsOf({ rows }: JobRows): ReadonlySet<string> {
   return new Set(rows.map((row) => String(row["id"])));
+}
+
+function claimOf(row: Readonly<Record<string, unknown>>): JobClaim {
+  return { id: String(row["id"]), token: Number(row["token"]) };
 }
 
 function reapedJob(row: Readonly<Record<string, unknown>>): ReapedJob {

@@ -5,6 +5,7 @@ import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { Handles, job, Jobs } from "@stagecraft/framework/jobs";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
 import { Metrics } from "@stagecraft/framework/observe";
+import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { temporaryFolder } from "../db/shop-database.js";
@@ -12,6 +13,8 @@ import type { LogEvent } from "../../lib/tracing/subscriber.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { JobSql } from "../../lib/jobs/job-sql.js";
 import { type JobsDatabase, jobsDatabase, makeTables } from "../jobs/jobs-database.js";
+import { Child } from "../support/child.js";
+import { rejectionOf } from "../support/rejection-of.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { until } from "../support/until.js";
 
@@ -105,6 +108,80 @@ describe("BullJobs", function () {
     await until(() => isIdle(jobs));
 
     expect(counter.seen.toSorted((left, right) => left - right)).to.deep.equal(numbers);
+  });
+
+  it("hand over a job of one attempt whose relay was killed before it moved the job", async () => {
+    await using server = await RedisServer.start();
+    await using folder = await temporaryFolder();
+    await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
+    await makeTables(db);
+    await using child = await Child.start("../bullmq/relay-process.js", {
+      REDIS: server.url,
+      DATABASE: folder.file("jobs.db"),
+    });
+    await until(() => child.output.includes("started"));
+    server.halt();
+    child.kill("SIGUSR2");
+    await until(async () => (await runningIn(db)) === 1);
+    child.kill("SIGKILL");
+    server.resume();
+    // Half a minute of silence.
+    await new JobSql(db).run("DELETE FROM framework_job_workers");
+    await using instance = await Instance.start(server.url, db);
+    await until(() => instance.counter.seen.length > 0);
+    await until(() => isIdle(instance.jobs));
+
+    expect(instance.counter.seen).to.deep.equal([7]);
+    expect(await instance.jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
+  });
+
+  it("stop, and refuse dispatches without a database, some seconds after Redis was killed", async function () {
+    this.slow(20_000);
+    await using server = await RedisServer.start();
+    await using folder = await temporaryFolder();
+    await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
+    await makeTables(db);
+    const related = await Instance.start(server.url, db);
+    const direct = await Instance.start(server.url);
+    await Promise.all([related, direct].map(({ jobs }) => jobs.dispatch(counted, 1)));
+    await until(() => [related, direct].flatMap(({ counter }) => counter.seen).length === 2);
+    await server.kill();
+    await related.jobs.dispatch(counted, 2);
+    await until(async () => (await runningIn(db)) === 1);
+    const refused = await rejectionOf(direct.jobs.dispatch(counted, 2));
+    for (const instance of [related, direct]) await instance[Symbol.asyncDispose]();
+
+    expect(refused).to.include({ code: "E_JOBS_REDIS", status: 503 });
+    expect(await runningIn(db)).to.equal(0);
+  });
+
+  it("are refused in time by a Redis that is halted", async () => {
+    await using server = await RedisServer.start();
+    await using instance = await Instance.start(server.url);
+    await instance.jobs.dispatch(counted, 1);
+    server.halt();
+    const refused = await rejectionOf(instance.jobs.dispatch(counted, 2));
+    server.resume();
+
+    expect(refused).to.include({ code: "E_JOBS_REDIS", status: 503 });
+  });
+
+  it("are found by a new worker after Redis has lost its data", async () => {
+    await using server = await RedisServer.start();
+    const clock = new FakeClock();
+    const jobs = new Jobs({ store: new BullJobs({ url: server.url }) });
+    jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => [] });
+    await jobs.start();
+    await jobs.dispatch(counted, 1);
+    await server.clear();
+    clock.advance(2000);
+    await jobs.dispatch(counted, 2);
+    await using worker = await Instance.start(server.url);
+    await until(() => worker.counter.seen.length > 0);
+    await until(() => isIdle(worker.jobs));
+    await jobs.stop();
+
+    expect(worker.counter.seen).to.deep.equal([2]);
   });
 
   it("make one job of many dispatches of one key while another one with it runs", async () => {

@@ -1,0 +1,93 @@
+/**
+ * The connection for the commands of one process; workers have connections of their own. A command waits a few seconds for a connection
+ * and for its answer, then it fails: a request that dispatches a job must not wait until Redis is back, and neither must the end of the
+ * process. A command that failed after it was sent may have been carried out.
+ */
+import { once } from "node:events";
+import type { Redis } from "ioredis";
+import { UnavailableError } from "../errors/framework-error.js";
+import { type Clock, within } from "../runtime/clock.js";
+import { tracing } from "../tracing/tracing.js";
+
+const log = tracing.target("framework::jobs::redis");
+
+export const COMMAND_LIMIT_MS = 5000;
+
+/** What the client needs so that no command waits in it for a connection. */
+export const COMMAND_OPTIONS = { lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: null } as const;
+
+export class BullConnection {
+  private wasLost = false;
+  private isClosed = false;
+  private lastError: unknown;
+
+  constructor(
+    private readonly client: Redis,
+    private readonly clock: Clock,
+  ) {
+    // Without a listener the client writes errors to the console.
+    client.on("error", (error) => (this.lastError = error));
+    client.on("ready", () => this.restored());
+    client.on("close", () => this.lost());
+  }
+
+  /** @throws UnavailableError `E_JOBS_REDIS` */
+  async open(): Promise<void> {
+    try {
+      await this.client.connect();
+    } catch (error) {
+      this.close();
+      throw unavailable(this.lastError ?? error);
+    }
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.client.disconnect();
+  }
+
+  /** @throws UnavailableError `E_JOBS_REDIS` after some seconds without a connection */
+  async ready(): Promise<Redis> {
+    const { client } = this;
+    if (client.status === "ready") return client;
+    const stop = new AbortController();
+    const opened = once(client, "ready", { signal: stop.signal }).catch(() => {});
+    if (!this.isClosed) await within(this.clock, COMMAND_LIMIT_MS, opened);
+    stop.abort();
+    if (this.isReady()) return client;
+    throw unavailable(this.lastError);
+  }
+
+  /** Gives a command's failure the status 503. */
+  async run<T>(command: (client: Redis) => Promise<T>): Promise<T> {
+    const client = await this.ready();
+    try {
+      return await command(client);
+    } catch (error) {
+      throw this.isReady() && !isTimeout(error) ? error : unavailable(error);
+    }
+  }
+
+  private isReady(): boolean {
+    return this.client.status === "ready";
+  }
+
+  private restored(): void {
+    if (this.wasLost) log.info("connection restored");
+    this.wasLost = false;
+  }
+
+  private lost(): void {
+    if (this.wasLost || this.isClosed) return;
+    this.wasLost = true;
+    log.warn("connection lost", this.lastError === undefined ? {} : { error: this.lastError });
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Command timed out";
+}
+
+function unavailable(cause: unknown): UnavailableError {
+  return new UnavailableError("Redis does not answer, so the job may not be queued.", { code: "E_JOBS_REDIS", cause });
+}
