@@ -14,6 +14,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import type { OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
+import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
@@ -135,17 +136,18 @@ export abstract class Mailer extends Subsystem {
     const { queue } = this.options;
     if (queue === undefined) throw missingQueue();
     const messageId = this.messageIdOf(mail);
+    const keep = await this.queuedRecord(mail);
     await queue.add(writeQueuedMail(mail, this.senderOf(mail), this.clock.now()));
-    await this.keepQueued(mail);
+    afterCommit(keep);
     return { messageId };
   }
 
-  /** Records a queued mail where mails are recorded. */
-  protected async keepQueued(mail: OutgoingMail): Promise<void> {
+  /** Makes a queued mail where mails are recorded. The result records it. */
+  protected async queuedRecord(mail: OutgoingMail): Promise<() => void> {
     const { records } = this;
-    if (records === undefined) return;
+    if (records === undefined) return () => {};
     const message = await this.make(mail, new AbortController().signal);
-    records.add({ ...message, mail: mail.mail, state: "queued", result: undefined });
+    return () => records.add({ ...message, mail: mail.mail, state: "queued", result: undefined });
   }
 
   /** @throws MailContentError `E_MAIL_ADDRESS` without a sender */
@@ -190,6 +192,13 @@ export abstract class Mailer extends Subsystem {
     if (sender !== undefined) return sender;
     throw new MailContentError("E_MAIL_ADDRESS", "a mail needs a sender: give the mailer the option from");
   }
+}
+
+/** A mail of a transaction that rolls back is not queued. */
+export function afterCommit(keep: () => void): void {
+  const scope = currentCommitScope();
+  if (scope === undefined) keep();
+  else scope.afterCommit(keep);
 }
 
 function logResult(mail: string, { messageId, accepted, rejected, unknown }: MailResult): void {

@@ -13,12 +13,11 @@ import { AssertionError } from "node:assert";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
-import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { MailMessage } from "./mail-message.js";
 import type { MailRecord, MailRecords } from "./mail-records.js";
 import { acceptedByAll, type MailResult } from "./mail-result.js";
 import type { Mail, MailClass, OutgoingMail } from "./mail.js";
-import { Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
+import { afterCommit, Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
 
 export interface MemoryMailerOptions extends MailerOptions {
   /** The most mails that are kept; 100 unless set. */
@@ -87,9 +86,7 @@ export class MemoryMailer extends Mailer {
   protected override async enqueue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
     if (this.options.queue !== undefined) return super.enqueue(mail);
     const messageId = this.messageIdOf(mail);
-    const scope = currentCommitScope();
-    if (scope === undefined) await this.keepQueued(mail);
-    else scope.afterCommit(() => this.keepQueued(mail));
+    afterCommit(await this.queuedRecord(mail));
     return { messageId };
   }
 

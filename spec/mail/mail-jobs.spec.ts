@@ -98,6 +98,7 @@ describe("mails that jobs send", function () {
 
     expect(mailer.sent.map(({ subject }) => subject)).to.deep.equal(["Welcome, Ada"]);
     expect(mailer.expectSent(Welcome)).to.include({ messageId });
+    expect(mailer.queued.map(({ subject }) => subject)).to.deep.equal(["Welcome, Ada"]);
   });
 
   it("go again only to the recipients that were deferred, with the same Message-ID", async () => {
