@@ -26,7 +26,7 @@ export class MailHtml {
 /** A value in a template. `undefined`, `null` and `false` are nothing. */
 export type MailHtmlValue = string | number | bigint | MailHtml | null | undefined | false | readonly MailHtmlValue[];
 
-const LINK = /\s(?:href|src|action|background)\s*=\s*["']$/i;
+const LINK = /\s(?:href|src|action|background)\s*=\s*["']\s*$/i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const ALLOWED_SCHEME = /^(?:https?|mailto|tel|cid):/i;
 const ENTITIES: Readonly<Record<string, string>> = {

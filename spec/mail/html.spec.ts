@@ -52,6 +52,10 @@ describe("the HTML of a mail", () => {
       expect(String(html`<a href="${link}"></a>`)).to.include("href=");
   });
 
+  it("refuses links with another scheme after a space in the template", () => {
+    expect(errorOf(() => html`<a href=" ${"javascript:alert(1)"}"></a>`)).to.have.property("code", "E_MAIL_HTML");
+  });
+
   it("refuses links with another scheme", () => {
     for (const link of [
       "javascript:alert(1)",
