@@ -2,7 +2,7 @@
 
 import { expect } from "chai";
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { Mail, MailRefusedError, type MailResult } from "../../lib/entries/mail.js";
 import { mailerFromEnv, SmtpMailer, type SmtpMailerOptions } from "../../lib/entries/mail-smtp.js";
 import { inWorkScope } from "../../lib/lifecycle/work-scope.js";
@@ -524,6 +524,62 @@ describe("the stop of the mailer", () => {
     expect((await sending).accepted).to.deep.equal(TO);
     expect((await rejectionOf(all.mailer.send(note()))).message).to.equal("the mailer has stopped");
     await until(() => all.server.openConnections === 0);
+  });
+});
+
+describe("a server that answers no QUIT", () => {
+  it("is left after a second", async () => {
+    const closed: string[] = [];
+    let commands = "";
+    await using server = await rawServer((socket) => {
+      socket.write("220 spec\r\n");
+      socket.on("data", (data) => {
+        commands += String(data);
+        if (!String(data).startsWith("QUIT")) socket.write("250 ok\r\n");
+      });
+      socket.on("close", () => closed.push("closed"));
+    });
+    const clock = new FakeClock();
+    const mailer = mailerOn(server.port, { clock });
+    await mailer.start();
+    await mailer.stop();
+    await until(() => commands.includes("QUIT"));
+    expect(closed).to.deep.equal([]);
+    clock.advance(1000);
+    await until(() => closed.length > 0);
+
+    expect(clock.pending).to.equal(0);
+  });
+});
+
+describe("plaintext after the reply to STARTTLS", () => {
+  it("is no reply of the server", async () => {
+    const sent: string[] = [];
+    await using inner = await MailServer.start({ security: "starttls", password: PASSWORD });
+    // Somebody on the way adds replies before the encryption begins.
+    await using server = await rawServer((socket) => {
+      const upstream = connect(inner.port, "127.0.0.1");
+      let isPlain = true;
+      upstream.on("error", () => {});
+      upstream.on("data", (data) => {
+        if (isPlain && sent.at(-1) === "STARTTLS") {
+          isPlain = false;
+          socket.write(`${String(data)}250-injected\r\n250 AUTH LOGIN\r\n334 VXNlcm5hbWU6\r\n`);
+        } else socket.write(data);
+      });
+      socket.on("data", (data) => {
+        sent.push(String(data).trim());
+        upstream.write(data);
+      });
+      socket.on("close", () => upstream.destroy());
+    });
+    const mailer = mailerOn(server.port, { security: "starttls", user: "shop", password: PASSWORD });
+    const { accepted } = await mailer.send(note());
+    await mailer.stop();
+
+    expect(accepted).to.deep.equal(TO);
+    expect(sent[1]).to.equal("STARTTLS");
+    expect(inner.mails).to.have.lengthOf(1);
   });
 });
 

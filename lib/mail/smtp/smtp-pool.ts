@@ -33,7 +33,7 @@ export class SmtpPool {
   private readonly idle: IdleSession[] = [];
   private readonly waiting = new Set<() => void>();
   private readonly busy = new Set<SmtpSession>();
-  /** Connections that are open, or are being opened. */
+  /** Connections that a mail uses, or that are being opened for one. */
   private count = 0;
   private isStopped = false;
 
@@ -49,6 +49,8 @@ export class SmtpPool {
   async take(signal: AbortSignal, isFresh = false): Promise<Lease> {
     await this.place(signal);
     try {
+      // The others are as old as the one that failed, and count as connections too.
+      if (isFresh) this.closeIdle();
       const used = isFresh ? undefined : await this.checkedIdle(signal);
       const session = used ?? (await SmtpSession.open(this.settings, this.clock(), signal));
       this.busy.add(session);
@@ -76,7 +78,7 @@ export class SmtpPool {
     for (const wake of this.waiting) wake();
     const clock = this.clock();
     const end = clock.monotonic() + limitMs;
-    while (this.busy.size > 0 && clock.monotonic() < end) {
+    while (this.count > 0 && clock.monotonic() < end) {
       await new Promise<void>((resolve) => void clock.setTimeout(resolve, 20));
     }
     for (const session of this.busy) session.close();

@@ -27,7 +27,8 @@ const Client = requirePeer(PEER) as typeof SmtpClient;
 /** A reply has a few lines. */
 const MAX_REPLY_BYTES = 65_536;
 const CHUNK_BYTES = 65_536;
-/** The time limits of the client. The mailer has limits of its own, which follow its clock. */
+const QUIT_LIMIT_MS = 1000;
+/** The time limit of the client. The mailer has limits of its own, which follow its clock. */
 const CLIENT_TIMEOUT_MS = 120_000;
 
 export class SmtpSession {
@@ -39,6 +40,7 @@ export class SmtpSession {
   private constructor(
     private readonly client: SmtpClient,
     private readonly settings: SmtpSettings,
+    private readonly clock: Clock,
   ) {
     // Without a listener the client would throw the error of an unused connection.
     client.on("error", (error: unknown) => {
@@ -50,7 +52,7 @@ export class SmtpSession {
 
   /** Connects, and logs in. @throws SmtpFailure; the reason of the signal */
   static async open(settings: SmtpSettings, clock: Clock, signal: AbortSignal): Promise<SmtpSession> {
-    const session = new SmtpSession(new Client(clientOptions(settings)), settings);
+    const session = new SmtpSession(new Client(clientOptions(settings)), settings, clock);
     const limit = new AbortController();
     const late = new SmtpFailure(`the mail server ${settings.host}:${settings.port} does not answer`, true);
     const timer = clock.setTimeout(() => limit.abort(late), settings.connectTimeoutMs);
@@ -105,10 +107,12 @@ export class SmtpSession {
     this.client.close();
   }
 
-  /** Sends QUIT, and closes the connection. */
+  /** Sends QUIT, and closes the connection: after a second if the server does not answer. */
   quit(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    const timer = this.clock.setTimeout(() => this.client.close(), QUIT_LIMIT_MS, { background: true });
+    this.client.once("end", () => timer.cancel());
     this.client.quit();
   }
 
