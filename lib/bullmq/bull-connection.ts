@@ -6,7 +6,7 @@
 import { once } from "node:events";
 import type { Redis } from "ioredis";
 import { UnavailableError } from "../errors/framework-error.js";
-import { type Clock, within } from "../runtime/clock.js";
+import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::jobs::redis");
@@ -34,7 +34,7 @@ export class BullConnection {
   /** @throws UnavailableError `E_JOBS_REDIS` */
   async open(): Promise<void> {
     try {
-      await this.client.connect();
+      if ((await within(this.clock, COMMAND_LIMIT_MS, this.client.connect())) === OVERDUE) throw unavailable(undefined);
     } catch (error) {
       this.close();
       throw unavailable(this.lastError ?? error);
@@ -58,14 +58,17 @@ export class BullConnection {
     throw unavailable(this.lastError);
   }
 
-  /** Gives a command's failure the status 503. */
-  async run<T>(command: (client: Redis) => Promise<T>): Promise<T> {
-    const client = await this.ready();
+  /** One limit for all commands together: a limit of the client is a timer for each. @throws UnavailableError `E_JOBS_REDIS` */
+  async run<T>(commands: (client: Redis) => Promise<T>, limitMs = COMMAND_LIMIT_MS): Promise<T> {
+    const client = this.isReady() ? this.client : await this.ready();
+    let result: T | typeof OVERDUE;
     try {
-      return await command(client);
+      result = await within(this.clock, limitMs, commands(client));
     } catch (error) {
-      throw this.isReady() && !isTimeout(error) ? error : unavailable(error);
+      throw this.isReady() ? error : unavailable(error);
     }
+    if (result === OVERDUE) throw unavailable(this.lastError);
+    return result;
   }
 
   private isReady(): boolean {
@@ -82,10 +85,6 @@ export class BullConnection {
     this.wasLost = true;
     log.warn("connection lost", this.lastError === undefined ? {} : { error: this.lastError });
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === "Command timed out";
 }
 
 function unavailable(cause: unknown): UnavailableError {

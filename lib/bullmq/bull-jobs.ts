@@ -47,6 +47,7 @@ export interface BullJobsOptions {
 const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, database: true, client: true };
 
 const NAMED_MS = 1000;
+const KEYED_MS = 100;
 
 /** Records a tick, unless the same tick or a later one is recorded. */
 const TICK = `local last = redis.call("HGET", KEYS[1], ARGV[1])
@@ -84,10 +85,7 @@ export class BullJobs implements JobEngine {
   }
 
   async start(): Promise<void> {
-    this.connection = new BullConnection(
-      this.client({ commandTimeout: COMMAND_LIMIT_MS, ...this.options.client, ...COMMAND_OPTIONS }),
-      this.clock,
-    );
+    this.connection = new BullConnection(this.client({ ...this.options.client, ...COMMAND_OPTIONS }), this.clock);
     await this.connection.open();
     await this.relay?.begin();
   }
@@ -104,7 +102,7 @@ export class BullJobs implements JobEngine {
   }
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
-    if (this.rows === undefined) return this.run(() => this.addAll(jobs, false));
+    if (this.rows === undefined) return this.addInTime(jobs, false);
     const results = await this.rows.add(jobs);
     this.relay?.wake();
     return results;
@@ -140,7 +138,7 @@ export class BullJobs implements JobEngine {
     }
     const ticks = `${this.prefix}:jobs:ticks`;
     const isFirst = (await this.run((redis) => redis.call("EVAL", TICK, 1, ticks, schedule, due))) === 1;
-    if (isFirst && job !== undefined) await this.addAll([job], false);
+    if (isFirst && job !== undefined) await this.addInTime([job], false);
     return isFirst;
   }
 
@@ -194,7 +192,13 @@ export class BullJobs implements JobEngine {
   }
 
   private async move(jobs: readonly NewJob[]): Promise<void> {
-    await this.run(() => this.addAll(jobs, true));
+    await this.addInTime(jobs, true);
+  }
+
+  /** Jobs with keys are added one after the other. */
+  private addInTime(jobs: readonly NewJob[], isRelayed: boolean): Promise<readonly Dispatched[]> {
+    const keyed = jobs.filter(({ key }) => key !== undefined).length;
+    return this.run(() => this.addAll(jobs, isRelayed), COMMAND_LIMIT_MS + keyed * KEYED_MS);
   }
 
   private async addAll(jobs: readonly NewJob[], isRelayed: boolean): Promise<readonly Dispatched[]> {
@@ -221,21 +225,20 @@ export class BullJobs implements JobEngine {
   }
 
   private async queue(name: string): Promise<Queue<BullData>> {
-    const redis = await this.commands().ready();
     let queue = this.queues.get(name);
+    const now = this.clock.monotonic();
+    const named = this.named.get(name);
+    if (queue !== undefined && named !== undefined && now - named <= NAMED_MS) return queue;
+    const redis = await this.commands().ready();
     if (queue === undefined) {
       queue = new this.bullmq.Queue<BullData>(name, { connection: redis, prefix: this.prefix });
       // The connection reports its errors. Without a listener BullMQ writes them to the console.
       queue.on("error", () => {});
       this.queues.set(name, queue);
     }
-    const now = this.clock.monotonic();
-    const named = this.named.get(name);
     // Again from time to time, because a Redis that lost its data has lost the names too.
-    if (named === undefined || now - named > NAMED_MS) {
-      await redis.sadd(this.namesKey, name);
-      this.named.set(name, now);
-    }
+    await redis.sadd(this.namesKey, name);
+    this.named.set(name, now);
     // The relay may be the first to use a queue, after the dispatch has woken the worker.
     if (named === undefined) this.loop?.wake();
     return queue;
@@ -253,8 +256,8 @@ export class BullJobs implements JobEngine {
     return `${this.prefix}:jobs:queues`;
   }
 
-  private run<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
-    return this.commands().run(command);
+  private run<T>(commands: (redis: Redis) => Promise<T>, limitMs?: number): Promise<T> {
+    return this.commands().run(commands, limitMs);
   }
 
   private commands(): BullConnection {
