@@ -109,7 +109,7 @@ export class Page extends Deferred {
  * A page of a component, with the props of its contract.
  *
  * @throws TypeError for a component that is not a text, for a prop whose name has a comma, since no request could name it, and for a prop
- * named `errors`
+ * named `errors`, also in a path
  */
 export function page<const C extends ComponentName | PageContract>(component: C, ...[props]: PropsArguments<C>): Page {
   return Page.of(typeof component === "object" ? component.component : component, props);
@@ -129,7 +129,8 @@ function checkedComponent(component: unknown): string {
 function checkedProps(component: string, props: PropTable = {}): PropTable {
   let hasPaths = false;
   for (const name of Object.keys(props)) {
-    if (name === "errors") throw new TypeError(`page("${component}"): give errors with .errors({ field: message })`);
+    if (name === "errors" || name.startsWith("errors."))
+      throw new TypeError(`page("${component}"): give errors with .errors({ field: message })`);
     if (name.includes(",")) throw new TypeError(`page("${component}"): the prop "${name}" has a comma in its name`);
     hasPaths ||= name.includes(".");
     markPromises(props[name]);

@@ -22,7 +22,7 @@ import { VitePageRenderer } from "./vite-page-renderer.js";
 import { PrecognitionGuard } from "./precognition.js";
 import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
 import { PagesLayer } from "./pages-layer.js";
-import type { SharedInputs } from "./shared-props.js";
+import { SHARED_NAMES, unsharedName, type SharedInputs } from "./shared-props.js";
 
 export interface PagesOptions extends Partial<AssetOptions> {
   /** The props of every page: constants, or functions of the request. */
@@ -201,9 +201,9 @@ function checkVersion(version: unknown): void {
 function checkShared(share: unknown): void {
   if (share === undefined) return;
   const isTable = typeof share === "object" && share !== null && !Array.isArray(share);
-  const bad = isTable ? Object.keys(share).find((name) => /[,.]/.test(name) || name === "errors") : "";
-  if (bad === undefined) return;
-  throw wrongOption(`share is an object of props, whose names have no comma and no dot and are not "errors"`);
+  if (!isTable) throw wrongOption("share is an object of props");
+  const bad = unsharedName(share);
+  if (bad !== undefined) throw wrongOption(`the shared prop ${JSON.stringify(bad)} ${SHARED_NAMES}`);
 }
 
 /** An absolute URL would lead the browser past the one port. */

@@ -20,11 +20,24 @@ export type SharedInputs = [keyof SharedProps] extends [never]
 
 const Added = new Extension<PropTable>("shared props");
 
-/** Adds props to the page that answers this request. A prop of the page with the same name goes before it. */
+/**
+ * Adds props to the page that answers this request. A prop of the page with the same name goes before it.
+ *
+ * @throws TypeError for a prop named `errors`, and for one whose name has a comma or a dot
+ */
 export function share(ctx: Context, props: SharedInputs): void {
-  if (Object.hasOwn(props, "errors")) throw new TypeError("share(…): every page has a prop named errors");
+  const bad = unsharedName(props);
+  if (bad !== undefined) throw new TypeError(`share(…): the prop ${JSON.stringify(bad)} ${SHARED_NAMES}`);
   for (const value of Object.values(props)) markPromises(value);
   Added.set(ctx, { ...Added.find(ctx), ...props });
+}
+
+/** @internal */
+export const SHARED_NAMES = 'needs another name: one without a comma and a dot, and not "errors", which each page has';
+
+/** A name that no shared prop may have: no partial reload could ask for the prop, or it would replace the errors. @internal */
+export function unsharedName(props: object): string | undefined {
+  return Object.keys(props).find((name) => name === "errors" || /[,.]/.test(name));
 }
 
 /** The shared props of a request, in their order. @internal */

@@ -238,17 +238,21 @@ describe("a page", () => {
     expect([status, headers["x-inertia"], headers["cache-control"]]).to.deep.equal([503, undefined, undefined]);
   });
 
-  const refused: readonly (readonly [string, () => unknown])[] = [
-    ["a component without a name", () => page("")],
-    ["a comma in the name of a prop", () => page("x", { "a,b": 1 })],
-    ["a prop named errors", () => page("x", { errors: {} })],
-    ["a name below a prop that is not an object", () => page("x", { a: 1, "a.b": 2 })],
-    ["a status that ends no request", () => page().status(100)],
-    ["a shared prop named errors", () => share({} as Context, { errors: {} })],
-    ["a page on another site without http", () => external("javascript:alert(1)")],
+  const noContext = {} as Context;
+  const refused: readonly (readonly [string, () => unknown, RegExp])[] = [
+    ["a component without a name", () => page(""), /"" is not the name of a component/],
+    ["a comma in the name of a prop", () => page("x", { "a,b": 1 }), /"a,b" has a comma/],
+    ["a prop named errors", () => page("x", { errors: {} }), /give errors with \.errors/],
+    ["a path into errors", () => page("x", { "errors.name": "taken" }), /give errors with \.errors/],
+    ["a name below a prop that is not an object", () => page("x", { a: 1, "a.b": 2 }), /"a\.b" is below a prop/],
+    ["a status that ends no request", () => page().status(100), /100/],
+    ["a shared prop named errors", () => share(noContext, { errors: {} }), /the prop "errors" needs another name/],
+    ["a comma in the name of a shared prop", () => share(noContext, { "a,b": 1 }), /the prop "a,b" needs another name/],
+    ["a dot in the name of a shared prop", () => share(noContext, { "a.b": 1 }), /the prop "a\.b" needs another name/],
+    ["a page on another site without http", () => external("javascript:alert(1)"), /http and https URLs only/],
   ];
-  for (const [what, make] of refused) {
-    it(`is refused in the handler: ${what}`, () => expect(make).to.throw(Error));
+  for (const [what, make, message] of refused) {
+    it(`is refused in the handler: ${what}`, () => expect(make).to.throw(message));
   }
 
   it("has the props that a middleware shares, before its own of the same name", async () => {
