@@ -33,9 +33,17 @@ export async function readPayload({ name, schema }: AnyJob, text: string): Promi
   } catch {
     throw invalid(`the payload of ${name} is not JSON`);
   }
-  // A dispatch without a payload is stored as null.
+  // A dispatch without a payload is stored as null, which the schema of an optional payload refuses.
   if (schema === undefined) return value ?? undefined;
-  return checked(name, () => validate(schema, value));
+  const isAbsent = value === null && (await accepts(schema, undefined)) && !(await accepts(schema, null));
+  return checked(name, () => validate(schema, isAbsent ? undefined : value));
+}
+
+function accepts(schema: NonNullable<AnyJob["schema"]>, value: unknown): Promise<boolean> {
+  return validate(schema, value).then(
+    () => true,
+    () => false,
+  );
 }
 
 function jsonOf(name: string, payload: unknown): string {

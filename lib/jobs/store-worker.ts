@@ -58,6 +58,8 @@ export class StoreWorker {
   private failures = 0;
   private pollTimer: Timer | undefined;
   private beatTimer: Timer | undefined;
+  /** No beat follows any more. */
+  private isOver = false;
   private beating: Promise<void> = Promise.resolve();
   private stopListening: (() => void) | undefined;
 
@@ -105,6 +107,7 @@ export class StoreWorker {
     await this.giveBack([...this.running.values()].map(({ job }) => job));
     this.running.clear();
     await this.completions.flush(GRACE_MS);
+    this.isOver = true;
     this.beatTimer?.cancel();
     await within(clock, GRACE_MS, this.beating);
     await this.store.leave(this.id).catch((error: unknown) => this.reports.storeFailed("leave", error));
@@ -223,6 +226,7 @@ export class StoreWorker {
     } catch (error) {
       this.reports.storeFailed("beat", error);
     }
+    if (this.isOver) return;
     const jitter = 0.8 + Math.random() * 0.2;
     const beat = (): void => {
       this.beating = this.beat();

@@ -277,6 +277,26 @@ describe("a dispatch", () => {
     expect((await jobs.counts()).waiting).to.equal(1);
   });
 
+  it("may leave out a payload that the schema does not ask for", async () => {
+    const nightly = job("nightly", z.object({ full: z.boolean() }).optional());
+    const seen: unknown[] = [];
+    class Nights {
+      @Handles(nightly)
+      run(payload: { full: boolean } | undefined): void {
+        seen.push(payload);
+      }
+    }
+    const { jobs, clock } = preparedJobs([new Nights()]);
+    await jobs.beginWork("worker");
+    await jobs.dispatch(nightly, undefined);
+    await jobs.dispatch(nightly, { full: true });
+    await clock.advanceAsync(100);
+    await jobs.endWork(0);
+
+    expect(await jobs.dead()).to.deep.equal([]);
+    expect(seen).to.deep.equal([undefined, { full: true }]);
+  });
+
   const refused: readonly [string, unknown][] = [
     ["a function", () => {}],
     ["a symbol", Symbol("x")],

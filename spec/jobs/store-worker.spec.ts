@@ -86,6 +86,30 @@ describe("a process whose store fails", () => {
 });
 
 describe("a process that ends", () => {
+  it("gives no sign of life after the one that was on its way", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryJobs({ clock });
+    const beat = store.beat.bind(store);
+    let beats = 0;
+    let isSlow = false;
+    store.beat = async (worker) => {
+      beats += 1;
+      if (isSlow) await new Promise<void>((resolve) => clock.setTimeout(resolve, 500));
+      return beat(worker);
+    };
+    const jobs = jobsOver(store, clock, new Patient());
+    await jobs.beginWork("worker");
+    isSlow = true;
+    const atBegin = beats;
+    while (beats === atBegin) await clock.advanceAsync(100);
+    const ended = jobs.endWork(0);
+    await clock.advanceAsync(2000);
+    await ended;
+    await clock.advanceAsync(60_000);
+
+    expect(beats).to.equal(atBegin + 1);
+  });
+
   it("returns the jobs of a claim that is on its way, and their attempt does not count", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
