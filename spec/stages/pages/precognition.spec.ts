@@ -76,6 +76,7 @@ describe("a precognition", () => {
       { target: ["is not a URL"], slug: ["is too short", "has strange letters"] },
     ],
     ["takes no other character for a pattern", "t.rget,slu?", INVALID, undefined],
+    ["takes no name for a regular expression", "(s+)+$,[,\\,tags..name,__proto__", INVALID, undefined],
     ["of a list without a match succeeds", "unknown", INVALID, undefined],
   ];
   for (const [what, only, json, errors] of rows) {
