@@ -199,7 +199,10 @@ export class WorkerPageRenderer extends PageRenderer {
 
 /** The bundle, or a package in it, may send messages of its own. */
 function isOutcome(message: unknown): message is RenderOutcome {
-  return typeof message === "object" && message !== null && "number" in message;
+  if (typeof message !== "object" || message === null) return false;
+  const { number, error } = message as { readonly number?: unknown; readonly error?: unknown };
+  // An error that is not text could fail where its text is asked for.
+  return typeof number === "number" && (error === undefined || typeof error === "string");
 }
 
 function wrong(what: string): FrameworkError {

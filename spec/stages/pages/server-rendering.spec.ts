@@ -38,7 +38,8 @@ const BUNDLES = {
   "returns nothing": `export function render(page) { return page.component === "fine" ? { head: [], body: "fine" } : undefined; }`,
   "returns a function": `export function render(page) { return page.component === "fine" ? { head: [], body: "fine" } : { head: [() => 1], body: "" }; }`,
   "sends messages": `import { parentPort } from "node:worker_threads";
-export function render() { for (const message of [null, "text", {}]) parentPort.postMessage(message); return { head: [], body: "fine" }; }`,
+export function render() { for (const message of [null, "text", {}, { number: 0, error: { toString: 1, valueOf: 1 } }]) parentPort.postMessage(message); return { head: [], body: "fine" }; }`,
+  "throws a value without a text": `export function render() { throw Object.create(null); }`,
   "does not load": `throw new Error("broken bundle");`,
   "exports nothing": `export const value = 1;`,
   environment: `export function render() { return { head: [], body: Object.keys(process.env).join(",") }; }`,
@@ -106,6 +107,12 @@ describe("WorkerPageRenderer", function () {
     expect(String(await rejectionOf(renderer("returns a function").render(json("bad"))))).to.contain(
       "could not be cloned",
     );
+  });
+
+  it("says so where a bundle throws a value without a text", async () => {
+    const failure = await rejectionOf(renderer("throws a value without a text").render(json("a")));
+
+    expect(String(failure)).to.contain("a value that has no text");
   });
 
   it("takes messages of a bundle for nothing", async () => {
