@@ -5,7 +5,17 @@
  * The empty data folder takes seconds to make, so the first start on a machine makes one, and every server gets a copy.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { signalProcess, stopProcesses } from "./stop-process.js";
@@ -159,19 +169,21 @@ function makeTemplate(server: ServerProgram, template: string): void {
   try {
     own(server.user, made);
     server.makeTemplate(made);
-    renameSync(made, template);
+    // Two processes may have taken the lock of a dead one: then the first template stays.
+    if (!existsSync(template)) renameSync(made, template);
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
 }
 
 const SLEEP_MS = 50;
+const EMPTY_LOCK_MS = 5000;
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /** The lock is a file that holds the process. A process that was killed leaves it, and the next one removes it. */
 function inOneProcess(lock: string, work: () => void): void {
   while (!take(lock)) {
-    if (existsSync(lock) && !isAlive(holderOf(lock))) rmSync(lock, { force: true });
+    if (isAbandoned(lock)) rmSync(lock, { force: true });
     else Atomics.wait(sleeping, 0, 0, SLEEP_MS);
   }
   try {
@@ -191,19 +203,20 @@ function take(lock: string): boolean {
   }
 }
 
-/** Empty: its process has created the file and not yet written it. */
-function holderOf(lock: string): string {
+/** An empty lock is that of a process which has not written it yet, unless it stays empty. */
+function isAbandoned(lock: string): boolean {
   try {
-    return readFileSync(lock, "utf8");
+    const holder = readFileSync(lock, "utf8");
+    return holder === "" ? Date.now() - statSync(lock).mtimeMs > EMPTY_LOCK_MS : !isAlive(Number(holder));
   } catch {
-    return "";
+    // Its holder has removed it.
+    return false;
   }
 }
 
-function isAlive(pid: string): boolean {
-  if (pid === "") return true;
+function isAlive(pid: number): boolean {
   try {
-    return process.kill(Number(pid), 0);
+    return process.kill(pid, 0);
   } catch {
     return false;
   }
