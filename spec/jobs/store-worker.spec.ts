@@ -4,6 +4,7 @@ import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { eventsOf } from "../support/events-of.js";
+import { Gate } from "../support/gate.js";
 
 const counted = job<number>("counted");
 
@@ -91,20 +92,21 @@ describe("a process that ends", () => {
     const store = new MemoryJobs({ clock });
     const beat = store.beat.bind(store);
     let beats = 0;
-    let isSlow = false;
+    let goOn: Gate | undefined;
     store.beat = async (worker) => {
       beats += 1;
-      if (isSlow) await new Promise<void>((resolve) => clock.setTimeout(resolve, 500));
+      await goOn?.passed;
       return beat(worker);
     };
     const jobs = jobsOver(store, clock, new Patient());
     await jobs.beginWork("worker");
-    isSlow = true;
     const atBegin = beats;
-    while (beats === atBegin) await clock.advanceAsync(100);
+    goOn = new Gate();
+    await clock.advanceAsync(11_000);
     const ended = jobs.endWork(0);
-    await clock.advanceAsync(2000);
+    await clock.advanceAsync(5000);
     await ended;
+    goOn.open();
     await clock.advanceAsync(60_000);
 
     expect(beats).to.equal(atBegin + 1);
