@@ -49,7 +49,7 @@ export class BullConnection {
   /** @throws UnavailableError `E_JOBS_REDIS` after some seconds without a connection */
   async ready(): Promise<Redis> {
     const { client } = this;
-    if (client.status === "ready") return client;
+    if (this.isReady()) return client;
     const stop = new AbortController();
     const opened = once(client, "ready", { signal: stop.signal }).catch(() => {});
     if (!this.isClosed) await within(this.clock, COMMAND_LIMIT_MS, opened);
@@ -71,8 +71,9 @@ export class BullConnection {
     return result;
   }
 
+  /** The client keeps its status for a moment after the connection has ended, and refuses a command by an error of its own then. */
   private isReady(): boolean {
-    return this.client.status === "ready";
+    return this.client.status === "ready" && this.client.stream.writable;
   }
 
   private restored(): void {
