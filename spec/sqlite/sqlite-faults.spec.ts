@@ -18,6 +18,17 @@ async function opened(file: string): Promise<ShopDatabase> {
   return db;
 }
 
+async function addAll(db: ShopDatabase, all: readonly string[]): Promise<void> {
+  for (const name of all) await db.transaction(() => db.add(name), { retries: 5 });
+}
+
+/** Kills the child in its open transaction. */
+async function killed(child: Child): Promise<void> {
+  await child.says("half");
+  child.kill("SIGKILL");
+  await child.exitCode();
+}
+
 describe("a file of SQLite that two processes write", () => {
   it("keeps each committed row, and after a kill nothing of the open transaction", async () => {
     await using folder = await temporaryFolder();
@@ -26,10 +37,8 @@ describe("a file of SQLite that two processes write", () => {
       await using db = await shopDatabase(sqlite(file, { waitMs: 60_000 }));
       await using child = await Child.start("../sqlite/killed-writer-program.js", { FILE: file });
       await child.says("started");
-      for (const name of names("ours")) await db.transaction(() => db.add(name), { retries: 5 });
-      await child.says("half");
-      child.kill("SIGKILL");
-      await child.exitCode();
+      // The child keeps the lock until it is killed, and our last rows may wait for that.
+      await Promise.all([addAll(db, names("ours")), killed(child)]);
       await db.add("after the kill");
     }
 
@@ -44,9 +53,7 @@ describe("a file of SQLite that two processes write", () => {
     const file = folder.file("shop.db");
     await (await shopDatabase(sqlite(file))).stop();
     await using child = await Child.start("../sqlite/killed-writer-program.js", { FILE: file });
-    await child.says("half");
-    child.kill("SIGKILL");
-    await child.exitCode();
+    await killed(child);
     expect((await stat(`${file}-wal`)).size).to.be.above(0);
 
     await using db = await opened(file);
