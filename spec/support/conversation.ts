@@ -2,6 +2,8 @@
 import net from "node:net";
 import { once } from "node:events";
 
+const LIMIT_MS = 30_000;
+
 export class Conversation implements AsyncDisposable {
   received = "";
   isClosed = false;
@@ -32,7 +34,7 @@ export class Conversation implements AsyncDisposable {
     return this;
   }
 
-  /** Resolves to the received text when `pattern` matches it; fails after ten seconds. */
+  /** Resolves to the received text when `pattern` matches it; fails after half a minute. */
   async hear(pattern: RegExp): Promise<string> {
     await this.until(() => pattern.test(this.received), `did not hear ${pattern}`);
     return this.received;
@@ -58,7 +60,7 @@ export class Conversation implements AsyncDisposable {
   }
 
   private async until(holds: () => boolean, failure: string): Promise<void> {
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + LIMIT_MS;
     while (!holds()) {
       if (performance.now() > deadline) throw new Error(`${failure}; received: ${JSON.stringify(this.received)}`);
       await new Promise((resolve) => {

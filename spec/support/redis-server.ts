@@ -11,7 +11,7 @@ import { freePort } from "./free-port.js";
 import { locate } from "./machine.js";
 import { stopProcesses } from "./stop-process.js";
 
-const START_LIMIT_MS = 15_000;
+const START_LIMIT_MS = 50_000;
 const PAUSE_MS = 5;
 
 export class RedisServer implements AsyncDisposable {

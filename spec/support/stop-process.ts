@@ -1,7 +1,7 @@
 /** Stops a process as a test needs it: it does no more work from the moment that the call returns. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 
-const LIMIT_MS = 2000;
+const LIMIT_MS = 10_000;
 
 /** SIGSTOP reaches each thread when it next runs, which is later on a busy machine. `/proc` tells it on Linux. */
 export function stopProcesses(pids: readonly number[]): void {
