@@ -1,10 +1,11 @@
 /** Many reads of one request on a pool with one connection: they go over it without waiting for each other's answers. */
 import { expect } from "chai";
-import { Application, Controller, Get, Module, provide } from "@stagecraft/framework";
+import { Application, Clock, Controller, Get, Module, provide } from "@stagecraft/framework";
 import { Database, DatabaseError } from "@stagecraft/framework/db";
-import { testApp, type TestApp } from "@stagecraft/framework/testing";
+import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { postgres } from "../../lib/postgres/postgres-driver.js";
 import { eventsOf } from "../support/events-of.js";
+import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
@@ -21,9 +22,12 @@ type Settled = readonly PromiseSettledResult<Awaited<ReturnType<ShopDatabase["ru
 
 const numbers = (count = COUNT) => Array.from({ length: count }, (_, index) => index);
 
-describe("reads of one request on PostgreSQL that wait together", () => {
+describe("reads of one request on PostgreSQL that wait together", function () {
+  this.timeout(60_000);
   let server: PostgresServer;
   let app: TestApp;
+  /** The limits of application and driver: a busy machine may take any time. */
+  let clock: FakeClock;
   let work: Work;
 
   before(needs("postgres"));
@@ -31,8 +35,14 @@ describe("reads of one request on PostgreSQL that wait together", () => {
     server = await PostgresServer.start();
   });
   after(() => server[Symbol.asyncDispose]());
+  const started = (statementTimeoutMs?: number) =>
+    testApp(
+      application(server.url, (db) => work(db), statementTimeoutMs),
+      provide(Clock).useValue(clock),
+    );
   beforeEach(async () => {
-    app = await testApp(application(server.url, (db) => work(db)));
+    clock = new FakeClock();
+    app = await started();
   });
   afterEach(() => app[Symbol.asyncDispose]());
 
@@ -126,9 +136,7 @@ describe("reads of one request on PostgreSQL that wait together", () => {
   });
 
   it("are answered where the time limit of the server ends one of them", async () => {
-    await using limited = await testApp(
-      application(server.url, (db) => work(db), { statementTimeoutMs: 1000, limitMs: 15_000 }),
-    );
+    await using limited = await started(3000);
     let results: Settled = [];
     work = async (db) => {
       const reads = numbers(20).map((n) => db.run(`select ${n} as n, pg_sleep(${n === 7 ? 30 : 0})::text as slept`));
@@ -170,16 +178,32 @@ describe("reads of one request on PostgreSQL that wait together", () => {
   });
 
   it("are slow only for their own time", async () => {
+    const lock = "select pg_advisory_xact_lock(7)::text as locked";
+    const [held, goOn] = [new Gate(), new Gate()];
+    const other = new ShopDatabase(postgres(server.url));
+    const holder = other.transaction(async () => {
+      await other.run(lock);
+      held.open();
+      await goOn.passed;
+    });
+    await held.passed;
     let events: readonly string[] = [];
     work = async (db) => {
-      const reads = () => Promise.all(numbers(10).map((n) => db.run(`select pg_sleep(${n === 3 ? 0.3 : 0}) as slept`)));
-      events = await eventsOf(reads);
+      events = await eventsOf(async () => {
+        const reads = numbers(10).map((n) => db.run(n === 3 ? lock : `select ${n} as n`));
+        await Promise.all(reads.slice(0, 3));
+        clock.advance(SLOW_MS);
+        goOn.open();
+        await Promise.all(reads);
+      });
     };
     await app.get("/work");
+    await holder;
+    await other.stop();
 
     const slow = events.filter((event) => event.includes("slow query"));
     expect(slow).to.have.length(1);
-    expect(slow[0]).to.contain("pg_sleep(0.3)");
+    expect(slow[0]).to.contain(lock);
   });
 
   it("all end with the request, and the next request gets an answer", async () => {
@@ -189,8 +213,11 @@ describe("reads of one request on PostgreSQL that wait together", () => {
       reasons = results.map((result) => (reasonOf(result) as Error).name);
     };
 
-    expect((await app.get("/work")).status).to.equal(408);
+    const answer = app.get("/work");
+    await until(stillRuns);
+    clock.advance(LIMIT_MS);
 
+    expect((await answer).status).to.equal(408);
     await until(async () => !(await stillRuns()));
     await until(() => reasons.length > 0);
     expect(reasons).to.deep.equal(numbers().map(() => "DeadlineError"));
@@ -212,7 +239,7 @@ describe("reads of one request on PostgreSQL that wait together", () => {
 
     expect((await answer).status).to.equal(204);
     expect(results.map(rowsOf)).to.deep.equal(numbers(20).map((n) => [{ n, slept: "" }]));
-    app = await testApp(application(server.url, (db) => work(db)));
+    app = await started();
   });
 
   it("fail together when the server ends the connection, and the next request gets another one", async () => {
@@ -251,7 +278,7 @@ function reasonOf(result: Settled[number]): unknown {
   return result.reason;
 }
 
-function application(url: string, work: Work, { statementTimeoutMs = 30_000, limitMs = LIMIT_MS } = {}) {
+function application(url: string, work: Work, statementTimeoutMs = 30_000) {
   @Controller("/")
   class WorkController {
     constructor(private readonly db: ShopDatabase) {}
@@ -276,5 +303,5 @@ function application(url: string, work: Work, { statementTimeoutMs = 30_000, lim
   @Module({ controllers: [WorkController], providers: [provide(ShopDatabase).useFactory(open)] })
   class WorkModule {}
 
-  return Application.create(WorkModule).errorMapping().timeout(limitMs);
+  return Application.create(WorkModule).errorMapping().timeout(LIMIT_MS);
 }

@@ -9,7 +9,8 @@ import { rejectionOf } from "../support/rejection-of.js";
 const PROCESS = "select pg_backend_pid() as id";
 const TIMES = 3;
 
-describe("a bind of PostgreSQL", () => {
+describe("a bind of PostgreSQL", function () {
+  this.timeout(60_000);
   let server: PostgresServer;
   let driver: ReturnType<typeof postgres>;
   let connection: DriverConnection;

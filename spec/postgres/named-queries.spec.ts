@@ -10,7 +10,8 @@ import { rejectionOf } from "../support/rejection-of.js";
 
 const TIMES = 6;
 
-describe("a prepared statement of PostgreSQL", () => {
+describe("a prepared statement of PostgreSQL", function () {
+  this.timeout(60_000);
   let server: PostgresServer;
   let driver: ReturnType<typeof postgres>;
   let connection: DriverConnection;

@@ -6,8 +6,10 @@ import type { PostgresOptions } from "../../lib/postgres/postgres-options.js";
 import { needs } from "../support/machine.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
 
-describe("the PostgreSQL driver", () => {
+describe("the PostgreSQL driver", function () {
+  this.timeout(60_000);
   let server: PostgresServer;
   const drivers: DatabaseDriver[] = [];
 
@@ -278,8 +280,11 @@ describe("the PostgreSQL driver", () => {
 
     it("a transaction without a statement, whose connection is then replaced", async () => {
       const driver = driverWith({ idleInTransactionTimeoutMs: 30, pool: { max: 1 } });
-      const forgotten = await begun(driver);
-      await new Promise((resolve) => setTimeout(resolve, 120));
+      const forgotten = await driver.connect({ readOnly: false });
+      const [{ pid } = {}] = (await run(forgotten, "select pg_backend_pid() as pid")).rows;
+      await forgotten.begin({ readOnly: false });
+      const left = () => server.run(`select 1 from pg_stat_activity where pid = ${String(pid)}`);
+      await until(async () => (await left()).length === 0);
 
       const failure = driver.failure(await rejectionOf(run(forgotten, "select 1")));
       forgotten.release();

@@ -11,7 +11,8 @@ class ShopDatabase extends Database<object> {}
 const TEXTS = ["select * from items", "select * from items where id = 1", "select * from items order by id"];
 const TIMES = 3;
 
-describe("a table that changes under prepared statements of PostgreSQL", () => {
+describe("a table that changes under prepared statements of PostgreSQL", function () {
+  this.timeout(60_000);
   let server: PostgresServer;
   let db: ShopDatabase;
 
