@@ -15,7 +15,8 @@ const TABLES = `
   create table notes (id int, body json);
   create table words (word varchar(20) character set latin1)`;
 
-describe("the MySQL driver", () => {
+describe("the MySQL driver", function () {
+  this.timeout(60_000);
   let server: MariadbServer;
   const drivers: DatabaseDriver[] = [];
 
