@@ -11,6 +11,8 @@ import { handlerOf, type QueueTrial } from "./queue-trial.js";
 export type QueuePromise = readonly [promise: string, keeps: (trial: QueueTrial) => Promise<void>];
 
 const MANY = 60;
+/** The store may round its times, and measure them with another clock. */
+const CLOCKS_DIFFER_MS = 50;
 /** The largest payload, with characters of two bytes: 64 KiB of JSON with the quotes. */
 const LARGEST = "\u00e4".repeat(32_767);
 
@@ -26,6 +28,11 @@ function opened(gate: AbortSignal): Promise<void> {
     if (gate.aborted) resolve();
     else gate.addEventListener("abort", () => resolve());
   });
+}
+
+/** Whether fewer than `ms` milliseconds have passed. A process that was stopped looks too late, and cannot tell. */
+function isBefore(trial: QueueTrial, began: number, ms: number): boolean {
+  return trial.options.clock.monotonic() - began < ms - CLOCKS_DIFFER_MS;
 }
 
 export const queuePromises: readonly QueuePromise[] = [
@@ -77,9 +84,10 @@ export const queuePromises: readonly QueuePromise[] = [
       const job = trial.job<undefined>("delayed");
       let runs = 0;
       const jobs = await trial.begin([handlerOf(job, () => void (runs += 1))]);
+      const began = trial.options.clock.monotonic();
       await jobs.dispatch(job, undefined, { delay: 2000 });
       await trial.options.pass(1000);
-      trial.equal(runs, 0, "the number of runs before the delay has passed");
+      if (isBefore(trial, began, 2000)) trial.equal(runs, 0, "the number of runs before the delay has passed");
       await trial.until("the run", () => runs === 1);
     },
   ],
@@ -87,16 +95,18 @@ export const queuePromises: readonly QueuePromise[] = [
     "a job that fails runs again after a second, and its token grows",
     async (trial) => {
       const runs: { attempt: number; token: number }[] = [];
+      let failedAt = 0;
       const job = trial.job<undefined>("retried");
       const handler = handlerOf(job, (_, { attempt, token }) => {
         runs.push({ attempt, token });
+        failedAt = trial.options.clock.monotonic();
         if (attempt === 1) throw new Error("not yet");
       });
       const jobs = await trial.begin([handler]);
       await jobs.dispatch(job);
       await trial.until("the first run", () => runs.length === 1);
       await trial.options.pass(500);
-      trial.equal(runs.length, 1, "the number of runs before a second has passed");
+      if (isBefore(trial, failedAt, 1000)) trial.equal(runs.length, 1, "the number of runs before a second has passed");
       await trial.until("the second run", () => runs.length === 2);
       trial.equal(
         runs.map(({ attempt }) => attempt),

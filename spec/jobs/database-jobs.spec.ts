@@ -26,7 +26,7 @@ class Counter {
 class OtherDatabase extends JobsDatabase {}
 
 describe("DatabaseJobs on SQLite", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   it("obeys the contract of a queue", async () => {
     await using folder = await temporaryFolder();

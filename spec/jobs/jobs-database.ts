@@ -1,5 +1,6 @@
 /** A database with the tables of jobs, prepared with a clock of the spec. */
 import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
+import type { PoolFigures } from "../../lib/db/pool-report.js";
 import { Metrics } from "@stagecraft/framework/observe";
 import { type Clock, SystemClock } from "@stagecraft/framework";
 import { jobsMigration } from "../../lib/jobs/job-migrations.js";
@@ -25,12 +26,25 @@ export async function makeTables(db: JobsDatabase): Promise<void> {
   await jobsMigration.up(db.query);
 }
 
-/** Advances the clock in small steps, with real time between them for the statements of a server. */
-export async function passSlowly(clock: { advance(ms: number): void }, ms: number): Promise<void> {
+/** Advances the clock in small steps. Between them the statements that `server` has begun end, however long they take. */
+export async function passSlowly(
+  clock: { advance(ms: number): void },
+  ms: number,
+  server?: JobsDatabase,
+): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP_MS) {
     clock.advance(Math.min(STEP_MS, ms - passed));
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    do await new Promise((resolve) => setTimeout(resolve, 1));
+    while (isBusy(server));
   }
+}
+
+function isBusy(server: JobsDatabase | undefined): boolean {
+  if (server === undefined) return false;
+  // The pool of a driver is private.
+  const { inUse, waiting } = (server.driver as unknown as { readonly pool: { readonly figures: PoolFigures } }).pool
+    .figures;
+  return inUse + waiting > 0;
 }
 
 const STEP_MS = 100;

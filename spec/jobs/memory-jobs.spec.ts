@@ -6,13 +6,24 @@ import { preparedJobs } from "./prepared-jobs.js";
 
 describe("MemoryJobs", () => {
   it("obeys the contract of a queue", function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     return obeysQueue((options) => new Jobs({ ...options, store }), {
       clock,
       store,
       pass: (ms) => clock.advanceAsync(ms),
+    });
+  });
+
+  it("obeys the contract in a process that is stopped for seconds while time passes", function () {
+    this.timeout(60_000);
+    const clock = new FakeClock();
+    const store = new MemoryJobs({ clock });
+    return obeysQueue((options) => new Jobs({ ...options, store }), {
+      clock,
+      store,
+      pass: (ms) => clock.advanceAsync(ms + 2000),
     });
   });
 

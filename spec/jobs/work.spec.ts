@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Child } from "../support/child.js";
 
 describe("application.work()", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   this.slow(3000);
 
   it("runs jobs without a listener, and ends them before the subsystems that they use", async () => {
