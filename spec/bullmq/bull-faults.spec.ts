@@ -124,6 +124,7 @@ describe("BullJobs", function () {
     child.kill("SIGUSR2");
     await until(async () => (await runningIn(db)) === 1);
     child.kill("SIGKILL");
+    await child.exitCode();
     server.resume();
     // Half a minute of silence.
     await new JobSql(db).run("DELETE FROM framework_job_workers");

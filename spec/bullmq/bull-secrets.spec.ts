@@ -66,7 +66,7 @@ function application(redis: string, port: number, routes: Routes): ApplicationBu
 }
 
 describe("jobs in BullMQ and mails over SMTP", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   this.slow(10_000);
   before(function () {
     needRedis(this);
