@@ -9,7 +9,8 @@ const HOUR_MS = 3_600_000;
 
 const longTags = (of: number) => Array.from({ length: 8 }, (_, at) => `${of}:${at}`.padEnd(1000, "x"));
 
-describe("MemoryCache", () => {
+describe("MemoryCache", function () {
+  this.timeout(60_000);
   it("obeys the contract of a cache", () => {
     const clock = new FakeClock();
     return obeysCache(new MemoryCache({ clock }), { pass: (ms) => clock.advance(ms) });

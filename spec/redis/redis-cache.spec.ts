@@ -9,6 +9,9 @@ import { needRedis, RedisServer } from "../support/redis-server.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
 import { until } from "../support/until.js";
 
+/** A busy machine may need longer than the default for a command. */
+const PATIENT_MS = 15_000;
+
 /** A cache, its own server, and a second client that reads the server directly. */
 class RedisFixture implements AsyncDisposable {
   private constructor(
@@ -19,7 +22,9 @@ class RedisFixture implements AsyncDisposable {
 
   static async start(options: RedisCacheOptions = {}): Promise<RedisFixture> {
     const server = await RedisServer.start();
-    const cache = new RedisCache({ url: server.url, namespace: "shop", ...options });
+    const client = { connectTimeout: PATIENT_MS, ...options.client };
+    const settings = { url: server.url, namespace: "shop", commandTimeoutMs: PATIENT_MS, ...options, client };
+    const cache = new RedisCache(settings);
     await cache.start();
     const redis = new Redis(server.url, { retryStrategy: () => null });
     redis.on("error", () => {});
@@ -50,7 +55,20 @@ async function failureOf(work: Promise<unknown>): Promise<{ readonly error: unkn
   throw new Error("nothing was thrown");
 }
 
+/**
+ * Settles as the work does, or rejects when a timer fires that was set now. Timers of one process fire in the order of their times, also
+ * after the process was stopped.
+ */
+async function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not settled within ${limitMs} ms`)), limitMs);
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}
+
 describe("RedisCache", function () {
+  this.timeout(60_000);
   this.slow(2000);
   before(function () {
     needRedis(this);
@@ -178,17 +196,17 @@ describe("RedisCache", function () {
 
   describe("waits for a bounded time", () => {
     it("for a halted server: half a second, then not at all", async () => {
-      await using fixture = await RedisFixture.start();
+      await using fixture = await RedisFixture.start({ commandTimeoutMs: 500 });
 
       fixture.server.halt();
-      const failures = await Promise.all([1, 2, 3].map(() => failureOf(fixture.cache.get("x"))));
+      const failures = await Promise.all([1, 2, 3].map(() => failureOf(inTime(1500, fixture.cache.get("x")))));
       await until(async () => (await failureOf(fixture.cache.get("x"))).ms < 50);
       fixture.server.resume();
       await until(() => fixture.works());
 
       for (const { error, ms } of failures) {
         expect(error).to.be.instanceOf(CacheUnavailableError);
-        expect(ms).to.be.within(490, 1500);
+        expect(ms).to.be.at.least(490);
       }
     });
 
@@ -196,12 +214,11 @@ describe("RedisCache", function () {
       await using fixture = await RedisFixture.start();
       fixture.server.halt();
 
-      const waiting = failureOf(fixture.cache.get("x"));
+      const waiting = failureOf(inTime(PATIENT_MS - 1000, fixture.cache.get("x")));
       await fixture.server.kill();
-      const { error, ms } = await waiting;
+      const { error } = await waiting;
 
       expect(error).to.be.instanceOf(CacheUnavailableError);
-      expect(ms).to.be.below(450);
     });
 
     it("for a killed server: it fails at once, and works again after a restart", async () => {
@@ -209,13 +226,12 @@ describe("RedisCache", function () {
       await fixture.server.kill();
       await until(async () => String((await failureOf(fixture.cache.get("x"))).error).includes("cannot be reached"));
 
-      const { error, ms } = await failureOf(fixture.cache.get("x"));
+      const { error } = await failureOf(inTime(100, fixture.cache.get("x")));
       expect(String(error)).to.match(/Redis cannot be reached: (?:the connection was closed|connect ECONNREFUSED)/);
       await fixture.server.restart();
       await until(() => fixture.works());
 
       expect(error).to.be.instanceOf(CacheUnavailableError);
-      expect(ms).to.be.below(100);
     });
 
     it("without a connection: commands are not queued", async () => {
@@ -223,16 +239,21 @@ describe("RedisCache", function () {
       await fixture.server.kill();
       await until(async () => String((await failureOf(fixture.cache.get("x"))).error).includes("cannot be reached"));
 
-      const { error, ms } = await failureOf(fixture.cache.set("x", 1, 60_000));
+      const { error } = await failureOf(inTime(100, fixture.cache.set("x", 1, 60_000)));
 
       expect(error).to.be.instanceOf(CacheUnavailableError);
-      expect(ms).to.be.below(100);
     });
 
     it("and does not send a command again that may have been executed", async () => {
-      await using fixture = await RedisFixture.start();
+      await using fixture = await RedisFixture.start({ commandTimeoutMs: 500 });
       const count = fixture.cache.script("return redis.call('INCR', KEYS[1])");
-      await count.run(["n"], []);
+      // From then on the server knows the script.
+      await until(() =>
+        count.run(["other"], []).then(
+          () => true,
+          () => false,
+        ),
+      );
 
       fixture.server.halt();
       const failures = await Promise.all([1, 2, 3].map(() => failureOf(count.run(["n"], []))));
@@ -241,8 +262,8 @@ describe("RedisCache", function () {
       await until(() => fixture.works());
 
       expect(failures.every(({ error }) => error instanceof CacheUnavailableError)).to.equal(true);
-      // One call before the halt, and three on the wire: each of the three may be executed at most once.
-      expect(Number(await fixture.redis.get("shop:n"))).to.be.within(1, 4);
+      // Three on the wire: each may be executed at most once.
+      expect(Number(await fixture.redis.get("shop:n"))).to.be.within(0, 3);
     });
   });
 

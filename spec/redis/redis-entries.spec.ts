@@ -9,10 +9,13 @@ import { Gate } from "../support/gate.js";
 import { RedisServer, needRedis } from "../support/redis-server.js";
 import { eventsOf } from "../support/events-of.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
 
 /** What the instance tells that did not compute. */
 const ELSEWHERE = "UnavailableError: A value could not be computed. Please try again shortly.";
 const HOUR_MS = 3_600_000;
+/** A failure is kept for longer than this time. */
+const FAILURE_MS = 70;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** 10,000 calls for one key, by turns in each of the instances. Returns the different values and errors. */
@@ -22,7 +25,8 @@ async function callEverywhere(caches: readonly RedisCache[], key: string, work: 
   return [...new Set(await Promise.all(Array.from({ length: 10_000 }, (_each, index) => ask(index))))];
 }
 
-describe("RedisCache as a cache", () => {
+describe("RedisCache as a cache", function () {
+  this.timeout(60_000);
   let server: RedisServer;
   let client: Redis;
   let one: RedisCache;
@@ -32,11 +36,13 @@ describe("RedisCache as a cache", () => {
     needRedis(this);
     server = await RedisServer.start();
     client = new Redis(server.url);
-    // The 10,000 calls keep a loaded machine busy for longer than a command may take by default.
-    const settings = { url: server.url, commandTimeoutMs: 15_000 };
-    [one, two] = [new RedisCache(settings), new RedisCache(settings)];
+    [one, two] = [patient(), patient()];
     await Promise.all([one.start(), two.start()]);
   });
+
+  // The 10,000 calls keep a loaded machine busy for longer than a command may take by default.
+  const patient = () =>
+    new RedisCache({ url: server.url, commandTimeoutMs: 15_000, client: { connectTimeout: 15_000 } });
 
   after(async () => {
     await Promise.all([one?.stop(), two?.stop()]);
@@ -50,29 +56,48 @@ describe("RedisCache as a cache", () => {
 
   it("gives every key an expiry", async () => {
     await one.set("key", 1, HOUR_MS, { tags: ["a", "b"] });
-    await one.remember("made", 1000, () => 1, { staleMs: 1000, tags: ["c"] });
-    await rejectionOf(one.remember("failed", 1000, () => Promise.reject(new Error("no"))));
-
-    const keys = await client.keys("*");
+    await one.remember("made", HOUR_MS, () => 1, { staleMs: 1000, tags: ["c"] });
+    let keys: readonly string[] = [];
+    // The key of a failure lives for a moment, in which a busy machine may not find it.
+    await until(async () => {
+      await rejectionOf(one.remember("failed", 1000, () => Promise.reject(new Error("no"))));
+      keys = await client.keys("*");
+      return keys.some((key) => key.includes("failure"));
+    });
     const lives = await Promise.all(keys.map((key) => client.pttl(key)));
 
     expect(keys).to.have.length(6);
-    for (const life of lives) expect(life).to.be.greaterThan(0);
+    // Redis answers -1 for a key without an expiry, and -2 for one whose time is over.
+    expect(lives).not.to.include(-1);
   });
 
-  it("makes one value for 10,000 callers in two instances, and one failure", async () => {
+  it("makes one value for 10,000 callers in two instances", async () => {
     let made = 0;
     const values = await callEverywhere([one, two], "works", async () => ++made);
-    const errors = await callEverywhere([one, two], "fails", () => Promise.reject(new Error(`failure ${++made}`)));
 
     expect(values).to.deep.equal([1]);
-    expect(errors).to.have.members(["Error: failure 2", ELSEWHERE]);
-    expect(made).to.equal(2);
+    expect(made).to.equal(1);
+  });
+
+  it("makes one failure for 10,000 callers in two instances", async () => {
+    const made: number[] = [];
+    let errors: readonly unknown[] = [];
+    const fail = () => Promise.reject(new Error(`failure ${made.push(performance.now())}`));
+    // On a busy machine an instance may look when the time of the failure is over. Then it rightly makes another one.
+    const wasTooSlow = () => made.slice(1).some((at, index) => at - (made[index] ?? 0) >= FAILURE_MS);
+
+    for (let turn = 0; turn === 0 || wasTooSlow(); turn++) {
+      made.length = 0;
+      errors = await callEverywhere([one, two], `fails ${turn}`, fail);
+    }
+
+    expect(errors).to.have.members(["Error: failure 1", ELSEWHERE]);
+    expect(made).to.have.length(1);
   });
 
   it("takes over the computation of an instance that died", async () => {
     const never = new Gate();
-    const dying = new RedisCache({ url: server.url });
+    const dying = patient();
     await dying.start();
     void dying.remember("key", HOUR_MS, () => never.passed);
     while ((await client.keys("*claim*")).length === 0) await wait(5);

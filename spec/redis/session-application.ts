@@ -13,9 +13,11 @@ const routes = new Routes([
 
 installLogging("info");
 const { PORT, REDIS_URL = "" } = process.env;
+// A busy machine may need longer than the default for a command.
+const cache = new RedisCache({ url: REDIS_URL, commandTimeoutMs: 15_000, client: { connectTimeout: 15_000 } });
 await Application.create()
   .port(Number(PORT))
-  .session(SessionConfig.dev("5a".repeat(64)), new RedisSessionStore(new RedisCache({ url: REDIS_URL })))
+  .session(SessionConfig.dev("5a".repeat(64)), new RedisSessionStore(cache))
   .routes(routes)
   .build()
   .run();
