@@ -190,13 +190,12 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     "the end of the request rolls back, also while the function waits",
     async ({ db, add, ids, equal }) => {
       const request = new AbortController();
-      const never = new Promise<never>((_, reject) => {
-        setTimeout(() => reject(new Error("too late")), 200);
-      });
       const work = async (): Promise<void> => {
         await add(1);
         request.abort(failed);
-        await never;
+        await new Promise((_, reject) => {
+          setTimeout(() => reject(new Error("too late")), 200);
+        });
       };
       const ended = inWorkScope({ signal: request.signal }, () => codeOf(db.transaction(work)), undefined);
       await db.transaction(() => add(2));

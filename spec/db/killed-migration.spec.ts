@@ -40,7 +40,8 @@ async function leavesNothing(engine: string, address: string): Promise<void> {
   expect(await db.migrations.status()).to.deep.equal([{ name: "two-tables", state: "done" }]);
 }
 
-describe("a migration whose process is killed half-way", () => {
+describe("a migration whose process is killed half-way", function () {
+  this.timeout(60_000);
   it("leaves nothing on SQLite, and the next start applies it", async () => {
     await using folder = await temporaryFolder();
 

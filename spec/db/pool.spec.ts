@@ -80,7 +80,8 @@ async function failureOf(promise: Promise<unknown>) {
   return error.failure;
 }
 
-describe("a pool of connections", () => {
+describe("a pool of connections", function () {
+  this.timeout(60_000);
   describe("shares a connection among callers of one batch", () => {
     for (const { what, batches, max, expected } of [
       { what: "half of those that wait for the only connection", batches: of(8, A), max: 1, expected: 4 },

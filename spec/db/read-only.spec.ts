@@ -43,7 +43,7 @@ async function staysReadable(driver: () => DatabaseDriver, close: () => Promise<
     await db.start();
 
     expect(await db.names()).to.deep.equal(["tea"]);
-    await db.probe(AbortSignal.timeout(1000));
+    await db.probe(AbortSignal.timeout(15_000));
     for (const write of [() => db.add("canary"), () => db.transaction(() => db.add("canary"))]) {
       const error = await rejectionOf(write());
       expect(error).to.include({ code: "E_DB_READ_ONLY", status: 503 });
@@ -55,7 +55,8 @@ async function staysReadable(driver: () => DatabaseDriver, close: () => Promise<
   expect(await rejectionOf(db.start())).to.include({ code: "E_DB_READ_ONLY" });
 }
 
-describe("a read-only database", () => {
+describe("a read-only database", function () {
+  this.timeout(60_000);
   it("on SQLite is read, and refuses writes", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
@@ -112,7 +113,7 @@ describe("a read-only database", () => {
 
     it("that has no place for another connection serves callers with those of the pool, and is 503 without any", async () => {
       const others = mysql({ url, pool: { max: 10 } });
-      await using mine = new ShopDatabase(mysql({ url, pool: { max: 5, waitMs: 5000 } }));
+      await using mine = new ShopDatabase(mysql({ url, pool: { max: 5, waitMs: 60_000 } }));
       await mine.start();
       const taken = await Promise.all(Array.from({ length: 9 }, async () => others.connect({ readOnly: false })));
       await server.run("set global max_connections = 10");

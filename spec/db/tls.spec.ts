@@ -57,7 +57,8 @@ const ENGINES: readonly Engine[] = [
 ];
 
 for (const { name, program, user, start, driver: driverOf, mode, cipher, account } of ENGINES)
-  describe(`TLS to ${name}`, () => {
+  describe(`TLS to ${name}`, function () {
+    this.timeout(60_000);
     let certificate: Certificate;
     let server: PostgresServer | MariadbServer;
     const drivers: DatabaseDriver[] = [];

@@ -49,7 +49,8 @@ const ENGINES: readonly (readonly [
 ];
 
 for (const [name, program, start, driver] of ENGINES)
-  describe(`events of a deadlock on ${name}`, () => {
+  describe(`events of a deadlock on ${name}`, function () {
+    this.timeout(60_000);
     before(needs(program));
 
     it("are heard once after the commit, also those of the transaction that ran again", async () => {

@@ -173,7 +173,7 @@ const ENGINES: readonly SessionEngine[] = [
 
 for (const { name, program, start, driver } of ENGINES) {
   describe(`sessions in ${name}`, function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     let server: AsyncDisposable;
 
     if (program !== undefined) before(needs(program));
@@ -435,7 +435,7 @@ describe("sessions in a database in memory", () => {
 });
 
 describe("sessions in a database that fails", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: PostgresServer;
 
   before(needs("postgres"));

@@ -29,7 +29,8 @@ async function killed(child: Child): Promise<void> {
   await child.exitCode();
 }
 
-describe("a file of SQLite that two processes write", () => {
+describe("a file of SQLite that two processes write", function () {
+  this.timeout(120_000);
   it("keeps each committed row, and after a kill nothing of the open transaction", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
@@ -76,7 +77,8 @@ describe("a file of SQLite that two processes write", () => {
   });
 });
 
-describe("a file of SQLite that cannot be written", () => {
+describe("a file of SQLite that cannot be written", function () {
+  this.timeout(60_000);
   it("is read, and each write is a 503", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("data/shop.db");
