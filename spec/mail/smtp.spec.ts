@@ -265,7 +265,8 @@ describe("a connection that ends", () => {
     expect(ends).to.equal(1);
   });
 
-  it("in the middle of the content makes another attempt, and the mail arrives once", async () => {
+  it("in the middle of the content makes another attempt, and the mail arrives once", async function () {
+    this.timeout(60_000);
     const clock = new FakeClock();
     let drops = 0;
     await using all = await running({ closesOnContent: () => ++drops === 1 }, { clock, ...PATIENT });
@@ -378,7 +379,7 @@ describe("a mail server that hangs", () => {
   });
 
   it("because its process is stopped costs a mail its time, and works again afterwards", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     await using child = await Child.start("mail-server-program.js");
     await until(() => child.output.includes("listening"));
     const clock = new FakeClock();
@@ -396,7 +397,7 @@ describe("a mail server that hangs", () => {
   });
 
   it("because its process is killed makes an error, and works again with the next process", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const port = await freePort();
     const clock = new FakeClock();
     const mailer = mailerOn(port, { clock, ...PATIENT });
@@ -405,6 +406,7 @@ describe("a mail server that hangs", () => {
       await until(() => child.output.includes("listening"));
       await mailer.send(note());
       child.kill("SIGKILL");
+      await child.exitCode();
       const failed = await passing(clock, 100, rejectionOf(mailer.send(note())));
       expect(failed.message).to.equal(`the mail server 127.0.0.1:${port} refuses connections: check host and port`);
     }
