@@ -11,7 +11,7 @@ import { temporaryFolder } from "./temporary-folder.js";
 const PROGRAM = fileURLToPath(new URL("writing-process.js", import.meta.url));
 
 describe("FsStorage, when it is interrupted", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   it("keeps the old file when its process is killed, and removes the rest at the next start", async () => {
     using folder = temporaryFolder();

@@ -15,7 +15,8 @@ async function started(root: string, options: Omit<FsStorageOptions, "root"> = {
   return storage;
 }
 
-describe("FsStorage", () => {
+describe("FsStorage", function () {
+  this.timeout(60_000);
   it("obeys the contract of a storage, and leaves nothing in its directory", async () => {
     using folder = temporaryFolder();
     const storage = await started(folder.path);
@@ -190,7 +191,7 @@ describe("FsStorage", () => {
   });
 
   it("keeps a folder for a file that is stored or moved while another file of it is deleted", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     using folder = temporaryFolder();
     const storage = await started(folder.path);
 

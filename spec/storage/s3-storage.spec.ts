@@ -24,7 +24,7 @@ function chunks(count: number, size: number): Readable {
 }
 
 describe("S3Storage", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: S3Server;
   const made: S3Storage[] = [];
   const storageOf = (options: Partial<S3StorageOptions> = {}): S3Storage => {

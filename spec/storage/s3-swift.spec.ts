@@ -10,7 +10,7 @@ const BUCKET = "spec-bucket";
 const MIB = 1_048_576;
 
 describe("S3Storage on OpenStack Swift", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   let server: SwiftServer;
   let storage: S3Storage;
   const made: S3Storage[] = [];

@@ -254,7 +254,7 @@ describe("random forms", () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 });
 
   it("are read as they were written, with chunks cut at any byte", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await using uploads = await UploadApp.start(async (ctx) => {
       const seen: unknown[] = [];
       for (const [name, value] of Object.entries(await ctx.uploads())) {
@@ -282,7 +282,7 @@ describe("random forms", () => {
   });
 
   it("that end anywhere are answered with 400, keep nothing, and end no process", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await using uploads = await UploadApp.start();
     const form = formBytes({ name: "a", content: "text" }, fileOf(50), { name: "b", filename: "b", content: PNG });
 

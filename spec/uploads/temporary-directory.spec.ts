@@ -29,7 +29,8 @@ import { until } from "../support/until.js";
 const filesIn = (folder: string): number =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 
-describe("the directory of uploads", () => {
+describe("the directory of uploads", function () {
+  this.timeout(60_000);
   let base: string;
   const directoryOf = (isPublic = false) => new TemporaryDirectory(base, isPublic, new SystemClock());
 
