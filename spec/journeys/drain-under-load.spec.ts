@@ -6,11 +6,12 @@ import { expect } from "chai";
 import { alone } from "../support/alone.js";
 import { Child } from "../support/child.js";
 import { needs } from "../support/machine.js";
+import { until } from "../support/until.js";
 
 const run = promisify(execFile);
-/** Much longer than wrk runs after the signal. */
-const DELAY_MS = 1500;
 const CONNECTIONS = 64;
+/** So many answers show that there is load. */
+const ENOUGH = 200;
 
 /** `cut`: an answer began and is incomplete. */
 type Outcome = "served" | "refused" | "cut";
@@ -38,6 +39,11 @@ function ask(port: number, agent: http.Agent): Promise<Outcome> {
   });
 }
 
+/** The number of requests that have reached the handler. */
+async function handledBy({ url }: Child): Promise<number> {
+  return Number(await (await fetch(`${url}/count`)).text());
+}
+
 async function watchReadiness(port: number, seen: number[]): Promise<void> {
   for (;;) {
     try {
@@ -50,20 +56,23 @@ async function watchReadiness(port: number, seen: number[]): Promise<void> {
 }
 
 describe("a drain under load", function () {
-  this.timeout(20_000);
+  this.timeout(120_000);
   this.slow(5000);
   before(alone());
 
   it("loses no request that was accepted, and shows 503 on readiness first", async () => {
-    await using child = await Child.start("../journeys/process-application.js", { DELAY_MS: "500" });
+    await using child = await Child.start("../journeys/process-application.js", { DELAY: "held" });
     await child.says("listening on", "errors");
     const outcomes: Outcome[] = [];
     const readiness: number[] = [];
     const clients = Array.from({ length: 16 }, () => askUntilRefused(child.port, outcomes));
     const watching = watchReadiness(child.port, readiness);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-
+    await until(() => outcomes.length > ENOUGH);
     child.kill("SIGTERM");
+    await until(() => readiness.at(-1) === 503);
+    const later = outcomes.length + ENOUGH;
+    await until(() => outcomes.length > later);
+    child.endInput();
     await Promise.all([...clients, watching]);
 
     expect(await child.exitCode()).to.equal(0);
@@ -71,7 +80,7 @@ describe("a drain under load", function () {
     // The kernel refuses a connection that the process has not accepted, with one of several errors.
     const served = outcomes.filter((outcome) => outcome === "served").length;
     expect(child.output).to.contain(`quick requests: ${served}\n`);
-    expect(served).to.be.greaterThan(100);
+    expect(served).to.be.at.least(2 * ENOUGH);
     expect(outcomes.filter((outcome) => outcome === "cut")).to.have.length(0);
     expect(readiness[0]).to.equal(200);
     expect(readiness.at(-1)).to.equal(503);
@@ -81,25 +90,26 @@ describe("a drain under load", function () {
     before(needs("wrk"));
 
     it("has no socket error, shows 503 on readiness until the listener stops, and ends in time", async () => {
-      await using child = await Child.start("../journeys/process-application.js", { DELAY_MS: String(DELAY_MS) });
+      await using child = await Child.start("../journeys/process-application.js", { DELAY: "held" });
       await child.says("listening on", "errors");
       const readiness: number[] = [];
       const watching = watchReadiness(child.port, readiness);
       const wrk = run("wrk", ["-t1", `-c${CONNECTIONS}`, "-d1s", `${child.url}/quick`]);
-      await new Promise((resolve) => setTimeout(resolve, 400));
-
+      await until(async () => (await handledBy(child)) > ENOUGH);
       child.kill("SIGTERM");
-      const signalled = performance.now();
       const { stdout } = await wrk;
       const ready = readiness.length;
+      await until(() => readiness.length > ready + 10);
+      const released = performance.now();
+      child.endInput();
       await watching;
       const code = await child.exitCode();
-      const took = performance.now() - signalled;
+      const took = performance.now() - released;
 
       const answers = Number(/(\d+) requests in/.exec(stdout)?.[1]);
       const handled = Number(/quick requests: (\d+)/.exec(child.output)?.[1]);
       expect(stdout).to.not.match(/Socket errors|Non-2xx/);
-      expect(answers).to.be.above(1000);
+      expect(answers).to.be.above(ENOUGH);
       // wrk does not count the requests in flight at its end.
       expect(handled - answers).to.be.within(0, CONNECTIONS);
       expect(readiness.lastIndexOf(200)).to.be.below(readiness.indexOf(503));
@@ -107,7 +117,8 @@ describe("a drain under load", function () {
         .to.have.length.above(10)
         .and.satisfy((seen: readonly number[]) => seen.every((status) => status === 503));
       expect(code).to.equal(0);
-      expect(took).to.be.within(DELAY_MS, DELAY_MS + 1500);
+      // Idle connections are closed within a second. The deadline is half a minute.
+      expect(took).to.be.below(15_000);
     });
   });
 });

@@ -1,22 +1,43 @@
 /**
  * The application that the process journeys run as a child. The environment configures it, and it prints one line for each fact.
  */
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 import {
   Application,
+  Clock,
   Context,
   Controller,
   Get,
   Injectable,
   Module,
+  provide,
   Subsystem,
+  SystemClock,
   type SubsystemKind,
 } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
 
 function tell(fact: string): void {
   process.stdout.write(`${fact}\n`);
+}
+
+const { PREFIX = "/up", DELAY = "50", DEADLINE_MS = "30000", START = "" } = process.env;
+/** The drain delay that lasts until the spec ends it. */
+const HELD_MS = 3_600_000;
+
+/** Resolves when the spec ends the input. Up to then a start or a delay is held, for a spec that looks at it. */
+async function inputEnds(): Promise<void> {
+  await once(process.stdin.resume(), "end");
+}
+
+class HeldClock extends SystemClock {
+  override setTimeout(...[callback, delayMs, options]: Parameters<Clock["setTimeout"]>) {
+    if (delayMs !== HELD_MS) return super.setTimeout(callback, delayMs, options);
+    void inputEnds().then(callback);
+    return { cancel: () => {} };
+  }
 }
 
 /** Requests that reached a handler, for comparison with the answers that reached a client. */
@@ -28,7 +49,7 @@ class Database extends Subsystem {
 
   async start(): Promise<void> {
     tell("database starting");
-    await pause(Number(process.env["START_MS"] ?? 0));
+    if (START === "held") await inputEnds();
     if (process.env["START_FAILS"] === "yes") throw new Error("no such host");
   }
 
@@ -59,6 +80,11 @@ class WorkController {
   quick() {
     quick += 1;
     return "done";
+  }
+
+  @Get("/count")
+  count() {
+    return String(quick);
   }
 
   @Get("/slow/{ms}")
@@ -114,10 +140,13 @@ class WorkModule {}
 
 if (process.env["LOGGING"] === "yes") installLogging("info");
 
-const { PREFIX = "/up", DELAY_MS = "50", DEADLINE_MS = "5000" } = process.env;
+if (START === "held") process.once("SIGINT", () => tell("heard SIGINT"));
+const drainDelayMs = DELAY === "held" ? HELD_MS : Number(DELAY);
 const application = Application.create(WorkModule)
   .healthPrefix(PREFIX)
-  .lifecycle({ drainDelayMs: Number(DELAY_MS), drainDeadlineMs: Number(DEADLINE_MS) })
+  .provide(provide(Clock).useValue(new HeldClock()))
+  // The deadline counts from the signal.
+  .lifecycle({ drainDelayMs, drainDeadlineMs: drainDelayMs + Number(DEADLINE_MS), stopTimeoutMs: 60_000 })
   .build();
 await application.run();
 tell(`quick requests: ${quick}`);

@@ -18,7 +18,7 @@ async function started(environment: NodeJS.ProcessEnv = {}): Promise<Child> {
 }
 
 describe("the process", function () {
-  this.timeout(20_000);
+  this.timeout(120_000);
   this.slow(3000);
 
   it("prints one line with its address, and starts subsystems in their order", async () => {
@@ -66,7 +66,7 @@ describe("the process", function () {
   });
 
   it("answers live while it boots, and refuses all other requests with 503", async () => {
-    await using child = await Child.start(APPLICATION, { START_MS: "1500" });
+    await using child = await Child.start(APPLICATION, { START: "held" });
     await child.says("database starting");
 
     const live = await fetch(`${child.url}/up/live`);
@@ -78,6 +78,7 @@ describe("the process", function () {
     expect(work.status).to.equal(503);
     expect(work.headers.get("retry-after")).to.equal("1");
     expect(work.headers.get("content-type")).to.equal("application/problem+json");
+    child.endInput();
     await child.says("listening on", "errors");
     expect((await fetch(`${child.url}/quick`)).status).to.equal(200);
   });
@@ -92,18 +93,15 @@ describe("the process", function () {
   });
 
   it("answers readiness with 503 before the listener stops, and still serves requests", async () => {
-    await using child = await started({ DELAY_MS: "600" });
+    await using child = await started({ DELAY: "held" });
 
     child.kill("SIGTERM");
-    const answers = await Promise.all(
-      ["/up/ready", "/up/live", "/quick"].map(async (path) => {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        return fetch(child.url + path);
-      }),
-    );
+    await until(async () => (await fetch(`${child.url}/up/ready`)).status === 503);
+    const answers = [await fetch(`${child.url}/up/live`), await fetch(`${child.url}/quick`)];
+    child.endInput();
 
-    expect(answers.map(({ status }) => status)).to.deep.equal([503, 200, 200]);
-    expect(answers[2]?.headers.get("connection")).to.equal("close");
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(answers[1]?.headers.get("connection")).to.equal("close");
     expect(await child.exitCode()).to.equal(0);
     expect(child.output).to.match(/mail stopped\ndatabase stopped\n[^]*ran, exit code 0\n$/);
   });
@@ -152,7 +150,7 @@ describe("the process", function () {
     ["SIGINT", 130],
   ] as const) {
     it(`exits at once with ${code} at a second signal, ${signal}`, async () => {
-      await using child = await started({ DELAY_MS: "10000" });
+      await using child = await started({ DELAY: "held" });
 
       child.kill("SIGTERM");
       await until(async () => (await fetch(`${child.url}/up/ready`)).status === 503);
@@ -188,6 +186,8 @@ describe("the process", function () {
     expect(answers.map(({ status }) => status)).to.deep.equal([500, 500, 200]);
     expect(await answers[0]?.text()).not.to.contain("of the handler");
     expect(broken).to.equal("cut");
+    // The last of them, and so the others too.
+    await child.says("response failed: ", "errors");
     expect(child.errors).to.match(/^panic: TypeError: of the handler\n\s+at .*WorkController\.panic/m);
     expect(child.errors).to.match(/^panic: a value that cannot be looked at$/m);
     expect(child.errors).to.match(/^response failed: TypeError: after the first byte\n\s+at /m);
@@ -238,8 +238,12 @@ describe("the process", function () {
 
     child.stderr.destroy();
     await once(child.stderr, "close");
+    // Its first line comes before it listens.
+    const url = `http://127.0.0.1:${port}`;
+    const isReady = () => fetch(`${url}/up/ready`).then(({ ok }) => ok, () => false); // prettier-ignore
+    await until(isReady);
     const answers = [];
-    for (let count = 0; count < 20; count++) answers.push(await (await fetch(`http://127.0.0.1:${port}`)).text());
+    for (let count = 0; count < 20; count++) answers.push(await (await fetch(url)).text());
     child.kill();
 
     expect(new Set(answers)).to.deep.equal(new Set(["served"]));
@@ -289,10 +293,12 @@ describe("the process", function () {
   });
 
   it("completes its start where the signal comes while booting", async () => {
-    await using child = await Child.start(APPLICATION, { START_MS: "500" });
+    await using child = await Child.start(APPLICATION, { START: "held" });
     await child.says("database starting");
 
     child.kill("SIGINT");
+    await child.says("heard SIGINT");
+    child.endInput();
 
     expect(await child.exitCode()).to.equal(0);
     expect(child.output).to.contain("database stopped").and.not.to.contain("mail starting");
@@ -310,7 +316,7 @@ describe("the process", function () {
           console.log(text);
           if (text === "ran") worker.send("goodbye");
         });
-        setTimeout(() => worker.process.kill("SIGKILL"), 8000).unref();
+        setTimeout(() => worker.process.kill("SIGKILL"), 60_000).unref();
         worker.on("listening", async ({ port }) => {
           while ((await getFrom("http://127.0.0.1:" + port + "/up/ready")).status !== 200);
           worker.process.kill("SIGTERM");
