@@ -22,6 +22,7 @@ import {
 import { expectLogLine, expectProblem, testApp, type LogLine, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { Gate } from "../support/gate.js";
+import { PATIENT } from "../support/patient.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { withObservability } from "../support/with-observability.js";
 
@@ -138,7 +139,7 @@ function expectHeaders({ headers }: Response): void {
 /** Sends requests one after the other on one connection; resolves to the received status lines. */
 async function statusesOnOneConnection(app: TestApp, ...paths: readonly string[]): Promise<readonly string[]> {
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n`);
-  const answer = await app.raw(`${requests.join("\r\n")}Connection: close\r\n\r\n`);
+  const answer = await app.raw(`${requests.join("\r\n")}Connection: close\r\n\r\n`, PATIENT);
   return answer.toString().match(/HTTP\/1\.1 \d{3}/g) ?? [];
 }
 

@@ -22,6 +22,7 @@ import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js
 import { testApp } from "../../../lib/testing/test-app.js";
 import { errorOf } from "../../support/error-of.js";
 import { listeningOn } from "../../support/listening-on.js";
+import { PATIENT } from "../../support/patient.js";
 import { startupErrorOf } from "../../support/startup-error-of.js";
 
 function isOn(options: DevProxyOptions): boolean | undefined {
@@ -214,6 +215,7 @@ describe("the development proxy", () => {
 
     const answer = await app.raw(
       "PUT /@x HTTP/1.1\r\nHost: shop.local\r\nX-A: 1\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nContent-Length: 4\r\n\r\nbody",
+      PATIENT,
     );
 
     expect(got).to.deep.equal({
@@ -307,7 +309,7 @@ describe("the development proxy", () => {
     };
     await using app = await testApp(application());
 
-    const text = (await app.raw("GET /src/x.ts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toString();
+    const text = (await app.raw("GET /src/x.ts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", PATIENT)).toString();
 
     expect(text).to.match(/a part$/);
   });
@@ -340,7 +342,7 @@ describe("the development proxy", () => {
   it("refuses other upgrades", async () => {
     await using app = await testApp(application());
 
-    expect((await app.raw(upgrade("chat"))).toString()).to.match(/^HTTP\/1\.1 400 /);
+    expect((await app.raw(upgrade("chat"), PATIENT)).toString()).to.match(/^HTTP\/1\.1 400 /);
     expect(seen).to.deep.equal([]);
   });
 
@@ -349,7 +351,7 @@ describe("the development proxy", () => {
     await rm(endpoint, { force: true });
     await using app = await testApp(application());
 
-    expect((await app.raw(upgrade("vite-hmr"))).toString()).to.equal("");
+    expect((await app.raw(upgrade("vite-hmr"), PATIENT)).toString()).to.equal("");
     await start();
   });
 

@@ -7,6 +7,7 @@ import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { provide } from "../../../lib/di/provide.js";
 import { Clock } from "../../../lib/runtime/clock.js";
 import { testApp } from "../../../lib/testing/test-app.js";
+import { PATIENT } from "../../support/patient.js";
 import { until } from "../../support/until.js";
 import { inertia, pageIn, pagesApplication, partial, type PageData } from "../../support/page-visit.js";
 
@@ -567,6 +568,6 @@ describe("the lists of a page request", () => {
 
     const head = `GET / HTTP/1.1\r\nHost: x\r\nX-Inertia: true\r\nX-Inertia-Partial-Data: ${"x".repeat(100_000)}\r\n\r\n`;
 
-    expect((await app.raw(head)).toString()).to.match(/^HTTP\/1\.1 431 /);
+    expect((await app.raw(head, PATIENT)).toString()).to.match(/^HTTP\/1\.1 431 /);
   });
 });

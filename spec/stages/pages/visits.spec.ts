@@ -8,6 +8,7 @@ import type { Middleware, Next } from "../../../lib/http/middleware.js";
 import { refuse } from "../../../lib/http/refuse.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
+import { PATIENT } from "../../support/patient.js";
 import { Stack } from "../../support/stack.js";
 import { Reply } from "../../../lib/http/reply.js";
 import { external } from "../../../lib/stages/pages/external.js";
@@ -73,7 +74,10 @@ describe("a first visit", () => {
         .errors({ [hostile]: hostile });
     await using app = await testApp(pagesApplication(made));
 
-    const answer = await app.raw("GET /</script><!--?</script>&<!-- HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    const answer = await app.raw(
+      "GET /</script><!--?</script>&<!-- HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+      PATIENT,
+    );
     const html = answer.toString();
 
     expect(html.match(/<\/script/g)).to.have.length(1);
@@ -119,6 +123,7 @@ describe("a first visit", () => {
       app.get("/a/b/?x=%20y#f", { headers: inertia() }),
       app.raw(
         "GET http://other.example/c?d HTTP/1.1\r\nHost: other.example\r\nX-Inertia: true\r\nConnection: close\r\n\r\n",
+        PATIENT,
       ),
     ]);
 
@@ -344,7 +349,7 @@ describe("the version of the assets", () => {
 
     for (const path of ["//evil.example/x", "/\\evil.example/x"]) {
       const head = `GET ${path} HTTP/1.1\r\nHost: shop.example\r\nX-Inertia: true\r\nConnection: close\r\n\r\n`;
-      const location = /^x-inertia-location: (.*)\r$/im.exec((await app.raw(head)).toString())?.[1] ?? "";
+      const location = /^x-inertia-location: (.*)\r$/im.exec((await app.raw(head, PATIENT)).toString())?.[1] ?? "";
 
       expect(new URL(location, "https://shop.example/y").host, path).to.equal("shop.example");
     }

@@ -4,11 +4,10 @@ import { Flash, MemorySessionStore, Session, SessionConfig, type SessionStore } 
 import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { Gate } from "../../support/gate.js";
+import { PATIENT } from "../../support/patient.js";
 
 const KEY = "5a".repeat(64);
 const DAY_MS = 86_400_000;
-/** The server closes the connection; a busy machine may take a while until then. */
-const PATIENT = { quietMs: 15_000, limitMs: 15_000 };
 
 const routes = (...more: readonly Route[]) =>
   new Routes([

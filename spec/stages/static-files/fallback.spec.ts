@@ -11,6 +11,7 @@ import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 import { eventsOf } from "../../support/events-of.js";
+import { PATIENT } from "../../support/patient.js";
 import { startupErrorOf } from "../../support/startup-error-of.js";
 import { StaticSite } from "../../support/static-site.js";
 
@@ -137,7 +138,7 @@ describe("Static files as the router's fallback", () => {
   it("leave a malformed path to the router, which refuses it", async () => {
     await using app = await testApp(application());
 
-    expect((await app.raw("GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toString()).to.match(
+    expect((await app.raw("GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", PATIENT)).toString()).to.match(
       /^HTTP\/1\.1 400 /,
     );
   });
@@ -145,7 +146,7 @@ describe("Static files as the router's fallback", () => {
   it("do not answer OPTIONS *", async () => {
     await using app = await testApp(application());
 
-    expect((await app.raw("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toString()).to.match(
+    expect((await app.raw("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", PATIENT)).toString()).to.match(
       /^HTTP\/1\.1 204 /,
     );
   });
