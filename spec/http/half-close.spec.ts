@@ -66,7 +66,7 @@ describe("an answer that closes the connection", () => {
     client.say(get("/large") + get("/last") + get("/behind"));
     // By then the answers are in the kernel's hands.
     await client.quiet(200);
-    const stopping = app.stopWithin(5000);
+    const stopping = app.stopWithin(60_000);
     for (let turn = 0; turn < 20; turn++) await client.say("x").quiet(10);
     client.socket.resume();
     const text = await client.end();
