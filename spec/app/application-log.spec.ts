@@ -24,6 +24,7 @@ import { expectLogLine, testApp } from "@stagecraft/framework/testing";
 import { listening } from "../support/listening.js";
 import { runProgram } from "../support/program.js";
 import { TracingRecorder } from "../support/tracing-recorder.js";
+import { until } from "../support/until.js";
 
 const log = tracing.target("shop");
 
@@ -215,9 +216,10 @@ describe("an application that provides a LogSink", () => {
         lines.push("closed");
       }
     }
+    let begun = 0;
     const hanging = [
-      Route.get("/never", () => new Promise(() => {})),
-      Route.get("/by-hand", (ctx: Context) => void (ctx.respond = false)),
+      Route.get("/never", () => (begun++, new Promise(() => {}))),
+      Route.get("/by-hand", (ctx: Context) => void (begun++, (ctx.respond = false))),
     ];
     const application = Application.create()
       .routes(new Routes(hanging))
@@ -229,8 +231,7 @@ describe("an application that provides a LogSink", () => {
     const { server } = await listening(net.createServer());
     const running = await application.serve(server);
     const answers = ["/never", "/by-hand"].map((path) => fetch(running.url + path).catch(() => "cut"));
-    await pause(50);
-
+    await until(() => begun === 2);
     await running.stop();
 
     expect(await Promise.all(answers)).to.deep.equal(["cut", "cut"]);
