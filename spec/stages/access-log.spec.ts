@@ -177,15 +177,17 @@ describe("AccessLogLayer", () => {
     });
 
     it("when the client left before the request reached the log", async () => {
-      const leave = new Gate();
-      const slow = { handle: (_ctx: Context, next: () => Promise<void>) => leave.passed.then(next) };
+      const [reached, leave] = [new Gate<Context>(), new Gate()];
+      const slow = {
+        handle: (ctx: Context, next: () => Promise<void>) => (reached.open(ctx), leave.passed.then(next)),
+      };
       await using app = await listening([slow, ...logged] as RequestIdLayer[], () => "hello");
       await using client = await Conversation.with(app.stack.port);
       client.say("GET /slow HTTP/1.1\r\nHost: spec\r\n\r\n");
-      await pause(20);
+      const ctx = await reached.passed;
 
       client.socket.destroy();
-      await pause(20);
+      await until(() => ctx.isClientGone);
       leave.open();
       await until(() => app.lines().length > 0);
 

@@ -32,6 +32,11 @@ async function withRedis(work: (server: RedisServer, cache: RedisCache, redis: R
   }
 }
 
+/** Within a minute of real time the number of seconds that an answer names is a little smaller. */
+function expectSeconds(seconds: unknown, whole: number): void {
+  expect(Number(seconds)).to.be.within(whole - 60, whole);
+}
+
 function limitsOf({ status, headers }: Answer): unknown[] {
   return [status, ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map((name) => headers[name])];
 }
@@ -51,6 +56,7 @@ async function admittedOf(stacks: readonly Stack[], count: number): Promise<numb
 }
 
 describe("RateLimit.redis", function () {
+  this.timeout(60_000);
   this.slow(2000);
   before(function () {
     needRedis(this);
@@ -62,12 +68,14 @@ describe("RateLimit.redis", function () {
 
       const answers = [await stack.ask(), await stack.ask(), await stack.ask()];
 
-      expect(answers.map(limitsOf)).to.deep.equal([
-        [200, "2", "1", "1800"],
-        [200, "2", "0", "3600"],
-        [429, "2", "0", "3600"],
+      expect(answers.map((each) => limitsOf(each).slice(0, 3))).to.deep.equal([
+        [200, "2", "1"],
+        [200, "2", "0"],
+        [429, "2", "0"],
       ]);
-      expect(answers[2]?.headers["retry-after"]).to.equal("1800");
+      for (const [at, whole] of [1800, 3600, 3600].entries())
+        expectSeconds(answers[at]?.headers["ratelimit-reset"], whole);
+      expectSeconds(answers[2]?.headers["retry-after"], 1800);
       expect(answers[2]?.headers["content-type"]).to.equal("application/problem+json");
     }));
 
@@ -81,18 +89,22 @@ describe("RateLimit.redis", function () {
       const { t, u, ...others } = await redis.hgetall("shop:ratelimit:127.0.0.1");
       const [seconds] = await redis.time();
       expect(t).to.equal("3");
-      expect(Number(u)).to.be.within(Number(seconds) * 1000 - 5000, Number(seconds) * 1000 + 1000);
+      expect(Number(u)).to.be.within(Number(seconds) * 1000 - 60_000, Number(seconds) * 1000 + 1000);
       expect(others).to.deep.equal({});
-      expect(await redis.pttl("shop:ratelimit:127.0.0.1")).to.be.within(2 * HOUR_MS - 5000, 2 * HOUR_MS);
+      expect(await redis.pttl("shop:ratelimit:127.0.0.1")).to.be.within(2 * HOUR_MS - 60_000, 2 * HOUR_MS);
     }));
 
   it("keeps a bucket for at least one second", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perSecond(1000).burst(1).redis(cache)]);
 
-      await stack.ask();
-
-      expect(await redis.pttl("shop:ratelimit:127.0.0.1")).to.be.within(900, 1000);
+      // The time runs between the two commands, on a busy machine more than the tenth of a second.
+      await until(async () => {
+        await stack.ask();
+        const left = await redis.pttl("shop:ratelimit:127.0.0.1");
+        expect(left).to.be.most(1000);
+        return left >= 900;
+      });
     }));
 
   it("counts the tokens of large buckets exactly", () =>
@@ -166,7 +178,7 @@ describe("RateLimit.redis", function () {
       const again = await stack.ask();
 
       expect([halfFull.status, again.status]).to.deep.equal([429, 204]);
-      expect(halfFull.headers["retry-after"]).to.match(/^(?:900|899)$/);
+      expectSeconds(halfFull.headers["retry-after"], 900);
     }));
 
   it("continues when the store's clock is set back", () =>
@@ -284,7 +296,8 @@ describe("RateLimit.redis", function () {
         await until(async () => (await stack.ask()).status === 200);
 
         expect(new Set(crowd.map(({ status }) => status))).to.deep.equal(new Set([503]));
-        expect(took).to.be.within(450, 2000);
+        // And what a busy machine adds. Without the limit they would wait until the store goes on.
+        expect(took).to.be.within(450, 10_000);
       }));
 
     it("answers every request while the server is killed and restarted under load", () =>
