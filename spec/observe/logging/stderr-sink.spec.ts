@@ -39,7 +39,9 @@ describe("the capture sink", () => {
   });
 });
 
-describe("the sink at standard error", () => {
+describe("the sink at standard error", function () {
+  this.timeout(60_000);
+
   for (const [title, end] of [
     ["exits", "process.exit(0);"],
     ["crashes", 'throw new Error("crash");'],
@@ -75,7 +77,7 @@ describe("the sink at standard error", () => {
     const waited = await text(child.stdout);
     const written = await text(child.stderr);
 
-    expect(Number(waited)).to.be.within(900, 5000);
+    expect(Number(waited)).to.be.within(900, 15_000);
     expect(written).to.match(/^(?:x{9999}\n)+x{0,9999}$/);
     expect(await how).to.deep.equal({ code: 0, signal: null });
   });
@@ -143,7 +145,7 @@ describe("the sink at standard error", () => {
       const first = drain(pipe);
       sink.writeLine("kept");
 
-      expect(waited).to.be.within(900, 5000);
+      expect(waited).to.be.within(900, 15_000);
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${short}\n`.repeat(16) + "kept\n");
     });
 
@@ -152,16 +154,17 @@ describe("the sink at standard error", () => {
       for (let i = 0; i < 16; i++) sink.writeLine("x".repeat(4095));
 
       const first = timeOf(() => sink.writeLine("lost"));
-      const others = timeOf(() => {
-        for (let i = 0; i < 20; i++) sink.writeLine(i % 2 === 0 ? "lost" : "lost".repeat(2000));
-      });
+      const others = Array.from({ length: 20 }, (_, at) =>
+        timeOf(() => sink.writeLine(at % 2 === 0 ? "lost" : "lost".repeat(2000))),
+      );
       drain(pipe);
       for (let i = 0; i < 16; i++) sink.writeLine("y".repeat(4095));
       const again = timeOf(() => sink.writeLine("lost"));
 
-      expect(first).to.be.within(900, 5000);
-      expect(others).to.be.below(500);
-      expect(again).to.be.within(900, 5000);
+      expect(first).to.be.within(900, 15_000);
+      // A machine that pauses does so in one of them.
+      expect(others.filter((ms) => ms > 500)).to.have.length.below(2);
+      expect(again).to.be.within(900, 15_000);
       expect(drain(pipe).toString()).to.equal(`${"y".repeat(4095)}\n`.repeat(16));
     });
 
@@ -183,10 +186,10 @@ describe("the sink at standard error", () => {
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}\nnext\nlog lines lost 3\n`);
     });
 
-    it("ends a line that it cannot finish before it begins another", () => {
+    /** Another process is the only reader for a moment, and then there is none: the line fails in the middle. */
+    function failInTheMiddle(): { readonly waited: number; readonly lines: readonly string[] } {
       const path = join(folder, "pipe");
       const end = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-      // Another process is the only reader for a moment, and then there is none: the line fails in the middle.
       spawn("sleep", ["0.3"], { stdio: [pipe, "ignore", "ignore"] });
       closeSync(pipe);
       const sink = new StderrSink(end);
@@ -197,11 +200,20 @@ describe("the sink at standard error", () => {
       const begun = drain(pipe);
       sink.writeLine("next");
       sink.writeLine("last");
-
-      const lines = Buffer.concat([begun, drain(pipe)])
-        .toString()
-        .split("\n");
       closeSync(end);
+      return {
+        waited,
+        lines: Buffer.concat([begun, drain(pipe)])
+          .toString()
+          .split("\n"),
+      };
+    }
+
+    it("ends a line that it cannot finish before it begins another", () => {
+      let { waited, lines } = failInTheMiddle();
+      // A busy machine may begin with the line, or end the other process, too late.
+      for (let tries = 1; waited >= 900 && tries < 5; tries++) ({ waited, lines } = failInTheMiddle());
+
       expect(waited).to.be.below(900);
       expect(lines[0]).to.match(/^x{60000,99999}$/);
       expect(lines.slice(1)).to.deep.equal(["next", "last", ""]);
@@ -215,7 +227,7 @@ describe("the sink at standard error", () => {
       const first = drain(pipe);
       sink.writeLine("next");
 
-      expect(waited).to.be.within(900, 5000);
+      expect(waited).to.be.within(900, 15_000);
       expect(first.length).to.be.within(1, 99_999);
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}\nnext\n`);
     });
