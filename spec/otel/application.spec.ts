@@ -111,7 +111,7 @@ class ObservedRun {
   ): Promise<ObservedRun> {
     const collector = await Collector.start();
     collector.behaviour = behaviour;
-    const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(5000).build();
+    const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(30_000).build();
     const sink = new CaptureSink();
     const subscriber = tracing.registry().with(new JsonLog(sink)).with(telemetry.tracingLayer());
     try {
@@ -354,7 +354,7 @@ describe("an application with a Telemetry", () => {
       override async stop(): Promise<void> {}
     }
     const collector = await Collector.start();
-    const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(5000).build();
+    const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(30_000).build();
 
     const error = await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), () =>
       rejectionOf(

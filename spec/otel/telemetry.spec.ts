@@ -8,6 +8,7 @@ import { MAX_BATCH_SPANS, MAX_WAITING_SPANS } from "../../lib/otel/span-queue.js
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
+import { freePort } from "../support/free-port.js";
 import { Gate } from "../support/gate.js";
 import { BlackHole } from "./black-hole.js";
 import { Collector } from "./collector.js";
@@ -19,6 +20,8 @@ import { until } from "../support/until.js";
 const log = tracing.target("shop::links");
 /** Milliseconds: more than a local connection takes, less than the exporter's default. */
 const TIMEOUT = 400;
+/** The exporter's default is ten seconds. A machine may pause for seconds. */
+const BELOW_DEFAULT = 9500;
 
 const named = (value: unknown) => Telemetry.builder(value as string);
 
@@ -216,15 +219,15 @@ describe("Telemetry", () => {
       expect(metrics.counterValue(SPANS_DROPPED_TOTAL)).to.equal(7);
     });
 
-    for (const [behaviour, outcome] of [
-      ["accept", "the export succeeded"],
-      ["refuse", "the collector answered an error"],
-      ["ignore", "the collector did not answer"],
+    for (const [behaviour, outcome, timeoutMs] of [
+      ["accept", "the export succeeded", 30_000],
+      ["refuse", "the collector answered an error", 30_000],
+      ["ignore", "the collector did not answer", 2 * TIMEOUT],
     ] as const) {
       it(`closes the connection if ${outcome}`, async () => {
         collector.behaviour = behaviour;
         const relay = await Relay.to(collector.endpoint);
-        const telemetry = build(relay.endpoint, TIMEOUT);
+        const telemetry = build(relay.endpoint, timeoutMs);
         await under(telemetry, () => log.span("import").run(() => {}));
 
         await telemetry.shutdown().catch(() => {});
@@ -308,7 +311,7 @@ describe("Telemetry", () => {
       const [error, took] = await timed(() => rejectionOf(telemetry.shutdown()));
 
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
-      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
+      expect(took).to.be.within(TIMEOUT - 50, BELOW_DEFAULT);
     });
 
     it("rejects within the timeout if the collector accepts the connection and sends no bytes", async () => {
@@ -320,7 +323,7 @@ describe("Telemetry", () => {
       hole.close();
 
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
-      expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
+      expect(took).to.be.within(TIMEOUT - 50, BELOW_DEFAULT);
     });
 
     it("rejects within the timeout of the standard environment variable if none is set", () =>
@@ -337,13 +340,13 @@ describe("Telemetry", () => {
 
         for (const [error, took] of ends) {
           expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
-          expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
+          expect(took).to.be.within(TIMEOUT - 50, BELOW_DEFAULT);
         }
       }));
 
     it("rejects if the collector stops during the export", async () => {
       collector.behaviour = "ignore";
-      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(5000).build();
+      const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).timeout(60_000).build();
       await under(telemetry, () => log.span("import").run(() => {}));
       const arrived = collector.nextRequest();
 
@@ -355,7 +358,7 @@ describe("Telemetry", () => {
       });
 
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
-      expect(took).to.be.below(4000);
+      expect(took).to.be.below(15_000);
     });
 
     it("rejects if an earlier batch was lost, also without waiting spans", async () => {
@@ -398,7 +401,8 @@ describe("Telemetry", () => {
   it("delivers again after the collector has restarted", async () => {
     const clock = new FakeClock();
     let outcome = new Gate();
-    const first = await Collector.start();
+    // Not one of the ports of outgoing connections, which could take it while there is no collector.
+    const first = await Collector.start(await freePort());
     const telemetry = Telemetry.builder("shop")
       .endpoint(first.endpoint)
       .clock(clock)
@@ -511,7 +515,7 @@ describe("Telemetry", () => {
     hole.close();
     await rejectionOf(telemetry.shutdown());
 
-    expect(took).to.be.within(TIMEOUT - 50, TIMEOUT + 1500);
+    expect(took).to.be.within(TIMEOUT - 50, BELOW_DEFAULT);
   });
 
   it("uses the system clock by default", async () => {
