@@ -24,18 +24,31 @@ const MODES = [
 const SPECS = 'it("passes", () => {});\nit("is skipped", function () { this.skip(); });\n';
 const LEAVES_A_SERVER = 'it("passes", () => { require("node:net").createServer().listen(0, "127.0.0.1"); });\n';
 
-/** Notes its begin and its end, 300 ms apart. */
-const beside = (name: string, hook: string) => `
-const { appendFileSync } = require("node:fs");
+/** Notes its begin and its end, and waits between them. */
+const beside = (name: string, hook: string, waits: string) => `
+const { appendFileSync, existsSync, readFileSync } = require("node:fs");
+const { setTimeout: pause } = require("node:timers/promises");
 const note = (what) => appendFileSync(process.env.NOTES, what + " ${name}\\n");
 describe("${name}", () => {
   ${hook}
-  it("runs", async () => { note("begin"); await new Promise((done) => setTimeout(done, 300)); note("end"); });
+  it("runs", async () => { note("begin"); ${waits} note("end"); }).timeout(60_000);
 });
 `;
 
+/** Long enough for another file to begin, if it may. */
+const A_WHILE = "await pause(300);";
+/**
+ * Until two files run, because a busy machine starts their processes one long after the other; or until another file asks to run alone,
+ * or all have begun.
+ */
+const FOR_ANOTHER = `
+  const count = (what) => readFileSync(process.env.NOTES, "utf8").split(new RegExp(what + " \\\\w\\n")).length - 1;
+  const isAsked = () => existsSync(process.env.SPECS_THAT_RUN + "/alone");
+  while (count("begin") - count("end") < 2 && count("begin") < 4 && !isAsked()) await pause(5);
+`;
+
 describe("the setup of mocha", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   let folder: string;
 
   beforeEach(() => {
@@ -93,8 +106,8 @@ describe("the setup of mocha", function () {
     const notes = join(folder, "notes");
     const setup = `before(async function () { await (await import("${SUPPORT}/alone.js")).alone().call(this); });`;
     const files = {
-      "quiet.cjs": beside("quiet", setup),
-      ...Object.fromEntries(["a", "b", "c", "d"].map((name) => [`${name}.cjs`, beside(name, "")])),
+      "quiet.cjs": beside("quiet", setup, A_WHILE),
+      ...Object.fromEntries(["a", "b", "c", "d"].map((name) => [`${name}.cjs`, beside(name, "", FOR_ANOTHER)])),
     };
 
     const { status } = run(files, ["--parallel", "--jobs", "3"], { NOTES: notes });

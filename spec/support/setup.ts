@@ -14,7 +14,7 @@ import { prepareMachine } from "./machine.js";
 process.env["DATABASE_FILE"] ??= ":memory:";
 
 /** How long a server or a process may take to close after the last test of its file. */
-const CLOSING_MS = Number(process.env["SPECS_CLOSE_WITHIN_MS"] ?? 5000);
+const CLOSING_MS = Number(process.env["SPECS_CLOSE_WITHIN_MS"] ?? 20_000);
 
 /** Under CI a spec that is skipped, for a missing program or by hand, must not pass unseen. */
 export function mochaGlobalSetup(this: Mocha.Runner): void {
@@ -43,7 +43,8 @@ export const mochaHooks = { beforeAll: [besideOthers(), beginCost], afterAll: [e
 
 /** In one process, mocha would wait for ever for what a file leaves behind. Mocha kills the processes of a parallel run. */
 async function leavesNothing(this: Mocha.Context): Promise<void> {
-  this.timeout(2 * CLOSING_MS);
+  // Mocha's own message would not name what is left.
+  this.timeout(CLOSING_MS + 60_000);
   const deadline = performance.now() + CLOSING_MS;
   while (leftBehind().length > 0) {
     if (performance.now() > deadline) throw new Error(`the file leaves behind: ${leftBehind().join(", ")}`);
