@@ -39,7 +39,7 @@ interface Seen {
 }
 
 describe("In a browser, CORS", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let browser: Browser;
   let pages: TestApp;
   let api: TestApp;

@@ -16,7 +16,7 @@ const ROUTES = new Routes([Route.get("/", () => Reply.html("<!doctype html><titl
 const HOST = "shop.test";
 
 describe("In a browser, HSTS", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let app: TestApp;
   let front: TlsFront;
   let browser: Browser;
@@ -47,7 +47,7 @@ describe("In a browser, HSTS", function () {
   /** The final URL of the browser; none without TLS, because the server speaks only TLS. */
   const visit = async (address: string): Promise<string | undefined> => {
     const page = await profile.newPage();
-    const response = await page.goto(address, { timeout: 5000 }).catch(() => null);
+    const response = await page.goto(address).catch(() => null);
     return response?.ok() === true ? response.url() : undefined;
   };
 

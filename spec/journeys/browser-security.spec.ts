@@ -33,7 +33,7 @@ const ROUTES = new Routes([
 ]);
 
 describe("In a browser, the security headers", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let browser: Browser;
   let page: Page;
   let app: TestApp;

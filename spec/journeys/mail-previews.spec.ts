@@ -13,6 +13,7 @@ import { SecurityHeaders } from "../../lib/stages/security-headers/security-head
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { launchBrowser } from "../support/browser.js";
 import { needs } from "../support/machine.js";
+import { until } from "../support/until.js";
 
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
@@ -45,7 +46,7 @@ class Hostile extends Mail {
 class Shop {}
 
 describe("In a browser, the preview page of mails", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let browser: Browser;
   let page: Page;
   let app: TestApp;
@@ -73,10 +74,13 @@ describe("In a browser, the preview page of mails", function () {
 
     expect(await frame.locator("#said").textContent()).to.equal("The HTML of the mail");
     expect(await frame.locator("#said").evaluate((said) => getComputedStyle(said).color)).to.equal("rgb(255, 0, 0)");
+    // The document is loaded when its frame is, with the images of the mail.
+    await page.waitForLoadState();
     // An image that was not loaded has no width.
     expect(await frame.locator("#inside").evaluate((image) => (image as HTMLImageElement).naturalWidth)).to.equal(1);
     expect(await page.title()).to.equal("<script>parent.document.title = 'stolen'</script>");
     expect(await page.locator("body").evaluate((body) => getComputedStyle(body).maxWidth)).to.equal("960px");
+    await until(() => blocked.filter((each) => each.startsWith("/outside")).length >= 2);
     const outside = blocked.filter((each) => each.startsWith("/outside")).toSorted();
     expect(outside).to.deep.equal(["/outside.css csp", "/outside.gif csp"]);
   });

@@ -14,7 +14,7 @@ import { ViteServer } from "../support/vite-server.js";
 const BASE = "/assets/";
 
 describe("In a browser, pages in development", function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let browser: Browser;
   let vite: ViteServer;
   let app: TestApp;

@@ -17,7 +17,7 @@ import { SampleVisitor } from "../support/sample-visitor.js";
 import { ROOT } from "../support/sources.js";
 
 describe("In a browser, samples/links in development", function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let browser: Browser;
   let directory: string;
   let vite: ViteServer;

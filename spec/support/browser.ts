@@ -18,11 +18,26 @@ const OFFLINE = [
   "--renderer-process-limit=1",
 ];
 
+/** For the start, and for each step of a page: on a busy machine both take longer than the half minute of Playwright. */
+const LIMIT_MS = 100_000;
+
 /** @param more further command-line arguments */
 export async function launchBrowser(...more: readonly string[]): Promise<Browser> {
   const executablePath = locate("chromium");
   if (executablePath === undefined) throw new Error("chromium is missing");
   // Imported here, because the import takes longer than most specs.
   const { chromium } = await import("playwright-core");
-  return chromium.launch({ executablePath, args: [...OFFLINE, ...more], headless: true });
+  const args = [...OFFLINE, ...more];
+  return patient(await chromium.launch({ executablePath, args, headless: true, timeout: LIMIT_MS }));
+}
+
+/** Every page has a context, also that of `newPage`. */
+function patient(browser: Browser): Browser {
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(LIMIT_MS);
+    return context;
+  };
+  return browser;
 }

@@ -109,7 +109,8 @@ async function seesFaults(ada: SampleVisitor): Promise<void> {
     target: "an absolute http or https URL",
     slug: "3 to 32 lower-case letters, digits or hyphens",
   });
-  expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).to.equal("target");
+  // The fault has the focus after it is shown.
+  await page.waitForFunction(() => document.activeElement?.getAttribute("name") === "target");
   expect(await page.inputValue("input[name=slug]")).to.equal("No!");
   await ada.shorten(TARGET, "taken");
   await page.waitForSelector("text=that name is taken");
