@@ -80,7 +80,7 @@ describe("CommonJS", () => {
     let loaded: Readonly<Record<string, number | string>>;
 
     before(async function () {
-      this.timeout(20_000);
+      this.timeout(120_000);
       const code = `const load = (specifier) => {
           try { return Object.keys(require(specifier)).length } catch (error) { return String(error) }
         };

@@ -83,7 +83,7 @@ describe("entry points", () => {
   });
 
   it("type-check with the types of Node, without the library of the DOM", async function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     const declarations = entries.map((entry) => targetOf(entry)?.types ?? "");
     const options = "--ignoreConfig --noEmit --strict --target es2022 --module nodenext --lib es2023,esnext.disposable";
 
@@ -103,7 +103,7 @@ describe("entry points", () => {
       const { loads, reflect, globals = [] } = ENTRIES[entry] ?? NOTHING;
 
       before(async function () {
-        this.timeout(20_000);
+        this.timeout(120_000);
         loaded = await (ENTRIES[entry] === NOTHING ? loadedOfNothing(entry) : loadedAlone(entry));
       });
 
@@ -168,7 +168,7 @@ async function loadedOfNothing(entry: string): Promise<Loaded> {
 async function load(names: readonly string[]): Promise<readonly Loaded[]> {
   const program = join(ROOT, "dist/spec/support/load-alone.js");
   const specifiers = names.map((name) => manifest().name + name.slice(1));
-  const { stdout } = await run(process.execPath, [program, ...specifiers], { cwd: ROOT, timeout: 15_000 });
+  const { stdout } = await run(process.execPath, [program, ...specifiers], { cwd: ROOT, timeout: 100_000 });
   // load-alone prints this type.
   return JSON.parse(stdout) as readonly Loaded[];
 }

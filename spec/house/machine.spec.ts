@@ -11,7 +11,8 @@ const MISSING = ["curl", "redis-server", "chromium", "prometheus", "wrk"];
 const PENDING = /^specs that need them are pending: install .*curl.*wrk/;
 const installs = process.getuid?.() === 0 && existsSync("/etc/debian_version");
 
-describe("the preparation of the machine", () => {
+describe("the preparation of the machine", function () {
+  this.timeout(60_000);
   let folder: string;
 
   beforeEach(() => {

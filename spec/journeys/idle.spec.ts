@@ -14,7 +14,7 @@ async function idlenessOf(what: "application" | "bare"): Promise<Idleness> {
 }
 
 describe("an idle application with every stage on", function () {
-  this.timeout(20_000);
+  this.timeout(120_000);
   this.slow(8000);
 
   it("has only the timers of a bare server, and runs as few callbacks, after requests of all kinds", async () => {

@@ -192,7 +192,7 @@ class Haunted implements AsyncDisposable {
 }
 
 describe("a secret in a request", function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   this.slow(5000);
 
   for (const [condition, builder, statuses] of CONDITIONS) {

@@ -6,7 +6,7 @@ import { disagreements } from "../soak/verdict.js";
 const CLIENTS = 8;
 
 describe("a sample that is killed under load", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   this.slow(10_000);
   let soaked: Soaked;
 

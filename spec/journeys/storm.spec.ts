@@ -83,7 +83,7 @@ function eventsOf(
 }
 
 describe("a storm of clients", function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   this.slow(10_000);
   before(alone());
 

@@ -69,7 +69,7 @@ const PROGRAM = [
 ].join("\n");
 
 describe("the memory of logging and metrics", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let held: Readonly<Record<string, number>>;
 
   before(async () => {

@@ -44,7 +44,7 @@ process.once("SIGTERM", () => {
 }
 
 describe("the development loop", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   this.slow(10_000);
   let folder: string;
   let port: number;

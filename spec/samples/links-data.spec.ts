@@ -28,7 +28,8 @@ const ENGINES: Readonly<Record<string, () => Promise<LinksDatabase>>> = {
 };
 
 for (const [engine, open] of Object.entries(ENGINES))
-  describe(`the links of the sample on ${engine}`, () => {
+  describe(`the links of the sample on ${engine}`, function () {
+    this.timeout(60_000);
     const clock = new FakeClock();
     const today = (): string => dayOf(new Date(clock.now()));
     let database: LinksDatabase;
@@ -133,7 +134,8 @@ async function shown(child: Child, slug: string): Promise<unknown> {
   return (await fetch(child.url + links.show.url(slug))).json();
 }
 
-describe("the data of the sample", () => {
+describe("the data of the sample", function () {
+  this.timeout(120_000);
   let folder: string;
 
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "links-"))));

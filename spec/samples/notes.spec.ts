@@ -9,7 +9,8 @@ const JSON_OF_A_PROGRAM = { "Content-Type": "application/json", Authorization: "
 
 const MAIN = "../../samples/notes/main.js";
 
-describe("samples/notes", () => {
+describe("samples/notes", function () {
+  this.timeout(60_000);
   let child: Child;
   const ask = (path: string, options?: RequestInit) => fetch(child.url + path, options);
   const add = (note: unknown) =>

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "./free-port.js";
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 export interface Target {
   readonly health: string;

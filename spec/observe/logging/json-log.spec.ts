@@ -361,7 +361,7 @@ describe("the JSON log", () => {
     });
 
     it("is cut where shared objects unfold to more objects than the limit", function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       let bomb: unknown = "end";
       for (let i = 0; i < 60; i++) bomb = [bomb, bomb];
 
