@@ -45,7 +45,7 @@ async function replayed(page: string): Promise<string> {
 }
 
 describe("the guide", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let errors: ReadonlyMap<string, string>;
 
   before(async () => {

@@ -22,6 +22,9 @@ export type StartProgram = (name: string, folder: string) => Promise<Child>;
 export type Ports = readonly (readonly [number, number])[];
 
 const WRITTEN_PORT = 3000;
+/** At the work of a job, at the log, and at a page that the browser renders where the server takes too long. */
+const LOOKS = /^(?:sleep|grep|tail)\b|Accept: text\/html/;
+const LOOK_MS = 30_000;
 const PART = /<!-- served by ([\w-]+) -->|^```console\n([\s\S]*?)^```/gm;
 
 /** Whether the page has a transcript. */
@@ -78,11 +81,21 @@ class RunningProgram implements AsyncDisposable {
 
   async replay(block: string): Promise<string> {
     let text = "";
-    for (const line of block.split("\n").filter((each) => each.startsWith("$ "))) {
-      const said = await this.run(line.slice(2));
-      text += `${line}\n${said}${said === "" || said.endsWith("\n") ? "" : "\n"}`;
+    for (const part of block.split(/^(?=\$ )/m).filter((each) => each.startsWith("$ "))) {
+      const [line = "", ...written] = part.split("\n");
+      text += `${line}\n${await this.said(line.slice(2), written.join("\n"))}`;
     }
     return `\`\`\`console\n${text}\`\`\``;
+  }
+
+  /** A command that looks at what comes a little later is repeated until it says what is written, or for a while. */
+  private async said(command: string, written: string): Promise<string> {
+    const deadline = performance.now() + LOOK_MS;
+    for (;;) {
+      const text = await this.run(command);
+      const said = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+      if (!LOOKS.test(command) || lasting(said) === lasting(written) || performance.now() > deadline) return said;
+    }
   }
 
   private async run(written: string): Promise<string> {
@@ -106,16 +119,20 @@ class RunningProgram implements AsyncDisposable {
 
 /** The page with placeholders for everything that changes: dates, durations, ids, nonces and the rest of a quota. */
 export function lasting(page: string): string {
-  return page
-    .replaceAll(/^Date: .*$/gm, "Date: …")
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
-    .replaceAll(/\b\d+ms\b/g, "<n>ms")
-    .replaceAll(/(duration_ms"?[:=])\d+/g, "$1<n>")
-    .replaceAll(/^(\w+_(?:sum|bucket)\{.*\}) \S+$/gm, "$1 <n>")
-    .replaceAll(/("(?:parent_span_id|trace_id)":")[\da-f]+"/g, '$1<id>"')
-    .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "<uuid>")
-    .replaceAll(/((?:-id|-csrf|XSRF-TOKEN)=)[\w.-]{64,66}/g, "$1<random>")
-    .replaceAll(/(name="_token" value=")[\w-]{86}/g, "$1<random>")
-    .replaceAll(/(nonce[-=]["']?)[A-Za-z\d+/]{24}/g, "$1<nonce>")
-    .replaceAll(/^(RateLimit-(?:Remaining|Reset): )\d+$/gim, "$1<n>");
+  return (
+    page
+      .replaceAll(/^Date: .*$/gm, "Date: …")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+      .replaceAll(/\b\d+ms\b/g, "<n>ms")
+      .replaceAll(/(duration_ms"?[:=])\d+/g, "$1<n>")
+      .replaceAll(/^(\w+_(?:sum|bucket)\{.*\}) \S+$/gm, "$1 <n>")
+      .replaceAll(/("(?:parent_span_id|trace_id)":")[\da-f]+"/g, '$1<id>"')
+      .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "<uuid>")
+      .replaceAll(/((?:-id|-csrf|XSRF-TOKEN)=)[\w.-]{64,66}/g, "$1<random>")
+      .replaceAll(/(name="_token" value=")[\w-]{86}/g, "$1<random>")
+      .replaceAll(/(nonce[-=]["']?)[A-Za-z\d+/]{24}/g, "$1<nonce>")
+      .replaceAll(/^(RateLimit-(?:Remaining|Reset): )\d+$/gim, "$1<n>")
+      // The rest of half an hour.
+      .replaceAll(/^(Retry-After: )1[78]\d\d$/gim, "$1<n>")
+  );
 }
