@@ -26,7 +26,7 @@ async function ask(child: Child, path: string, times: number, init: RequestInit 
 }
 
 describe("Prometheus", function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   this.slow(20_000);
   let child: Child;
   let prometheus: Prometheus;
@@ -73,7 +73,11 @@ describe("Prometheus", function () {
     const stored = await prometheus.until(() => prometheus.query("http_requests_total"), same);
     expect(countersOf(stored)).to.deep.equal(exposed);
 
-    const [target] = await prometheus.targets();
+    // A scrape fails where a busy machine takes longer than a second for it, and the next one is good.
+    const [target] = await prometheus.until(
+      () => prometheus.targets(),
+      ([only]) => only?.health === "up",
+    );
     expect(target).to.include({ health: "up", lastError: "" });
     const { http_requests_total, http_request_duration_seconds } = await prometheus.metadata();
     expect(http_requests_total?.[0]).to.include({ type: "counter", help: "Total HTTP requests handled." });

@@ -102,7 +102,7 @@ class Load {
 }
 
 describe("two processes of the sample that share a quota", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   this.slow(8000);
   before(function () {
     needRedis(this);
@@ -158,8 +158,8 @@ describe("two processes of the sample that share a quota", function () {
 
       expect(Math.min(...underWay)).to.be.above(0);
       expect([...load.seen].toSorted()).to.deep.equal(["200 text/plain", "503 application/problem+json"]);
-      // A check waits at most half a second; a busy machine needs more.
-      expect(load.slowest).to.be.below(2500);
+      // A check waits at most half a second, and a machine may pause. Without that limit it would wait until Redis goes on.
+      expect(load.slowest).to.be.below(15_000);
       for (const child of both) child.kill("SIGTERM");
       expect(await Promise.all(both.map((child) => child.exitCode()))).to.deep.equal([0, 0]);
     });

@@ -54,7 +54,7 @@ class Upstream implements AsyncDisposable {
 
 describe("samples/links, observed", () => {
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await buildFrontEnd();
   });
 
@@ -171,7 +171,7 @@ describe("samples/links, observed", () => {
   });
 
   describe("as a process", function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     this.slow(3000);
 
     it("calls itself on the port of the environment, and writes plain text in a debug build", async () => {
@@ -179,7 +179,7 @@ describe("samples/links, observed", () => {
       await child.says("listening", "errors");
 
       const response = await fetch(`${child.url}/status`);
-      await child.says("GET /status", "errors");
+      await child.says("framework.request: GET /status 200 ", "errors");
 
       expect([response.status, await response.json()]).to.deep.equal([200, { upstream: 200 }]);
       expect(child.errors).to.match(/^\S+Z INFO framework::lifecycle: listening name=links url=\S+ at=\S+$/m);

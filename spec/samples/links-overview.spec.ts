@@ -3,19 +3,26 @@ import { linksApplication } from "../../samples/links/application.js";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { Child } from "../support/child.js";
+import { until } from "../support/until.js";
 
 const MAIN = "../../samples/links/main.js";
 
+/** The document with its content. Where a busy machine takes too long to render it, the browser would. */
 async function frontPage(child: Child): Promise<string> {
   await child.serves();
-  return (await fetch(child.url)).text();
+  let html = "";
+  await until(async () => {
+    html = await (await fetch(child.url)).text();
+    return html.includes("data-server-rendered");
+  });
+  return html;
 }
 
-describe("the front page of samples/links", () => {
+describe("the front page of samples/links", function () {
+  this.timeout(120_000);
   let child: Child;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     await buildFrontEnd();
     child = await Child.start(MAIN);
   });
