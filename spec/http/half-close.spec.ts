@@ -29,7 +29,8 @@ const LAST: readonly (readonly [string, string, string])[] = [
 describe("an answer that closes the connection", () => {
   for (const [why, bytes, end] of LAST) {
     it(`arrives whole, with the answers before it, while the client sends on: ${why}`, async () => {
-      await using stack = await Stack.of([], answer);
+      // No time passes on its clock: the two seconds for the client to close are not over.
+      await using stack = await Stack.of([], answer, new FakeClock());
       await using client = await Conversation.with(stack.port);
       client.socket.pause();
 
@@ -45,7 +46,7 @@ describe("an answer that closes the connection", () => {
   }
 
   it("arrives whole if it is the only one", async () => {
-    await using stack = await Stack.of([], answer);
+    await using stack = await Stack.of([], answer, new FakeClock());
     await using client = await Conversation.with(stack.port);
     client.socket.pause();
 
