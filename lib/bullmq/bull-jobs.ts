@@ -56,7 +56,6 @@ redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
 export class BullJobs implements JobEngine {
-  readonly joinsTransactions: boolean;
   private readonly bullmq = loadBullmq();
   private readonly ioredis = loadIoredis();
   private readonly prefix: string;
@@ -75,7 +74,10 @@ export class BullJobs implements JobEngine {
     if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
     this.prefix = checkQueue(options.namespace ?? "framework");
     this.rows = options.database === undefined ? undefined : new DatabaseJobs(options.database);
-    this.joinsTransactions = this.rows !== undefined;
+  }
+
+  get joinsTransactions(): boolean {
+    return this.rows?.joinsTransactions ?? false;
   }
 
   prepare(host: SubsystemHost): void {

@@ -166,6 +166,11 @@ export abstract class Database<Tables> extends Subsystem {
     this.transactions.afterCommit(work);
   }
 
+  /** True if the innermost transaction of the running code is one of this database. @internal */
+  ownsTransaction(): boolean {
+    return this.transactions.isInnermost();
+  }
+
   /**
    * A query that is compiled once and runs with other values each time: for the queries that run most. `build` gets a stand-in for each of
    * its parameters and may only bind it.

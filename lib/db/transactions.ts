@@ -61,6 +61,12 @@ export class Transactions {
     return undefined;
   }
 
+  /** True if the innermost transaction of the running code is one of this database. */
+  isInnermost(): boolean {
+    const scope = currentCommitScope();
+    return scope instanceof TransactionLevel && scope.transactions === this;
+  }
+
   private async outermost<T>(fn: (run: TransactionRun) => T | Promise<T>, options: TransactionOptions): Promise<T> {
     const { retries = 0 } = options;
     const signal = currentWorkScope()?.signal;

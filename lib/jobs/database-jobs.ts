@@ -46,7 +46,6 @@ export interface DatabaseJobsOptions {
 const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
 
 export class DatabaseJobs implements JobStore {
-  readonly joinsTransactions = true;
   private readonly sql: JobSql;
   private readonly notifies: boolean;
   private announcements: Announcements | undefined;
@@ -59,6 +58,11 @@ export class DatabaseJobs implements JobStore {
     checkOptionNames(options, NAMES, "new DatabaseJobs");
     this.sql = new JobSql(database);
     this.notifies = options.notify === true && this.sql.dialect === "postgres";
+  }
+
+  /** A transaction of another database may roll back after the row is committed here. */
+  get joinsTransactions(): boolean {
+    return this.database.ownsTransaction?.() ?? true;
   }
 
   /** The clock of a test takes the place of the clock of the database. */

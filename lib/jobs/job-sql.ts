@@ -20,6 +20,8 @@ export interface JobDatabase {
   readonly query: { withoutPlugins(): { executeQuery(statement: RawStatement): Promise<RawResult> } };
   transaction<T>(fn: () => Promise<T>, options?: { readonly isolation?: "read committed" }): Promise<T>;
   current<T>(fn: () => Promise<T>): Promise<T>;
+  /** True if the innermost transaction of the running code is one of this database. Absent: any transaction counts as such. */
+  ownsTransaction?(): boolean;
 }
 
 /** What Kysely calls a compiled query, made without the package. */

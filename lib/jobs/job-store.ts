@@ -99,7 +99,7 @@ export interface JobCounts {
 }
 
 export interface JobStore {
-  /** True if `add` is part of the transaction of the caller. Else the dispatch waits for the commit. */
+  /** True if `add` is part of the innermost transaction of the caller. Else the dispatch waits for its commit. */
   readonly joinsTransactions: boolean;
 
   /** Called once by `build()`. Opens nothing. */

@@ -72,6 +72,30 @@ describe("DatabaseJobs on SQLite", function () {
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
+  it("adds a job of a transaction of another database only if that commits", async () => {
+    await using folder = await temporaryFolder();
+    const clock = new FakeClock();
+    await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), clock);
+    await using other = new OtherDatabase(sqlite(folder.file("other.db")));
+    await other.start();
+    await makeTables(db);
+    const jobs = new Jobs({ store: new DatabaseJobs(db) });
+    jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => [] });
+    const fails = async (): Promise<never> => {
+      await jobs.dispatch(counted, 1);
+      throw new Error("rolled back");
+    };
+    const waiting = async (): Promise<number> => (await jobs.counts()).waiting;
+
+    await other.transaction(fails).catch(() => {});
+    await db.transaction(() => other.transaction(fails).catch(() => {}));
+    expect(await waiting()).to.equal(0);
+    await db.transaction(() => other.transaction(() => jobs.dispatch(counted, 2)));
+    expect(await waiting()).to.equal(1);
+    await other.transaction(() => db.transaction(() => jobs.dispatch(counted, 3)));
+    expect(await waiting()).to.equal(2);
+  });
+
   it("runs the job of a commit whose answer is lost only if the commit was made; the caller learns that this is unknown", async () => {
     await using folder = await temporaryFolder();
     const driver = sqlite(folder.file("jobs.db"));
