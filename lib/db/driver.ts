@@ -174,8 +174,8 @@ export abstract class DatabaseDriver {
   abstract failure(error: unknown): DriverFailure;
 
   /**
-   * Keeps other processes from migrating the same database. Rejects after `waitMs` with a text that says who holds the lock and since
-   * when, as far as the engine knows. An engine whose write lock does the same, as SQLite, returns a lock that does nothing.
+   * Keeps other processes from migrating the same database, until `release` or the end of this process. Rejects after `waitMs` with a text
+   * that says who holds the lock and since when, as far as the engine knows.
    */
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
 

@@ -34,6 +34,7 @@ import { untilUnlocked } from "./lock-wait.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 import { failureOf } from "./sqlite-failure.js";
 import { SqliteFile, type SqliteSettings } from "./sqlite-handle.js";
+import { lockSqliteMigrations } from "./sqlite-migration-lock.js";
 
 export interface SqliteOptions {
   /** How many connections read at the same time: 4 unless set. */
@@ -60,6 +61,7 @@ const OPTIONS: OptionNames<SqliteOptions> = {
 };
 
 const IN_MEMORY = ":memory:";
+const NO_LOCK: MigrationLock = { release: async () => {} };
 const STOP_PAUSE_MS = 10;
 const LONGEST_STOP_MS = 2_000;
 
@@ -159,9 +161,15 @@ class SqliteDriver extends DatabaseDriver {
     return this.withFile(failureOf(error));
   }
 
-  /** Each migration takes the write lock itself. */
-  override async lockMigrations(): Promise<MigrationLock> {
-    return { release: async () => {} };
+  /** A database in memory belongs to this process, and a file that cannot be written takes no migration. */
+  override async lockMigrations(waitMs: number): Promise<MigrationLock> {
+    if (this.address === IN_MEMORY) return NO_LOCK;
+    try {
+      return await lockSqliteMigrations(this.address, this.clock, waitMs);
+    } catch (error) {
+      if (failureOf(error).kind !== "busy" && (await this.isReadOnly())) return NO_LOCK;
+      throw error;
+    }
   }
 
   private pool(size: number, open: () => SqliteFile): HandlePool<SqliteConnection> {
@@ -195,6 +203,18 @@ class SqliteDriver extends DatabaseDriver {
       throw error;
     }
     return file;
+  }
+
+  private async isReadOnly(): Promise<boolean> {
+    const connection = await this.connect({ readOnly: false });
+    try {
+      await connection.begin({ readOnly: false });
+      return false;
+    } catch (error) {
+      return this.failure(error).kind === "readOnly";
+    } finally {
+      connection.release();
+    }
   }
 
   private withFile(failure: DriverFailure): DriverFailure {
