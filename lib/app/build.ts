@@ -71,6 +71,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   const clock = container.get(Clock);
   const events = eventsOf(container);
   prepare(subsystems, clock, container);
+  throwAny(events.check());
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
   const shared = { app: plan.koa, clock, proxies: checked.proxies };

@@ -3,12 +3,13 @@
  *
  * A listener runs when the event is emitted, and `emit` waits for it. Inside a transaction it runs once the outermost transaction has
  * committed, and not at all if that rolls back. A listener that fails is an ERROR event, and the others still run. The options of `@On`
- * change this for one listener.
+ * change this for one listener; the calls of one with `queued` are kept by a queue, which the subsystem `Jobs` is.
  *
  * @example
  * constructor(private readonly events: Events) {}
  * await this.events.emit(linkCreated, { id });
  */
+import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { validate } from "../http/schema.js";
 import { currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
@@ -29,8 +30,12 @@ export interface EventListener {
   readonly call: (payload: unknown) => unknown;
 }
 
+/** Adds a call of one listener to a queue: inside a transaction only if that commits. */
+export type AddCall = (payload: unknown) => Promise<unknown>;
+
 export class Events {
   private readonly byEvent = new Map<EventType, EventListener[]>();
+  private readonly queues = new Map<EventListener, AddCall>();
   private readonly running = new Map<Promise<void>, EventListener>();
 
   constructor(private readonly clock: Clock) {}
@@ -39,12 +44,17 @@ export class Events {
    * Gives the payload to each listener, in the order in which their objects were built and their methods declared. Resolves when the
    * listeners that it waits for have ended.
    *
-   * @throws ValidationError if the schema of the event refuses the payload; what a listener with `inTransaction` throws
+   * @throws ValidationError if the schema of the event refuses the payload; what a listener with `inTransaction` throws; what `Jobs` throws
+   * for a listener with `queued`
    */
   async emit<P>(event: EventType<P>, ...payload: P extends void ? [] : [payload: P]): Promise<void> {
     const [given] = payload as readonly unknown[];
     const value = event.schema === undefined ? given : await validate(event.schema, given);
-    for (const listener of this.byEvent.get(event) ?? []) await this.deliver(listener, value);
+    for (const listener of this.byEvent.get(event) ?? []) {
+      // The schema of the job makes the value once more, from the payload as it was given.
+      if (listener.time === "queued") await this.queues.get(listener)?.(given);
+      else await this.deliver(listener, value);
+    }
   }
 
   /** The listeners, event by event: for the graph of the application. @internal */
@@ -57,6 +67,19 @@ export class Events {
     for (const instance of instances) {
       if (typeof instance === "object" && instance !== null) this.addListenersOf(instance);
     }
+  }
+
+  /**
+   * Calls `queueOf` for each listener with `queued`. Its queue makes each call later, with `callListener`, in this process or in another.
+   * @internal
+   */
+  queueWith(queueOf: (listener: EventListener) => AddCall): void {
+    for (const listener of this.queuedListeners()) this.queues.set(listener, queueOf(listener));
+  }
+
+  /** One diagnostic for each listener with `queued` that no queue has taken. @internal */
+  check(): readonly Diagnostic[] {
+    return this.queuedListeners().flatMap((listener) => (this.queues.has(listener) ? [] : [withoutQueue(listener)]));
   }
 
   /**
@@ -80,6 +103,10 @@ export class Events {
     }
   }
 
+  private queuedListeners(): readonly EventListener[] {
+    return this.listeners().filter(({ time }) => time === "queued");
+  }
+
   private listOf(event: EventType): EventListener[] {
     const known = this.byEvent.get(event);
     if (known !== undefined) return known;
@@ -91,7 +118,7 @@ export class Events {
   }
 
   private async deliver(listener: EventListener, payload: unknown): Promise<void> {
-    if (listener.time === "in transaction") return inSpan(listener, payload);
+    if (listener.time === "in transaction") return callListener(listener, payload);
     const run = () =>
       listener.time === "answered" ? this.afterAnswer(listener, payload) : runIsolated(listener, payload);
     const transaction = currentCommitScope();
@@ -119,13 +146,14 @@ function outsideScopes<T>(run: () => T): T {
 
 async function runIsolated(listener: EventListener, payload: unknown): Promise<void> {
   try {
-    await inSpan(listener, payload);
+    await callListener(listener, payload);
   } catch (error) {
     log.error("event listener failed", { event: listener.event.name, listener: listener.name, error });
   }
 }
 
-async function inSpan({ event, name, call }: EventListener, payload: unknown): Promise<void> {
+/** Calls the listener inside its span. @internal */
+export async function callListener({ event, name, call }: EventListener, payload: unknown): Promise<void> {
   const span = log.span("framework.event.listener", { event: event.name, listener: name });
   await span.run(async () => call(payload));
 }
@@ -133,6 +161,15 @@ async function inSpan({ event, name, call }: EventListener, payload: unknown): P
 /** Looked up for each call, so that a test may replace the method of an instance. */
 function methodOf(instance: object, key: string | symbol): (payload: unknown) => unknown {
   return Reflect.get(instance, key) as (payload: unknown) => unknown; // `@On` decorates methods only.
+}
+
+function withoutQueue({ event, name }: EventListener): Diagnostic {
+  return {
+    code: "E_EVENT_QUEUE",
+    what: `${name} listens to ${event.name} with { queued: true }, and no Jobs is provided`,
+    where: name,
+    fix: "provide Jobs of @stagecraft/framework/jobs; in a test new Jobs({ store: new MemoryJobs() })",
+  };
 }
 
 function sameName(name: string): FrameworkError {

@@ -6,6 +6,7 @@
  *   @On(linkCreated) announce({ id }: { id: string }) { … }
  *   @On(linkCreated, { afterAnswer: true }) async index({ id }: { id: string }) { … }
  *   @On(linkCreated, { inTransaction: true }) async audit({ id }: { id: string }) { … }
+ *   @On(linkCreated, { queued: true }) async report({ id }: { id: string }) { … }
  * }
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
@@ -20,12 +21,17 @@ export interface ListenerOptions {
   readonly afterAnswer?: boolean;
   /** Inside a transaction the listener runs at once, as a part of it: `emit` rejects with its failure, so that the transaction rolls back. */
   readonly inTransaction?: boolean;
+  /**
+   * The call is a job of `Jobs`, so it outlives the request and the process, and is repeated until it succeeds. `emit` adds the job, inside
+   * a transaction as a part of it, and rejects if that fails.
+   */
+  readonly queued?: boolean;
 }
 
-const NAMES: OptionNames<ListenerOptions> = { afterAnswer: true, inTransaction: true };
+const NAMES: OptionNames<ListenerOptions> = { afterAnswer: true, inTransaction: true, queued: true };
 
 /** When a listener runs. */
-export type ListenerTime = "emitted" | "answered" | "in transaction";
+export type ListenerTime = "emitted" | "answered" | "in transaction" | "queued";
 
 /** A decorated method. */
 export interface ListenerMethod {
@@ -54,19 +60,22 @@ export type ListenerDecorator<P> = <H extends AnyHandler>(
 /** The listeners of each class, by its prototype. */
 const listeners = new WeakMap<object, readonly ListenerMethod[]>();
 
-/** @throws FrameworkError `E_EVENT_LISTENER` for a value that `event()` did not make, or for both options */
+/** @throws FrameworkError `E_EVENT_LISTENER` for a value that `event()` did not make, for two options, or above a static method */
 export function On<P>(event: EventType<P>, options: ListenerOptions = {}): ListenerDecorator<P> {
   checkOptionNames(options, NAMES, "@On");
   if (typeof event?.name !== "string") throw invalid(`@On needs an event, not ${valueText(event)}`);
   const time = timeOf(options);
   return (target, key) => {
+    if (typeof target === "function") throw invalid(`@On stands above the static method ${target.name}.${String(key)}`);
     listeners.set(target, [...(listeners.get(target) ?? []), { event, key, time }]);
   };
 }
 
-function timeOf({ afterAnswer = false, inTransaction = false }: ListenerOptions): ListenerTime {
-  if (afterAnswer && inTransaction) throw invalid("@On takes afterAnswer or inTransaction, not both");
+function timeOf({ afterAnswer = false, inTransaction = false, queued = false }: ListenerOptions): ListenerTime {
+  if ([afterAnswer, inTransaction, queued].filter(Boolean).length > 1)
+    throw invalid("@On takes one of afterAnswer, inTransaction and queued");
   if (afterAnswer) return "answered";
+  if (queued) return "queued";
   return inTransaction ? "in transaction" : "emitted";
 }
 

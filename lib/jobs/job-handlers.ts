@@ -18,11 +18,14 @@ export interface JobHandler {
 export class JobHandlers {
   private constructor(private readonly byName: ReadonlyMap<string, JobHandler>) {}
 
-  /** @throws StartupError with one `E_JOB_HANDLED_TWICE` for each job with several handlers */
-  static of(instances: readonly unknown[]): JobHandlers {
+  /**
+   * @param others handlers that no `@Handles` names
+   * @throws StartupError with one `E_JOB_HANDLED_TWICE` for each job with several handlers
+   */
+  static of(instances: readonly unknown[], others: readonly JobHandler[] = []): JobHandlers {
     const byName = new Map<string, JobHandler>();
     const diagnostics: Diagnostic[] = [];
-    for (const handler of instances.flatMap(handlersOf)) {
+    for (const handler of [...instances.flatMap(handlersOf), ...others]) {
       const other = byName.get(handler.job.name);
       if (other !== undefined) diagnostics.push(handledTwice(handler, other));
       byName.set(handler.job.name, handler);

@@ -29,6 +29,7 @@ import { isJobDatabase, type JobDatabase } from "./job-sql.js";
 import { JobHandlers } from "./job-handlers.js";
 import { JobReports } from "./job-reports.js";
 import type { DeadJob, Dispatched, JobCounts, JobStore, NewJob } from "./job-store.js";
+import { queuedListeners } from "./queued-listeners.js";
 import { ScheduleTicker } from "./schedule-ticker.js";
 import { StoreWorker } from "./store-worker.js";
 import type { JobTools } from "./handled-job.js";
@@ -102,7 +103,8 @@ export class Jobs extends Subsystem {
 
   override prepare(host: SubsystemHost): void {
     const instances = host.instances?.() ?? [];
-    const handlers = JobHandlers.of(instances);
+    const listeners = queuedListeners(instances, (job, payload) => this.dispatchOne(job, payload, {}));
+    const handlers = JobHandlers.of(instances, listeners);
     this.store ??= this.storeOf(instances.filter(isJobDatabase));
     this.store.prepare?.(host);
     const named = (span: string): Operations => new Operations({ target: "framework::jobs", span }, host);

@@ -290,6 +290,8 @@ describe("event and @On", () => {
     ["a name of 101 characters", () => event("x".repeat(101)), "E_EVENT_NAME"],
     ["no event", () => On(undefined as never), "E_EVENT_LISTENER"],
     ["both times", () => On(warmed, { afterAnswer: true, inTransaction: true }), "E_EVENT_LISTENER"],
+    ["a queued listener after the answer", () => On(warmed, { afterAnswer: true, queued: true }), "E_EVENT_LISTENER"],
+    ["a static method", () => On(warmed)(class Shop {}, "listen", {} as never), "E_EVENT_LISTENER"],
     ["an unknown option", () => On(warmed, { later: true } as never), "E_OPTION"],
   ];
   for (const [what, make, code] of wrong) {

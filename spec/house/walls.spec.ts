@@ -61,8 +61,8 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   storage: ["runtime", "errors", "tracing", "lifecycle"],
   // Of di the type of classes, of http the context and the replies of the preview page.
   mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
-  // Of di and routing only the types and checks of decorators.
-  jobs: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing"],
+  // Of di and routing only the types and checks of decorators, of events the queue of their listeners.
+  jobs: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing", "events"],
   bullmq: ["runtime", "errors", "tracing", "lifecycle", "jobs"],
   // The contracts of a mailer and of a queue make mails and jobs.
   testing: [...Object.keys(ROOMS), "mail", "jobs"],
