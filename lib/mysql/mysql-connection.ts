@@ -6,23 +6,15 @@
  */
 import { cancellable } from "../db/cancellable.js";
 import { UnknownOutcomeError } from "../db/database-error.js";
-import { DriverError } from "../db/driver-error.js";
-import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../db/driver.js";
-import type { PoolMember } from "../db/pool-member.js";
+import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../db/driver.js";
+import { type ServerConnectionOwner, ServerConnection } from "../db/server-connection.js";
 import { throwIfAborted } from "../runtime/abortable.js";
-import { type Clock, OVERDUE, within } from "../runtime/clock.js";
+import type { Clock } from "../runtime/clock.js";
 import type { KillRequests } from "./kill-request.js";
 import type { MysqlClient } from "./mysql-client.js";
 import { mysqlFailure } from "./mysql-failure.js";
 
-const CANCEL_LIMIT_MS = 1000;
-const ROLLBACK_LIMIT_MS = 5000;
-
-/** Where a connection goes after its use. */
-export interface MysqlOwner {
-  giveBack(connection: MysqlConnection): void;
-  discard(connection: MysqlConnection): void;
-}
+export type MysqlOwner = ServerConnectionOwner<MysqlConnection>;
 
 export interface MysqlParts {
   readonly client: MysqlClient;
@@ -33,21 +25,17 @@ export interface MysqlParts {
   readonly database: string;
 }
 
-export class MysqlConnection implements DriverConnection, PoolMember {
-  lastStatement: string | undefined = undefined;
-  private readonly client: MysqlClient;
+export class MysqlConnection extends ServerConnection implements DriverConnection {
+  protected readonly client: MysqlClient;
+  protected readonly owner: MysqlOwner;
+  protected readonly clock: Clock;
 
   constructor(private readonly parts: MysqlParts) {
+    super();
     this.client = parts.client;
+    this.owner = parts.owner;
+    this.clock = parts.clock;
     this.client.onClosed = () => parts.owner.discard(this);
-  }
-
-  get transactionStatus(): TransactionStatus {
-    return this.client.status;
-  }
-
-  get isReusable(): boolean {
-    return !this.client.isClosed && !this.client.isBusy && this.client.status === "none";
   }
 
   query(statement: DriverStatement): Promise<DriverResult> {
@@ -79,35 +67,8 @@ export class MysqlConnection implements DriverConnection, PoolMember {
     }
   }
 
-  async commit(): Promise<void> {
-    await this.client.send("commit");
-  }
-
-  /** A server that does not answer must not hold the caller for ever. */
-  async rollback(): Promise<void> {
-    if ((await within(this.parts.clock, ROLLBACK_LIMIT_MS, this.client.send("rollback"))) !== OVERDUE) return;
-    throw new DriverError({ kind: "connection", code: "ROLLBACK_TIMEOUT", text: "the rollback was not answered" });
-  }
-
-  release(): void {
-    this.parts.owner.giveBack(this);
-  }
-
-  destroy(): void {
-    this.client.destroy();
-    this.parts.owner.discard(this);
-  }
-
-  close(): void {
-    this.client.close();
-  }
-
-  private async cancel(running: Promise<unknown>): Promise<void> {
-    const limit = new AbortController();
-    const settled = this.settled(running, limit.signal);
-    if ((await within(this.parts.clock, CANCEL_LIMIT_MS, settled)) !== OVERDUE) return;
-    limit.abort(new DriverError({ kind: "connection", code: "CANCEL_TIMEOUT" }));
-    this.destroy();
+  private cancel(running: Promise<unknown>): Promise<void> {
+    return this.cancelInTime((limit) => this.settled(running, limit));
   }
 
   private async settled(running: Promise<unknown>, signal: AbortSignal): Promise<void> {

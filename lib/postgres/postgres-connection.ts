@@ -7,24 +7,16 @@
  */
 import { cancellable } from "../db/cancellable.js";
 import { UnknownOutcomeError } from "../db/database-error.js";
-import { DriverError } from "../db/driver-error.js";
-import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../db/driver.js";
-import type { PoolMember } from "../db/pool-member.js";
+import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../db/driver.js";
+import { type ServerConnectionOwner, ServerConnection } from "../db/server-connection.js";
 import { throwIfAborted } from "../runtime/abortable.js";
-import { type Clock, OVERDUE, within } from "../runtime/clock.js";
+import type { Clock } from "../runtime/clock.js";
 import type { CancelRequests } from "./cancel-request.js";
 import type { PostgresClient, StatementSender } from "./postgres-client.js";
 import { isOfChangedTable, isStalePlan, postgresFailure } from "./postgres-failure.js";
 import type { StatementNames } from "./statement-names.js";
 
-const CANCEL_LIMIT_MS = 1000;
-const ROLLBACK_LIMIT_MS = 5000;
-
-/** Where a connection goes after its use. */
-export interface PostgresOwner {
-  giveBack(connection: PostgresConnection): void;
-  discard(connection: PostgresConnection): void;
-}
+export type PostgresOwner = ServerConnectionOwner<PostgresConnection>;
 
 export interface ConnectionParts {
   readonly client: PostgresClient;
@@ -37,24 +29,23 @@ export interface ConnectionParts {
   readonly names: StatementNames | undefined;
 }
 
-export class PostgresConnection implements DriverConnection, PoolMember {
-  lastStatement: string | undefined = undefined;
-  private readonly client: PostgresClient;
+export class PostgresConnection extends ServerConnection implements DriverConnection {
+  protected readonly client: PostgresClient;
+  protected readonly owner: PostgresOwner;
+  protected readonly clock: Clock;
   /** Set while the statements of a request that has ended are cancelled. */
   private cancelling: Promise<void> | undefined = undefined;
 
   constructor(private readonly parts: ConnectionParts) {
+    super();
     this.client = parts.client;
+    this.owner = parts.owner;
+    this.clock = parts.clock;
     this.client.onClosed = () => parts.owner.discard(this);
   }
 
-  get transactionStatus(): TransactionStatus {
-    return this.client.status;
-  }
-
-  get isReusable(): boolean {
-    const { client, parts } = this;
-    return !client.isClosed && !client.isBusy && client.status === "none" && parts.names?.hasChangedTable !== true;
+  override get isReusable(): boolean {
+    return super.isReusable && this.parts.names?.hasChangedTable !== true;
   }
 
   query(statement: DriverStatement): Promise<DriverResult> {
@@ -81,29 +72,6 @@ export class PostgresConnection implements DriverConnection, PoolMember {
     );
   }
 
-  async commit(): Promise<void> {
-    await this.client.send("commit");
-  }
-
-  /** A server that does not answer must not hold the caller for ever. */
-  async rollback(): Promise<void> {
-    if ((await within(this.parts.clock, ROLLBACK_LIMIT_MS, this.client.send("rollback"))) !== OVERDUE) return;
-    throw new DriverError({ kind: "connection", code: "ROLLBACK_TIMEOUT", text: "the rollback was not answered" });
-  }
-
-  release(): void {
-    this.parts.owner.giveBack(this);
-  }
-
-  destroy(): void {
-    this.client.destroy();
-    this.parts.owner.discard(this);
-  }
-
-  close(): void {
-    this.client.close();
-  }
-
   private run(statement: DriverStatement): Promise<DriverResult> {
     const { client } = this;
     const { names } = this.parts;
@@ -127,11 +95,7 @@ export class PostgresConnection implements DriverConnection, PoolMember {
   }
 
   private async cancelAll(): Promise<void> {
-    const limit = new AbortController();
-    if ((await within(this.parts.clock, CANCEL_LIMIT_MS, this.cancelEach(limit.signal))) === OVERDUE) {
-      limit.abort();
-      this.destroy();
-    }
+    await this.cancelInTime((limit) => this.cancelEach(limit));
     this.cancelling = undefined;
   }
 
