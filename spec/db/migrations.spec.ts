@@ -5,7 +5,6 @@ import { expect } from "chai";
 import { sql } from "../../lib/db/kysely.js";
 import { mkdir, writeFile } from "node:fs/promises";
 import { checksumOf } from "../../lib/db/migration.js";
-import { completeRecords, type MigrationRecordTables, readRecords } from "../../lib/db/migration-records.js";
 import { eventsOf } from "../support/events-of.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { temporaryFolder } from "./shop-database.js";
@@ -23,8 +22,6 @@ class ShopDatabase extends Database<Record<string, Record<string, unknown>>> imp
     await this.stop();
   }
 }
-
-class RecordDatabase extends Database<MigrationRecordTables> {}
 
 const table = (name: string): Migration => ({
   name: `create-${name}`,
@@ -165,22 +162,6 @@ describe("migrations", () => {
     const { rows } = await sql<{ by: string | null }>`
       select applied_by as by from framework_migrations order by position`.execute(db.query);
     expect(rows.map(({ by }) => by?.startsWith(`process ${process.pid} on `) ?? by)).to.deep.equal([null, true]);
-  });
-
-  it("of two processes may complete the table of an older version at the same moment", async () => {
-    await using folder = await temporaryFolder();
-    const file = folder.file("shop.db");
-    await using old = await started(file, [table("a")]);
-    await sql`alter table framework_migrations drop column applied_by`.execute(old.query);
-    const both = [1, 2].map(() => new RecordDatabase(sqlite(file)));
-    for (const db of both) await db.start();
-
-    await Promise.all(both.map((db) => completeRecords(db.query)));
-
-    for (const db of both) {
-      expect((await readRecords(db.query)).map(({ name }) => name)).to.deep.equal(["create-a"]);
-      await db.stop();
-    }
   });
 
   it("outside of a transaction that failed before their first change run again", async () => {
