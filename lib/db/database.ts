@@ -20,17 +20,17 @@
  *   }
  * }
  */
-import type { Compilable, Kysely, KyselyPlugin } from "kysely";
+import type { Compilable, Kysely, KyselyPlugin, QueryResult } from "kysely";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
-import type { SubsystemHost } from "../lifecycle/operations.js";
+import { same, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import type { AtOnce } from "./at-once.js";
 import { DatabaseDriver, type DriverResult } from "./driver.js";
-import { type BuiltStatement, queryBuilder, rawStatement, repeated } from "./kysely.js";
-import { queryAlone } from "./lone-query.js";
+import { type BuiltStatement, queryBuilder, rawStatement, repeated, type StatementSink } from "./kysely.js";
+import { LoneQuery } from "./lone-query.js";
 import type { Migration, MigrationSource } from "./migration.js";
 import { Migrator } from "./migrator.js";
 import { preparedQuery, type PreparedQuery } from "./prepared-query.js";
@@ -190,7 +190,8 @@ export abstract class Database<Tables> extends Subsystem {
     const hasPlugins = (this.options.plugins ?? []).length > 0;
     return preparedQuery(build, (compiled) =>
       hasPlugins
-        ? (parameters) => this.query.executeQuery<Row>({ ...compiled, parameters })
+        ? <R>(parameters: readonly unknown[], read: (result: QueryResult<Row>) => R) =>
+            this.query.executeQuery<Row>({ ...compiled, parameters }).then<R>(read)
         : repeated(compiled, this.sink()),
     );
   }
@@ -200,7 +201,7 @@ export abstract class Database<Tables> extends Subsystem {
    * `query`, and `sql` of Kysely, which write the placeholders.
    */
   async run(text: string, binds: readonly unknown[] = []): Promise<DriverResult["rows"]> {
-    return (await this.sink().execute(rawStatement(text, binds))).rows;
+    return this.execute(rawStatement(text, binds), ({ rows }) => rows);
   }
 
   /** @internal */
@@ -214,16 +215,19 @@ export abstract class Database<Tables> extends Subsystem {
     this.statements = new Statements(driver, host, this.options.slowQueryMs ?? driver.slowQueryMs);
   }
 
-  private sink() {
-    return {
-      execute: (statement: BuiltStatement) =>
-        this.ready().report(statement.operation, statement.sql, () => this.execute(statement)),
-    };
+  private sink(): StatementSink {
+    return { execute: (statement, read) => this.execute(statement, read) };
   }
 
-  private execute(statement: BuiltStatement): AtOnce<DriverResult> {
+  private execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): AtOnce<R> {
+    const statements = this.ready();
     const level = this.transactions.level();
-    return level === undefined ? queryAlone(this.ready(), statement) : level.query(statement);
+    return statements.follow(
+      statement,
+      level === undefined
+        ? new LoneQuery(statements, statement, read)
+        : { begin: () => level.query(statement), ended: read, failed: same },
+    );
   }
 
   /** Outside of an application, as in a script, `prepare` is not called. */

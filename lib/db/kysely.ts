@@ -45,7 +45,8 @@ export interface BuiltStatement {
 }
 
 export interface StatementSink {
-  execute(statement: BuiltStatement): AtOnce<DriverResult>;
+  /** Returns what `read` makes of the result. */
+  execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): AtOnce<R>;
 }
 
 /** A query builder whose statements go to `sink`. */
@@ -86,7 +87,7 @@ class SinkConnection implements DatabaseConnection {
   constructor(private readonly sink: StatementSink) {}
 
   executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return promised<DriverResult, QueryResult<R>>(() => this.sink.execute(statementOf(query)), resultOf);
+    return promised(() => this.sink.execute(statementOf(query), resultOf<R>));
   }
 
   streamQuery(): never {
@@ -137,10 +138,13 @@ class SinkExecutor extends kysely.DefaultQueryExecutor {
   }
 }
 
-function resultOf<R>({ rows, affected, changed, insertId }: DriverResult): QueryResult<R> {
+function resultOf<R>(result: DriverResult): QueryResult<R> {
+  const { affected, changed, insertId } = result;
+  // The type of a row is what the application declares for its tables.
+  const rows = result.rows as R[];
+  if (affected === undefined && changed === undefined && insertId === undefined) return { rows };
   return {
-    // The type of a row is what the application declares for its tables.
-    rows: rows as R[],
+    rows,
     ...(affected !== undefined && { numAffectedRows: affected }),
     ...(changed !== undefined && { numChangedRows: changed }),
     ...(insertId !== undefined && { insertId }),
@@ -165,11 +169,9 @@ function statementOf({ query, sql: text, parameters }: CompiledQuery): BuiltStat
 /** Runs the query with other parameters each time. */
 export function repeated<Row>(compiled: CompiledQuery<Row>, { execute }: Pick<StatementSink, "execute">) {
   const statement = statementOf(compiled);
-  return (parameters: readonly unknown[]) => {
-    const result = execute({ ...statement, parameters });
+  return <R>(parameters: readonly unknown[], read: (result: { readonly rows: readonly Row[] }) => R): AtOnce<R> =>
     // The type of a row is what the application declares for its tables.
-    return result as AtOnce<{ readonly rows: readonly Row[] }>;
-  };
+    execute({ ...statement, parameters }, read as (result: DriverResult) => R);
 }
 
 /** A statement that the application wrote itself. @throws FrameworkError `E_DB_STATEMENT`: without a text a driver may wait for ever */

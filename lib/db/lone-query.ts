@@ -1,7 +1,9 @@
 /**
- * A statement outside of a transaction: it takes any connection, and gives it back at its end.
+ * A statement outside of a transaction: it takes any connection, and gives it back at its end. One object is the statement, the caller that
+ * waits for the connection, and the end of both: each further object and promise would cost a noticeable part of a query.
  */
-import { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
+import type { FollowedWork } from "../lifecycle/operations.js";
+import { currentWorkScope } from "../lifecycle/work-scope.js";
 import { type AbortListener, offAbort, onAbort, throwIfAborted } from "../runtime/abortable.js";
 import type { AtOnce } from "./at-once.js";
 import { isLost } from "./database-error.js";
@@ -10,40 +12,47 @@ import type { BuiltStatement } from "./kysely.js";
 import { giveBack } from "./root-transaction.js";
 import type { Statements } from "./statements.js";
 
-/** @throws DatabaseError, or the reason of the signal of the running request */
-export function queryAlone(statements: Statements, built: BuiltStatement): AtOnce<DriverResult> {
-  const scope = currentWorkScope();
-  throwIfAborted(scope);
-  const statement = new LoneStatement(built, scope);
-  let connection: AtOnce<DriverConnection>;
-  try {
-    connection = statements.driver.connect(statement);
-  } catch (error) {
-    throw statements.errorOf(error, statement.signal);
-  }
-  if (!(connection instanceof Promise)) return queryOn(connection, statements, statement);
-  return connection.then(
-    (given) => queryOn(given, statements, statement),
-    (error: unknown) => {
-      throw statements.errorOf(error, statement.signal);
-    },
-  );
-}
-
 /** The signal is made when the driver asks for it: a query that does not wait needs none. */
-class LoneStatement implements DriverStatement, ConnectOptions {
+export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatement, ConnectOptions {
   readonly sql: string;
   readonly parameters: readonly unknown[];
   readonly isRead: boolean;
   waitedMs = 0;
+  private readonly scope = currentWorkScope();
+  private connection: DriverConnection | undefined = undefined;
+  private sentAt = 0;
 
+  /** @param read makes the result of the caller */
   constructor(
+    private readonly statements: Statements,
     { sql, parameters, isRead }: BuiltStatement,
-    private readonly scope: WorkScope | undefined,
+    private readonly read: (result: DriverResult) => R,
   ) {
     this.sql = sql;
     this.parameters = parameters;
     this.isRead = isRead;
+  }
+
+  begin(): AtOnce<DriverResult> {
+    throwIfAborted(this.scope);
+    const connection = this.statements.driver.connect(this);
+    return connection instanceof Promise ? connection.then((given) => this.send(given)) : this.send(connection);
+  }
+
+  ended(result: DriverResult): R {
+    this.statements.warnIfSlow(this.sentAt, this);
+    this.connection?.release();
+    return this.read(result);
+  }
+
+  /** Makes a DatabaseError, or the reason of the signal of the running request. */
+  failed(thrown: unknown): unknown {
+    const { connection, statements, signal } = this;
+    if (connection === undefined) return statements.errorOf(thrown, signal);
+    statements.warnIfSlow(this.sentAt, this);
+    const error = statements.errorOf(thrown, signal, this.sql);
+    giveBack(connection, isLost(error) ? error : undefined);
+    return error;
   }
 
   get readOnly(): boolean {
@@ -69,17 +78,10 @@ class LoneStatement implements DriverStatement, ConnectOptions {
   offAbort(listener: AbortListener): void {
     if (this.scope !== undefined) offAbort(this.scope, listener);
   }
-}
 
-function queryOn(
-  connection: DriverConnection,
-  statements: Statements,
-  statement: DriverStatement,
-): AtOnce<DriverResult> {
-  return statements.query(
-    connection,
-    statement,
-    () => connection.release(),
-    (error) => giveBack(connection, isLost(error) ? error : undefined),
-  );
+  private send(connection: DriverConnection): AtOnce<DriverResult> {
+    this.connection = connection;
+    this.sentAt = this.statements.host.clock.monotonic();
+    return connection.query(this);
+  }
 }

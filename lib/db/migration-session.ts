@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import { isLost, UnknownOutcomeError } from "./database-error.js";
 import type { DriverConnection, DriverResult } from "./driver.js";
-import { type BuiltStatement, queryBuilder } from "./kysely.js";
+import { type BuiltStatement, queryBuilder, type StatementSink } from "./kysely.js";
 import type { MigrationRecordTables } from "./migration-records.js";
 import type { Migration, MigrationTables } from "./migration.js";
 import { giveBack } from "./root-transaction.js";
@@ -25,7 +25,7 @@ export class MigrationSession {
     private readonly connection: DriverConnection,
   ) {
     const { dialect } = statements.driver;
-    const sink = { execute: (statement: BuiltStatement) => this.execute(statement) };
+    const sink: StatementSink = { execute: async (statement, read) => read(await this.execute(statement)) };
     this.database = { tables: queryBuilder(dialect, sink, []), records: queryBuilder(dialect, sink, []) };
   }
 

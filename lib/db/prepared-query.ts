@@ -14,8 +14,12 @@ export interface PreparedQuery<Values extends readonly unknown[], Row> {
   first(...values: Values): Promise<Row | undefined>;
 }
 
-/** Runs one compiled query with the values of its parameters. */
-type PreparedRun<Row> = (parameters: readonly unknown[]) => AtOnce<{ readonly rows: readonly Row[] }>;
+/** Runs one compiled query with the values of its parameters, and returns what `read` makes of its result. */
+type PreparedRun<Row> = <R>(parameters: readonly unknown[], read: (result: Result<Row>) => R) => AtOnce<R>;
+
+interface Result<Row> {
+  readonly rows: readonly Row[];
+}
 
 /** @throws FrameworkError `E_DB_PREPARED` if `build` does anything else with a value than bind it */
 export function preparedQuery<Values extends readonly unknown[], Row>(
@@ -27,18 +31,18 @@ export function preparedQuery<Values extends readonly unknown[], Row>(
   const compiled = build(...(standIns as unknown as Values)).compile();
   for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBound(standIn.index);
   const run = runnerOf(compiled);
-  const runWith = (values: Values) => run(compiled.parameters.map((each) => valueOf(each, values)));
+  const bindsOf = (values: Values) => compiled.parameters.map((each) => valueOf(each, values));
   return {
-    all: (...values) => promised(() => runWith(values), allOf),
-    first: (...values) => promised(() => runWith(values), firstOf),
+    all: (...values) => promised(() => run(bindsOf(values), allOf)),
+    first: (...values) => promised(() => run(bindsOf(values), firstOf)),
   };
 }
 
-function allOf<Row>({ rows }: { readonly rows: readonly Row[] }): readonly Row[] {
+function allOf<Row>({ rows }: Result<Row>): readonly Row[] {
   return rows;
 }
 
-function firstOf<Row>({ rows }: { readonly rows: readonly Row[] }): Row | undefined {
+function firstOf<Row>({ rows }: Result<Row>): Row | undefined {
   return rows[0];
 }
 

@@ -150,7 +150,7 @@ export class RootTransaction {
     }
   }
 
-  private async start(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
+  private start(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
     const { signal } = this;
     return this.statements.query(this.connection, signal === undefined ? statement : { ...statement, signal });
   }

@@ -3,12 +3,12 @@
  * of the driver as a `DatabaseError`. None of these holds a bind or a value of a row.
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
+import { type FollowedWork, Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { tracing } from "../tracing/tracing.js";
-import { type AtOnce, followed } from "./at-once.js";
+import type { AtOnce } from "./at-once.js";
 import { databaseError } from "./database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
-import type { StatementOperation } from "./kysely.js";
+import type { BuiltStatement, StatementOperation } from "./kysely.js";
 
 const NAMES = { target: "framework::db", span: "framework.db.query" };
 
@@ -32,31 +32,22 @@ export class Statements {
     return this.operations.run(operation, work, sql === undefined ? undefined : { statement: sql });
   }
 
-  /**
-   * Calls `ended` after the query, or `failed` with the error that the query throws.
-   *
-   * @throws DatabaseError, or the reason of the signal
-   */
-  query(
-    connection: DriverConnection,
-    statement: DriverStatement,
-    ended?: () => void,
-    failed?: (error: unknown) => void,
-  ): AtOnce<DriverResult> {
+  /** Reports a statement of the application as one operation. @internal */
+  follow<R>({ operation, sql }: BuiltStatement, work: FollowedWork<DriverResult, R>): AtOnce<R> {
+    return this.operations.follow(operation, work, { statement: sql });
+  }
+
+  /** @throws DatabaseError, or the reason of the signal */
+  async query(connection: DriverConnection, statement: DriverStatement): Promise<DriverResult> {
     const began = this.host.clock.monotonic();
-    return followed(
-      () => connection.query(statement),
-      () => {
-        this.warnIfSlow(began, statement);
-        ended?.();
-      },
-      (thrown) => {
-        this.warnIfSlow(began, statement);
-        const error = this.errorOf(thrown, statement.signal, statement.sql);
-        failed?.(error);
-        return error;
-      },
-    );
+    try {
+      const result = await connection.query(statement);
+      this.warnIfSlow(began, statement);
+      return result;
+    } catch (error) {
+      this.warnIfSlow(began, statement);
+      throw this.errorOf(error, statement.signal, statement.sql);
+    }
   }
 
   /** What the application gets for an error of the driver. Errors of the framework and reasons of a signal pass as they are. */
@@ -66,7 +57,8 @@ export class Statements {
     return databaseError(this.driver.failure(error), this.host.name, sql);
   }
 
-  private warnIfSlow(began: number, { sql, waitedMs = 0 }: DriverStatement): void {
+  /** @internal */
+  warnIfSlow(began: number, { sql, waitedMs = 0 }: DriverStatement): void {
     const elapsed = this.host.clock.monotonic() - began - waitedMs;
     if (elapsed < this.slowQueryMs) return;
     log.warn("slow query", { subsystem: this.host.name, duration_ms: Math.trunc(elapsed), statement: sql });

@@ -54,6 +54,37 @@ interface OperationSeries {
   observe(value: number): void;
 }
 
+/** Work with an end of its own, which belongs to the operation and needs no promise of its own. @internal */
+export interface FollowedWork<T, R> {
+  begin(): T | Promise<T>;
+  /** Makes the result of the operation. */
+  ended(value: T): R;
+  /** Makes the error of the operation. */
+  failed(error: unknown): unknown;
+}
+
+/** Runs `work` and its end. Returns at once if `begin` does, else a promise. */
+function followed<T, R>(work: FollowedWork<T, R>): R | Promise<R> {
+  let result: T | Promise<T>;
+  try {
+    result = work.begin();
+  } catch (error) {
+    throw work.failed(error);
+  }
+  if (!(result instanceof Promise)) return work.ended(result);
+  return result.then(
+    (value) => work.ended(value),
+    (error: unknown) => {
+      throw work.failed(error);
+    },
+  );
+}
+
+/** For work whose result or error is that of the operation. @internal */
+export function same<T>(value: T): T {
+  return value;
+}
+
 export class Operations {
   private readonly log: Target;
   /** By operation. */
@@ -77,29 +108,22 @@ export class Operations {
    * @param remoteParent the span of another process that this work continues; only exporters read it
    */
   run<T>(operation: string, work: () => T, fields?: Fields, remoteParent?: RemoteParent): T {
-    const began = this.host.clock.monotonic();
-    let result: T;
-    try {
-      // Without a subscriber a span would report nothing.
-      result = currentSubscriber() === undefined ? work() : this.span(operation, fields, remoteParent).run(work);
-    } catch (error) {
-      this.ended(operation, began, outcomeOf(error), error);
-      throw error;
-    }
-    if (!(result instanceof Promise)) {
-      this.ended(operation, began, "ok");
-      return result;
-    }
-    return result.then(
-      (value: unknown) => {
-        this.ended(operation, began, "ok");
-        return value;
-      },
-      (error: unknown) => {
-        this.ended(operation, began, outcomeOf(error), error);
-        throw error;
-      },
-    ) as T; // Settles as `result` does.
+    return this.follow(operation, { begin: work, ended: same, failed: same }, fields, remoteParent) as T; // Settles as `work` does.
+  }
+
+  /** As `run`, for work with an end of its own. @internal */
+  follow<T, R>(
+    operation: string,
+    work: FollowedWork<T, R>,
+    fields?: Fields,
+    remoteParent?: RemoteParent,
+  ): R | Promise<R> {
+    // Without a subscriber a span would report nothing.
+    if (currentSubscriber() === undefined) return followed(this.reported(operation, work));
+    const span = this.span(operation, fields, remoteParent);
+    return followed(
+      this.reported(operation, { begin: () => span.run(() => followed(work)), ended: same, failed: same }),
+    );
   }
 
   private span(operation: string, fields: Fields | undefined, remoteParent: RemoteParent | undefined): Span {
@@ -107,7 +131,25 @@ export class Operations {
     return new Span(target, name, { subsystem: this.host.name, operation, ...fields }, remoteParent);
   }
 
-  private ended(operation: string, began: number, outcome: OperationOutcome, error?: unknown): void {
+  /** The work with the report of its end. */
+  private reported<T, R>(operation: string, work: FollowedWork<T, R>): FollowedWork<T, R> {
+    const began = this.host.clock.monotonic();
+    return {
+      begin: () => work.begin(),
+      ended: (value) => {
+        const result = work.ended(value);
+        this.report(operation, began, "ok");
+        return result;
+      },
+      failed: (thrown) => {
+        const error = work.failed(thrown);
+        this.report(operation, began, outcomeOf(error), error);
+        return error;
+      },
+    };
+  }
+
+  private report(operation: string, began: number, outcome: OperationOutcome, error?: unknown): void {
     const elapsed = this.host.clock.monotonic() - began;
     (this.durations.get(operation)?.[outcome] ?? this.admit(operation, outcome)).observe(elapsed / 1000);
     if (!this.log.enabled("debug")) return;

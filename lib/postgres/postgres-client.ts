@@ -16,12 +16,14 @@ import type { Clock } from "../runtime/clock.js";
 /** The time for a close that tells the server first. */
 const CLOSE_MS = 1000;
 
-/** Callbacks for the sender of a statement, before its end. */
+/** Callbacks for the sender of a statement. */
 export interface StatementSender {
-  /** Returns whether the statement is sent once more, without its name. */
-  sendsAgain(failure: Error): boolean;
-  /** Called at the end of a statement that was sent ahead: how long the server was busy with those before it. */
-  waited(ms: number): void;
+  ended(result: DriverResult): void;
+  failed(error: Error): void;
+  /** Returns whether a statement with a name is sent once more, without it. */
+  sendsAgain?(failure: Error): boolean;
+  /** Called before the end of a statement that was sent ahead: how long the server was busy with those before it. */
+  waited?(ms: number): void;
 }
 
 interface ServerResult {
@@ -103,41 +105,38 @@ export class PostgresClient {
     return this.client as unknown as { readonly processID: number; readonly secretKey: unknown };
   }
 
-  /** With a name the server prepares the statement. */
-  send(
-    text: string,
-    parameters: readonly unknown[] = [],
-    name?: string,
-    sender?: StatementSender,
-  ): Promise<DriverResult> {
-    return new Promise((resolve, reject) => {
-      if (this.isOver) return reject(lostConnection(this.address, undefined));
-      const sentAheadAt = this.isBusy ? this.clock.monotonic() : undefined;
-      const fail = (error: Error): void => {
-        if (sender?.sendsAgain(error) === true) resolve(this.send(text, parameters));
-        else reject(this.errorOf(error, parameters.length > 0));
-      };
-      let hasFailed = false;
-      const settle = (error: Error | null | undefined, result: unknown): void => {
-        if (sentAheadAt !== undefined) sender?.waited(this.lastReadyAt - sentAheadAt);
-        if (error !== null && error !== undefined) {
-          hasFailed = true;
-          this.atNextReady(() => fail(error));
-          // A bind that the package cannot write fails before the statement is sent, and the package reports an end without rows too.
-        } else if (!hasFailed) {
-          // The package gives several results for several statements in one text.
-          resolve(resultOf(result as ServerResult | readonly ServerResult[]));
-        }
-      };
-      // No object of options: the package copies it property by property, which costs more than the rest of the query.
-      const query =
-        name === undefined
-          ? new pg.Query(text, bindsOf(parameters), settle)
-          : new NamedQuery(text, bindsOf(parameters), settle, name, this.knownColumns);
-      if (this.isBusy) this.cork();
-      this.unanswered++;
-      this.client.query(query);
-    });
+  /** For the statements of the driver itself. */
+  send(text: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
+    return new Promise((ended, failed) => this.start(text, bindsOf(parameters), undefined, { ended, failed }));
+  }
+
+  /** With a name the server prepares the statement. @param binds those that `bindsOf` returned */
+  start(text: string, binds: unknown[], name: string | undefined, sender: StatementSender): void {
+    if (this.isOver) return sender.failed(lostConnection(this.address, undefined));
+    const sentAheadAt = this.isBusy ? this.clock.monotonic() : undefined;
+    let hasFailed = false;
+    const settle = (error: Error | null | undefined, result: unknown): void => {
+      if (sentAheadAt !== undefined) sender.waited?.(this.lastReadyAt - sentAheadAt);
+      if (error !== null && error !== undefined) {
+        hasFailed = true;
+        this.atNextReady(() => {
+          if (name !== undefined && sender.sendsAgain?.(error) === true) this.start(text, binds, undefined, sender);
+          else sender.failed(this.errorOf(error, binds.length > 0));
+        });
+        // A bind that the package cannot write fails before the statement is sent, and the package reports an end without rows too.
+      } else if (!hasFailed) {
+        // The package gives several results for several statements in one text.
+        sender.ended(resultOf(result as ServerResult | readonly ServerResult[]));
+      }
+    };
+    // No object of options: the package copies it property by property, which costs more than the rest of the query.
+    const query =
+      name === undefined
+        ? new pg.Query(text, binds, settle)
+        : new NamedQuery(text, binds, settle, name, this.knownColumns);
+    if (this.isBusy) this.cork();
+    this.unanswered++;
+    this.client.query(query);
   }
 
   /** Tells the server before the close if the connection is free, else closes at once. */

@@ -9,11 +9,12 @@ import { cancellable } from "../db/cancellable.js";
 import { UnknownOutcomeError } from "../db/database-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../db/driver.js";
 import { type ServerConnectionOwner, ServerConnection } from "../db/server-connection.js";
-import { throwIfAborted } from "../runtime/abortable.js";
+import { type AbortListener, offAbort, onAbort, throwIfAborted } from "../runtime/abortable.js";
 import type { Clock } from "../runtime/clock.js";
 import type { CancelRequests } from "./cancel-request.js";
 import type { PostgresClient, StatementSender } from "./postgres-client.js";
 import { isOfChangedTable, isStalePlan, postgresFailure } from "./postgres-failure.js";
+import { bindsOf } from "./postgres-types.js";
 import type { StatementNames } from "./statement-names.js";
 
 export type PostgresOwner = ServerConnectionOwner<PostgresConnection>;
@@ -50,11 +51,14 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
 
   query(statement: DriverStatement): Promise<DriverResult> {
     throwIfAborted(statement);
-    const isAlone = this.client.status === "none";
-    return cancellable(statement, {
-      running: this.run(statement),
-      cancel: () => this.cancel(),
-      errorOf: (error, isCancelled) => this.errorOf(error, statement, isAlone, isCancelled),
+    const { client, names } = this.parts;
+    const { sql, parameters } = statement;
+    if (!client.isClosed) this.lastStatement = sql;
+    return new Promise((resolve, reject) => {
+      const binds = bindsOf(parameters);
+      const sent = new SentStatement(this, this.parts, statement, resolve, reject);
+      onAbort(statement, sent);
+      client.start(sql, binds, names?.nameOf(sql), sent);
     });
   }
 
@@ -72,24 +76,8 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     );
   }
 
-  private run(statement: DriverStatement): Promise<DriverResult> {
-    const { client } = this;
-    const { names } = this.parts;
-    const { sql, parameters } = statement;
-    if (!client.isClosed) this.lastStatement = sql;
-    return client.send(sql, parameters, names?.nameOf(sql), new SentStatement(statement, client, names));
-  }
-
-  private errorOf(error: unknown, statement: DriverStatement, isAlone: boolean, isCancelled: boolean): unknown {
-    // The server has answered a statement that it cancelled, and has undone it.
-    if (isCancelled && (statement.isRead || this.transactionStatus !== "none" || !isLost(error)))
-      return statement.signal?.reason;
-    // A write outside of a transaction may have been made before the connection was lost.
-    const isUnknown = isAlone && !statement.isRead && isLost(error) && this.lastStatement === statement.sql;
-    return isUnknown ? new UnknownOutcomeError(`a write of ${this.parts.database}`) : error;
-  }
-
-  private cancel(): Promise<void> {
+  /** Cancels the statements of a request that has ended. @internal */
+  cancel(): Promise<void> {
     this.cancelling ??= this.cancelAll();
     return this.cancelling;
   }
@@ -116,23 +104,59 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
   }
 }
 
-class SentStatement implements StatementSender {
+/** The end of a statement that was sent. If its request ends first, it is cancelled, and ends after the cancel. */
+class SentStatement implements StatementSender, AbortListener {
+  private readonly isAlone: boolean;
+  private cancelled: Promise<void> | undefined = undefined;
+
   constructor(
+    private readonly connection: PostgresConnection,
+    private readonly parts: ConnectionParts,
     private readonly statement: DriverStatement,
-    private readonly client: PostgresClient,
-    private readonly names: StatementNames | undefined,
-  ) {}
+    private readonly resolve: (result: DriverResult | Promise<DriverResult>) => void,
+    private readonly reject: (error: unknown) => void,
+  ) {
+    this.isAlone = connection.transactionStatus === "none";
+  }
+
+  handleEvent(): void {
+    this.cancelled = this.connection.cancel();
+  }
+
+  ended(result: DriverResult): void {
+    const { cancelled } = this;
+    offAbort(this.statement, this);
+    this.resolve(cancelled === undefined ? result : cancelled.then(() => result));
+  }
+
+  failed(error: Error): void {
+    const { cancelled } = this;
+    offAbort(this.statement, this);
+    if (cancelled === undefined) this.reject(this.errorOf(error));
+    else cancelled.then(() => this.reject(this.errorOf(error)), this.reject);
+  }
 
   sendsAgain(failure: Error): boolean {
+    const { client, names } = this.parts;
     // A table has changed since the server made the plan. It has executed nothing.
-    if (this.names === undefined || !isStalePlan(failure)) return false;
-    this.names.forget(this.statement.sql);
-    this.names.hasChangedTable ||= isOfChangedTable(failure);
-    return this.client.status === "none";
+    if (names === undefined || !isStalePlan(failure)) return false;
+    names.forget(this.statement.sql);
+    names.hasChangedTable ||= isOfChangedTable(failure);
+    return client.status === "none";
   }
 
   waited(ms: number): void {
     this.statement.waitedMs = Math.max(0, ms);
+  }
+
+  private errorOf(error: Error): unknown {
+    const { connection, statement } = this;
+    // The server has answered a statement that it cancelled, and has undone it.
+    if (this.cancelled !== undefined && (statement.isRead || connection.transactionStatus !== "none" || !isLost(error)))
+      return statement.signal?.reason;
+    // A write outside of a transaction may have been made before the connection was lost.
+    const isUnknown = this.isAlone && !statement.isRead && isLost(error) && connection.lastStatement === statement.sql;
+    return isUnknown ? new UnknownOutcomeError(`a write of ${this.parts.database}`) : error;
   }
 }
 

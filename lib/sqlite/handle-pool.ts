@@ -53,7 +53,7 @@ export class HandlePool<T extends { close(): void }> {
 
   giveBack(handle: T): void {
     this.changed();
-    const [next] = this.waiting;
+    const next = this.nextCaller;
     if (next !== undefined) next.give(handle);
     else if (this.isClosed) this.drop(handle);
     else this.free.push(handle);
@@ -64,7 +64,7 @@ export class HandlePool<T extends { close(): void }> {
     this.changed();
     this.open--;
     handle.close();
-    const [next] = this.waiting;
+    const next = this.nextCaller;
     if (next === undefined || this.isClosed) return;
     try {
       const made = this.another();
@@ -86,6 +86,11 @@ export class HandlePool<T extends { close(): void }> {
   close(): void {
     this.isClosed = true;
     for (let handle = this.free.pop(); handle !== undefined; handle = this.free.pop()) this.drop(handle);
+  }
+
+  private get nextCaller(): Waiting<T> | undefined {
+    // Nearly always none waits, and an iterator would be made for nothing.
+    return this.waiting.size === 0 ? undefined : this.waiting.values().next().value;
   }
 
   private another(): T | undefined {
