@@ -78,3 +78,8 @@ function decoded(part: string, rules: UrlRules): string {
 function refused({ name }: UrlRules, rule: string): FrameworkError {
   return setupError(new FrameworkError(`the URL of ${name}() cannot be read: ${rule}`, { code: "E_DB_URL" }));
 }
+
+/** For errors and events: without user and password. */
+export function addressOf({ host, port, database }: ServerUrl): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
+}

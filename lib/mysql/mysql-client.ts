@@ -8,10 +8,10 @@
 import type { Connection, ConnectionOptions } from "mysql2";
 import { refuseBind } from "../db/bind.js";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
-import type { ServerUrl } from "../db/server-url.js";
+import { addressOf, type ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
 import { endsTransaction, isMariadb, lostMysqlConnection, mysqlConnectFailure } from "./mysql-failure.js";
-import { mysqlAddress, type MysqlSettings, type MysqlTimeouts } from "./mysql-options.js";
+import type { MysqlSettings, MysqlTimeouts } from "./mysql-options.js";
 import { mysql2 } from "./mysql-package.js";
 
 /** Prepared statements of one connection; the package forgets those that were not used for the longest time. */
@@ -61,7 +61,7 @@ export class MysqlClient {
     const password = server === settings.server ? await settings.password?.() : undefined;
     signal.throwIfAborted();
     const connection = mysql2.createConnection(configOf(settings, server, password ?? server.password));
-    const client = new MysqlClient(connection, mysqlAddress(server), clock);
+    const client = new MysqlClient(connection, addressOf(server), clock);
     const abort = (): void => client.destroy();
     signal.addEventListener("abort", abort, { once: true });
     try {

@@ -94,8 +94,3 @@ function timeoutsOf(options: MysqlOptions): MysqlTimeouts {
   checkNumber("mysql", "idleInTransactionTimeoutMs", idleInTransactionTimeoutMs, 0, LONGEST_TIMEOUT_MS);
   return { statement: statementTimeoutMs, lock: lockTimeoutMs, idleInTransaction: idleInTransactionTimeoutMs };
 }
-
-/** For errors and events: without user and password. */
-export function mysqlAddress({ host, port, database }: ServerUrl): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
-}

@@ -6,11 +6,11 @@
 import type { Client } from "pg";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
 import { connectFailure, isFromServer, lostConnection, withoutBinds } from "./postgres-failure.js";
-import { addressOf, type PostgresSettings, type PostgresTimeouts } from "./postgres-options.js";
+import type { PostgresSettings, PostgresTimeouts } from "./postgres-options.js";
 import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { pg } from "./postgres-package.js";
 import { bindsOf, postgresTypes } from "./postgres-types.js";
-import type { ServerUrl } from "../db/server-url.js";
+import { addressOf, type ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
 
 /** The time for a close that tells the server first. */

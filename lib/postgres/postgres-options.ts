@@ -103,8 +103,3 @@ function timeoutsOf(options: PostgresOptions): PostgresTimeouts {
     checkNumber("postgres", name, value, 0, LONGEST_TIMEOUT_MS);
   return { statement: statementTimeoutMs, lock: lockTimeoutMs, idleInTransaction: idleInTransactionTimeoutMs };
 }
-
-/** For errors and events: without user and password. */
-export function addressOf({ host, port, database }: ServerUrl): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
-}
