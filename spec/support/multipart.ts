@@ -1,5 +1,5 @@
 /** Multipart forms as bytes, an application that reads them, and what lies in its directory. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -67,6 +67,13 @@ export class UploadApp implements AsyncDisposable {
     return readdirSync(this.directory, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => name);
+  }
+
+  /** Their size in all. */
+  bytes(): number {
+    return readdirSync(this.directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
   }
 
   post(body: Buffer | FormData, type = FORM_TYPE, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
