@@ -46,7 +46,8 @@ async function started(file: string, migrations: DatabaseOptions["migrations"] =
   return db;
 }
 
-describe("migrations", () => {
+describe("migrations", function () {
+  this.timeout(60_000);
   it("are applied at the start, once and in order", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");

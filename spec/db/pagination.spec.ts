@@ -35,7 +35,8 @@ describe("pageOf", () => {
   });
 });
 
-describe("after", () => {
+describe("after", function () {
+  this.timeout(60_000);
   it("returns every row once, in the order of several columns, for any size", async () => {
     await using db = await shopDatabase();
     const stocks = [3, 1, 2, 3, 1, 3, 2];

@@ -7,7 +7,8 @@ import { sql } from "../../lib/db/kysely.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { shopDatabase, temporaryFolder } from "./shop-database.js";
 
-describe("obeysDatabase", () => {
+describe("obeysDatabase", function () {
+  this.timeout(60_000);
   it("holds SQLite in memory to the contract", async () => {
     await using db = await shopDatabase();
 

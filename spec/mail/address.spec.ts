@@ -53,7 +53,8 @@ const REFUSED: readonly string[] = [
 
 const named = (name: string) => readMailbox({ name, address: "ada@example.org" }, "cc[3]");
 
-describe("an address of a mail", () => {
+describe("an address of a mail", function () {
+  this.timeout(60_000);
   for (const [text, address] of ACCEPTED)
     it(`may be ${text.slice(0, 40)}`, () => {
       expect(isMailAddress(text)).to.equal(true);

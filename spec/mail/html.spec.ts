@@ -5,7 +5,8 @@ import * as fc from "fast-check";
 import { html, trustedHtml } from "../../lib/mail/html.js";
 import { errorOf } from "../support/error-of.js";
 
-describe("the HTML of a mail", () => {
+describe("the HTML of a mail", function () {
+  this.timeout(60_000);
   it("escapes each value", () => {
     const name = `<b>"Ada" & 'Eve'</b>`;
 

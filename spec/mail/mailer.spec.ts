@@ -110,7 +110,8 @@ describe("the mailer in memory", () => {
   });
 });
 
-describe("the mailer of files", () => {
+describe("the mailer of files", function () {
+  this.timeout(60_000);
   let folder: string;
 
   beforeEach(() => {

@@ -133,7 +133,8 @@ describe("the message of a mail", () => {
   });
 });
 
-describe("a mail is refused", () => {
+describe("a mail is refused", function () {
+  this.timeout(60_000);
   for (const bad of ["a\r\nBcc: eve@example.org", "a\nb", "a\rb", "a\u0000b", "a\u001bb", "a\u2028b"])
     it(`with ${JSON.stringify(bad)} in its subject, a header or the name of a file`, async () => {
       expect(await codeOf(new Sample({ subject: bad }))).to.equal("E_MAIL_HEADER");
@@ -235,7 +236,8 @@ describe("attachments", () => {
   });
 });
 
-describe("quoted-printable", () => {
+describe("quoted-printable", function () {
+  this.timeout(60_000);
   it("decodes to the same text, in lines of at most 76 characters without a space at their end", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...Array.from("a =.\t\nä\u{1F600}")), maxLength: 400 }), (text) => {

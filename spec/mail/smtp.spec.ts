@@ -103,7 +103,8 @@ const addressesOf = ({ accepted, rejected, unknown }: MailResult) => ({
   unknown,
 });
 
-describe("the mailer over a mail server", () => {
+describe("the mailer over a mail server", function () {
+  this.timeout(60_000);
   for (const security of ["plain", "starttls", "tls"] as const)
     it(`obeys the contract of a mailer with security "${security}"`, async () => {
       await using all = await running({ security });
@@ -246,7 +247,8 @@ describe("recipients", () => {
   });
 });
 
-describe("a connection that ends", () => {
+describe("a connection that ends", function () {
+  this.timeout(60_000);
   it("after the content leaves the recipients unknown, and the mail is not sent again", async () => {
     let ends = 0;
     const end = () => {
@@ -265,8 +267,7 @@ describe("a connection that ends", () => {
     expect(ends).to.equal(1);
   });
 
-  it("in the middle of the content makes another attempt, and the mail arrives once", async function () {
-    this.timeout(60_000);
+  it("in the middle of the content makes another attempt, and the mail arrives once", async () => {
     const clock = new FakeClock();
     let drops = 0;
     await using all = await running({ closesOnContent: () => ++drops === 1 }, { clock, ...PATIENT });
@@ -306,7 +307,8 @@ describe("a connection that ends", () => {
   });
 });
 
-describe("a mail server that hangs", () => {
+describe("a mail server that hangs", function () {
+  this.timeout(60_000);
   it("before or after its greeting costs a mail its time, and no more", async () => {
     for (const start of [silent, greeting]) {
       await using server = await start();
@@ -378,8 +380,7 @@ describe("a mail server that hangs", () => {
     expect(failed.message.length).to.be.below(200);
   });
 
-  it("because its process is stopped costs a mail its time, and works again afterwards", async function () {
-    this.timeout(60_000);
+  it("because its process is stopped costs a mail its time, and works again afterwards", async () => {
     await using child = await Child.start("mail-server-program.js");
     await until(() => child.output.includes("listening"));
     const clock = new FakeClock();
@@ -396,8 +397,7 @@ describe("a mail server that hangs", () => {
     await mailer.stop();
   });
 
-  it("because its process is killed makes an error, and works again with the next process", async function () {
-    this.timeout(60_000);
+  it("because its process is killed makes an error, and works again with the next process", async () => {
     const port = await freePort();
     const clock = new FakeClock();
     const mailer = mailerOn(port, { clock, ...PATIENT });

@@ -445,7 +445,8 @@ describe("the PostgreSQL driver, when something fails,", function () {
   });
 });
 
-describe("the URL of a PostgreSQL server", () => {
+describe("the URL of a PostgreSQL server", function () {
+  this.timeout(60_000);
   const REFUSED = [
     "",
     "canary",

@@ -277,7 +277,8 @@ for (const { name, program, start, driver } of ENGINES) {
 const storeInMemory = async (options?: DatabaseOptions) =>
   new DatabaseSessionStore(await startedOn(sqlite(":memory:"), options));
 
-describe("sessions in a database in memory", () => {
+describe("sessions in a database in memory", function () {
+  this.timeout(60_000);
   it("obey the contract of session stores, also where a plugin renames columns", async () => {
     await obeysSessionStore(await storeInMemory());
     await obeysSessionStore(await storeInMemory({ plugins: [new CamelCasePlugin()] }));

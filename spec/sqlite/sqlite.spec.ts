@@ -47,7 +47,8 @@ async function failedStart(file: string): Promise<DatabaseError> {
   return (await rejectionOf(db.start())) as DatabaseError;
 }
 
-describe("SQLite on a file", () => {
+describe("SQLite on a file", function () {
+  this.timeout(60_000);
   it("makes the folder and the file, and keeps the rows", async () => {
     await using folder = await temporaryFolder();
     const driver = () => sqlite(folder.file("data/deep/shop.db"));

@@ -4,7 +4,8 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysStorage } from "../../lib/testing/obeys-storage.js";
 import { codeOf } from "./code-of.js";
 
-describe("MemoryStorage", () => {
+describe("MemoryStorage", function () {
+  this.timeout(60_000);
   it("obeys the contract of a storage", () => obeysStorage(new MemoryStorage()));
 
   it("refuses content above its bound, and keeps the old content", async () => {

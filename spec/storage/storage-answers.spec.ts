@@ -88,7 +88,8 @@ for (const [name, make] of Object.entries(DRIVERS)) {
     return { app, storage, clock, remaining: () => folder.remaining(), [Symbol.asyncDispose]: dispose };
   };
 
-  describe(`a download from a ${name}`, () => {
+  describe(`a download from a ${name}`, function () {
+    this.timeout(60_000);
     it("is an attachment in a sandbox, with its validators", async () => {
       await using at = await stand();
       await at.storage.put("scans/7", "0123456789", { type: "text/html" });
@@ -202,7 +203,8 @@ for (const [name, make] of Object.entries(DRIVERS)) {
     });
   });
 
-  describe(`a signed URL of a ${name}`, () => {
+  describe(`a signed URL of a ${name}`, function () {
+    this.timeout(60_000);
     it("gives the file until its deadline", async () => {
       await using at = await stand();
       await at.storage.put("scans/ä b", "text");
@@ -277,7 +279,8 @@ for (const [name, make] of Object.entries(DRIVERS)) {
     });
   });
 
-  describe(`an upload to a ${name}`, () => {
+  describe(`an upload to a ${name}`, function () {
+    this.timeout(60_000);
     it("leaves nothing when the client leaves in the middle", async () => {
       await using at = await stand();
       const { port } = new URL(at.app.url);

@@ -28,7 +28,8 @@ const nearlyKeys = fc
   )
   .map((segments) => segments.join("/"));
 
-describe("a key of a storage", () => {
+describe("a key of a storage", function () {
+  this.timeout(60_000);
   const ROWS: readonly (readonly [key: unknown, fault: string | undefined])[] = [
     ["a", undefined],
     ["avatars/7/face 1.png", undefined],

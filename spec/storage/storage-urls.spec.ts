@@ -17,7 +17,8 @@ const verifies = (given: string, method = "GET", now = EXPIRES, by = urls): bool
   }
 };
 
-describe("a signed URL", () => {
+describe("a signed URL", function () {
+  this.timeout(60_000);
   it("is verified until its deadline, which belongs to the time", () => {
     expect(urls.verify("GET", target, EXPIRES)).to.deep.include({ disposition: terms.disposition });
     expect(verifies(target, "HEAD")).to.equal(true);
