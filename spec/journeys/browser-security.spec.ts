@@ -117,8 +117,10 @@ describe("In a browser, the security headers", function () {
 
     await page.goto(`${app.url}/framing`);
     await page.waitForFunction(() => document.title === "loaded");
-    const [, frame] = page.frames();
 
+    const [, frame] = page.frames();
+    // The error may be in another process than the page.
+    await frame?.waitForURL(/^chrome-error:/);
     expect(frame?.url()).to.match(/^chrome-error:/);
   });
 

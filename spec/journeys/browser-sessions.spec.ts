@@ -126,7 +126,7 @@ describe("in Chromium", function () {
         ["/sign-out", ""],
       ] as const) {
         await page.goto(`${elsewhere.url}/post?to=${encodeURIComponent(url + how)}&token=${target}`);
-        const [answer] = await Promise.all([page.waitForResponse(`${url}${how}`), page.click("button")]);
+        const [answer] = await Promise.all([page.waitForResponse(`${url}${how}`), send(page, "button")]);
         expect(answer.status()).to.equal(403);
       }
       await page.goto(url);

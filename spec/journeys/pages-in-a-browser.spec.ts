@@ -10,6 +10,7 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { launchBrowser } from "../support/browser.js";
 import { FrontEndBuild, FrontEndServer } from "../support/front-end.js";
+import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
 import { until } from "../support/until.js";
 
@@ -161,7 +162,11 @@ describe("In a browser, pages", function () {
     await page.click("text=form");
     await page.fill("#name", "once");
     await page.fill("#target", "https://example.com/");
+    // The answer comes after both clicks.
+    const clicked = new Gate();
+    await page.route("**/form", (route) => clicked.passed.then(() => route.continue()));
     await page.dblclick("#save");
+    clicked.open();
     await page.waitForSelector("#flash");
 
     expect(server.saved).to.deep.equal(["once"]);

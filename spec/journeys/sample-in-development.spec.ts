@@ -15,6 +15,7 @@ import { needs } from "../support/machine.js";
 import { SAMPLE_JOURNEYS } from "../support/sample-journeys.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 import { ROOT } from "../support/sources.js";
+import { until } from "../support/until.js";
 
 describe("In a browser, samples/links in development", function () {
   this.timeout(240_000);
@@ -42,6 +43,7 @@ describe("In a browser, samples/links in development", function () {
     program.restart();
     onePort = new OnePort({ application, vite: vite.endpoint });
     url = `http://127.0.0.1:${await onePort.listen(0)}`;
+    await until(isServing);
   });
   after(async () => {
     await browser?.close();
@@ -52,6 +54,8 @@ describe("In a browser, samples/links in development", function () {
   });
 
   const pathOf = (source: string) => join(directory, "pages", source);
+  /** The one port waits a quarter of a minute for the application, which a busy machine may take longer to start. */
+  const isServing = async () => (await fetch(`${url}/about`)).status === 200;
 
   describe("with one browser for all,", () => {
     let ada: SampleVisitor;
@@ -90,9 +94,7 @@ describe("In a browser, samples/links in development", function () {
         return card !== null && getComputedStyle(card).borderRadius === "23px";
       });
       program.restart();
-      const answer = await fetch(`${url}/about`);
-
-      expect(answer.status).to.equal(200);
+      await until(isServing);
       expect(await page.inputValue("main input[name=name]")).to.equal("half a na");
       await page.click(".brand");
       await page.waitForSelector("h1:has-text('Short links')");
