@@ -106,6 +106,7 @@ function post(...headers: readonly string[]): string {
 }
 
 describe("bad input", function () {
+  this.timeout(60_000);
   this.slow(2000);
   let site: StaticSite;
   let clock: FakeClock;
@@ -438,7 +439,9 @@ describe("bad input", function () {
 const bodyOf = (text: string) => text.slice(text.indexOf("\r\n\r\n") + 4);
 const cookieIn = (text: string, name = "framework-id") => new RegExp(`${name}=([^;]+);`).exec(text)?.[1] ?? "";
 
-describe("bad input for sessions and forms", () => {
+describe("bad input for sessions and forms", function () {
+  this.timeout(60_000);
+
   let store: BrokenStore;
   let begun: Gate;
   let goOn: Gate;

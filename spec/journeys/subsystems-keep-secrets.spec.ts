@@ -49,7 +49,9 @@ class Worker {
 const PARTS = ["database", "cache", "storage", "jobs", "mail"] as const;
 const KEY = cacheKey<string>("note");
 
-describe("the subsystems of an application", () => {
+describe("the subsystems of an application", function () {
+  this.timeout(60_000);
+
   it("show no bind, payload, cached value, file or mail in log, spans, metrics and answers", async () => {
     const database = new ShopDatabase(sqlite(":memory:"), { migrations: [notes, jobsMigration], migrate: true });
     const [cache, storage, worker] = [new MemoryCache(), new MemoryStorage(), new Worker()];

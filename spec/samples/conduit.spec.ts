@@ -76,7 +76,9 @@ function slugs({ articles = [] }: Answer): readonly string[] {
   return articles.map(({ slug }) => slug);
 }
 
-describe("samples/conduit", () => {
+describe("samples/conduit", function () {
+  this.timeout(120_000);
+
   it("signs users up and in, and changes what they give", async () => {
     await using app = await started();
     const ada = await joined(app, "ada");

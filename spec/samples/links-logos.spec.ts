@@ -37,7 +37,9 @@ function pictureOf(content: string | Buffer, type = "image/png"): FormData {
   return form;
 }
 
-describe("the ranking of links", () => {
+describe("the ranking of links", function () {
+  this.timeout(120_000);
+
   it("has the most visited links, is cached, and drops a link that is removed", async () => {
     await using app = await started();
     const ada = await withLinks(app, "one", "two");
@@ -71,7 +73,9 @@ describe("the ranking of links", () => {
   });
 });
 
-describe("the picture of a link", () => {
+describe("the picture of a link", function () {
+  this.timeout(120_000);
+
   it("is uploaded by the owner of the link, and shown with its sniffed type", async () => {
     await using app = await started();
     const ada = await withLinks(app, "mine");

@@ -17,7 +17,9 @@ const started = async () => {
 
 const password = "a long password";
 
-describe("links", () => {
+describe("links", function () {
+  this.timeout(120_000);
+
   it("welcomes a new account by mail, and shows the mail on the preview page", async () => {
     const { app, sent } = await started();
     await using _running = app;

@@ -52,11 +52,10 @@ class Upstream implements AsyncDisposable {
   }
 }
 
-describe("samples/links, observed", () => {
-  before(async function () {
-    this.timeout(120_000);
-    await buildFrontEnd();
-  });
+describe("samples/links, observed", function () {
+  this.timeout(120_000);
+
+  before(() => buildFrontEnd());
 
   it("logs a handler's event with the fields of its request, and the access line after it", async () => {
     await using app = await started();
@@ -171,7 +170,6 @@ describe("samples/links, observed", () => {
   });
 
   describe("as a process", function () {
-    this.timeout(120_000);
     this.slow(3000);
 
     it("calls itself on the port of the environment, and writes plain text in a debug build", async () => {

@@ -9,7 +9,9 @@ import { until } from "../support/until.js";
 
 const DAY_MS = 86_400_000;
 
-describe("the sweep of samples/links", () => {
+describe("the sweep of samples/links", function () {
+  this.timeout(120_000);
+
   it("removes unused links at half past three in the night", async () => {
     const clock = new FakeClock(Date.parse("2026-01-01T03:29:00Z"));
     await using app = await testApp(linksApplication(settingsFrom({})), provide(Clock).useValue(clock));

@@ -111,11 +111,10 @@ class OneLink extends LinkStore {
   }
 }
 
-describe("samples/links", () => {
-  before(async function () {
-    this.timeout(120_000);
-    await buildFrontEnd();
-  });
+describe("samples/links", function () {
+  this.timeout(120_000);
+
+  before(() => buildFrontEnd());
   after(() => renderer.end());
 
   describe("for programs", () => {
