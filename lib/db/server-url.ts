@@ -4,13 +4,15 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
+import { DriverError } from "./driver-error.js";
 
 export interface ServerUrl {
   readonly host: string;
   readonly port: number;
   readonly database: string;
   readonly user: string;
-  readonly password: string;
+  /** A function, so that a printed driver does not show it. */
+  readonly password: () => string;
   /** `undefined` if the URL does not say. */
   readonly tls: "off" | "verified" | "unverified" | undefined;
 }
@@ -52,7 +54,22 @@ export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
   for (const [part, value] of Object.entries({ host, user, database }))
     if (value === "") throw refused(rules, `it names the ${part}: ${rules.protocols[0]}//user:password@host/database`);
   const port = url.port === "" ? rules.port : Number(url.port);
-  return { host, port, database, user, password: decoded(url.password, rules), tls: tlsOf(url, rules) };
+  const password = decoded(url.password, rules);
+  return { host, port, database, user, password: () => password, tls: tlsOf(url, rules) };
+}
+
+/**
+ * The password that an application gives for one connection. Its own error may quote the password, so it is not the cause.
+ *
+ * @throws DriverError
+ */
+export async function givenPassword(give: () => string | Promise<string>, address: string): Promise<string> {
+  const password: unknown = await Promise.resolve()
+    .then(give)
+    .catch(() => undefined);
+  if (typeof password === "string") return password;
+  const text = `cannot connect to ${address}: the function in the option password failed, or returned no text`;
+  throw new DriverError({ kind: "connection", code: "PASSWORD", text });
 }
 
 function tlsOf(url: URL, rules: UrlRules): ServerUrl["tls"] {

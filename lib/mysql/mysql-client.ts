@@ -8,7 +8,7 @@
 import type { Connection, ConnectionOptions } from "mysql2";
 import { refuseBind } from "../db/bind.js";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
-import { addressOf, type ServerUrl } from "../db/server-url.js";
+import { addressOf, givenPassword, type ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
 import { endsTransaction, isMariadb, lostMysqlConnection, mysqlConnectFailure } from "./mysql-failure.js";
 import type { MysqlSettings, MysqlTimeouts } from "./mysql-options.js";
@@ -58,9 +58,10 @@ export class MysqlClient {
     clock: Clock,
     signal: AbortSignal,
   ): Promise<MysqlClient> {
-    const password = server === settings.server ? await settings.password?.() : undefined;
+    const give = server === settings.server ? settings.password : server.password;
+    const password = await givenPassword(give, addressOf(server));
     signal.throwIfAborted();
-    const connection = mysql2.createConnection(configOf(settings, server, password ?? server.password));
+    const connection = mysql2.createConnection(configOf(settings, server, password));
     const client = new MysqlClient(connection, addressOf(server), clock);
     const abort = (): void => client.destroy();
     signal.addEventListener("abort", abort, { once: true });

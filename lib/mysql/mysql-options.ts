@@ -32,7 +32,7 @@ export type MysqlBigints = "large-as-string" | "string";
 export interface MysqlSettings {
   readonly server: ServerUrl;
   readonly migrationServer: ServerUrl;
-  readonly password: (() => string | Promise<string>) | undefined;
+  readonly password: () => string | Promise<string>;
   readonly tls: SslOptions | undefined;
   readonly pool: PoolLimits;
   readonly timeouts: MysqlTimeouts;
@@ -71,7 +71,7 @@ export function mysqlSettings(given: string | MysqlOptions): MysqlSettings {
   return {
     server,
     migrationServer: options.migrationUrl === undefined ? server : parseServerUrl(options.migrationUrl, RULES),
-    password: options.password,
+    password: options.password ?? server.password,
     tls: tlsOf(options.tls, server),
     pool: poolLimits(options.pool, "pool of mysql"),
     timeouts: timeoutsOf(options),

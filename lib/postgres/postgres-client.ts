@@ -10,7 +10,7 @@ import type { PostgresSettings, PostgresTimeouts } from "./postgres-options.js";
 import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { pg } from "./postgres-package.js";
 import { bindsOf, postgresTypes } from "./postgres-types.js";
-import { addressOf, type ServerUrl } from "../db/server-url.js";
+import { addressOf, givenPassword, type ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
 
 /** The time for a close that tells the server first. */
@@ -207,7 +207,7 @@ function configOf(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
     database,
     user,
     // A function: without a password the package would look for a file of passwords.
-    password: server === settings.server ? settings.password : () => server.password,
+    password: () => givenPassword(server === settings.server ? settings.password : server.password, addressOf(server)),
     ssl: settings.tls,
     sslnegotiation: "postgres" as const,
     keepAlive: true,

@@ -80,7 +80,7 @@ export function postgresSettings(given: string | PostgresOptions): PostgresSetti
   return {
     server,
     migrationServer,
-    password: options.password ?? (() => server.password),
+    password: options.password ?? server.password,
     tls: tlsOf(options.tls, server),
     pool: poolLimits(options.pool, "pool of postgres"),
     timeouts: timeoutsOf(options),

@@ -1,5 +1,6 @@
 /** The driver for MariaDB and MySQL when the server dies, hangs, comes back or refuses, and when requests end while statements run. */
 import { expect } from "chai";
+import { inspect } from "node:util";
 import { Database } from "@stagecraft/framework/db";
 import { UnknownOutcomeError } from "../../lib/db/database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
@@ -251,6 +252,32 @@ describe("the MySQL driver, when something fails,", function () {
       expect(error.message).to.match(reason).and.contain(driver.address);
       expect(JSON.stringify(driver.failure(error))).to.not.match(/canary|sesame/);
     });
+
+  it("does not start with a function for the password that fails, and repeats nothing of its error", async () => {
+    for (const password of [
+      () => Promise.reject(new Error("canary")),
+      () => {
+        throw new Error("canary");
+      },
+      () => 4711 as never,
+    ]) {
+      const driver = driverWith({ password });
+
+      const failure = driver.failure(await rejectionOf(driver.start()));
+
+      expect(failure).to.deep.equal({
+        kind: "connection",
+        code: "PASSWORD",
+        text: `cannot connect to ${driver.address}: the function in the option password failed, or returned no text`,
+      });
+    }
+  });
+
+  it("does not show the password of its URL when it is printed", () => {
+    expect(inspect(driverWith({}), { depth: 10, showHidden: true }))
+      .to.contain("'owner'")
+      .and.not.contain("sesame");
+  });
 
   it("does not start without a server, and says the address", async () => {
     const port = await freePort();

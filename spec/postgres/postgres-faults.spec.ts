@@ -1,5 +1,6 @@
 /** The PostgreSQL driver when the server dies, hangs, comes back, refuses or is full, and when requests end while statements run. */
 import { expect } from "chai";
+import { inspect } from "node:util";
 import * as fc from "fast-check";
 import { createServer, connect as connectSocket, type Server, type Socket } from "node:net";
 import { once } from "node:events";
@@ -371,6 +372,18 @@ describe("the PostgreSQL driver, when something fails,", function () {
         expect(JSON.stringify(driver.failure(error))).to.not.match(/canary|sesame/);
       });
 
+    it("gets no password, because the function of the application fails", async () => {
+      const driver = driverWith({ password: () => Promise.reject(new Error("canary")) });
+
+      const failure = driver.failure(await rejectionOf(driver.start()));
+
+      expect(failure).to.deep.equal({
+        kind: "connection",
+        code: "PASSWORD",
+        text: `cannot connect to ${driver.address}: the function in the option password failed, or returned no text`,
+      });
+    });
+
     it("has no place for another connection: callers wait for those that the pool has", async () => {
       const others = driverWith({ pool: { max: 11 } });
       const mine = driverWith({ pool: { max: 5 } });
@@ -476,6 +489,14 @@ describe("the URL of a PostgreSQL server", function () {
         expect(postgres(url).address).to.equal("db.internal:5432/shop");
       }),
     );
+  });
+
+  it("is printed with its driver without the password", () => {
+    const driver = postgres("postgres://owner:canary@db.internal/shop");
+
+    expect(inspect(driver, { depth: 10, showHidden: true }))
+      .to.contain("'owner'")
+      .and.not.contain("canary");
   });
 
   it("shows no part of a password that is not encoded", () => {
