@@ -1,6 +1,8 @@
 /** TLS to PostgreSQL and MariaDB: a certificate is checked, by authority and by name, and plain text is refused where TLS is required. */
 import { type DatabaseDriver } from "@stagecraft/framework/db";
 import { expect } from "chai";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { mysql } from "../../lib/mysql/mysql-driver.js";
 import { postgres } from "../../lib/postgres/postgres-driver.js";
 import { Certificate } from "../support/certificate.js";
@@ -8,6 +10,7 @@ import { needs } from "../support/machine.js";
 import { MARIADB_PASSWORD, MariadbServer } from "../support/mariadb-server.js";
 import { POSTGRES_PASSWORD, PostgresServer } from "../support/postgres-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
 
 interface Engine {
   readonly name: string;
@@ -21,6 +24,10 @@ interface Engine {
   readonly cipher: string;
   /** An account `secured` that must use TLS. */
   readonly account: string;
+  /** A statement that takes long. */
+  readonly slow: string;
+  /** What a control connection without TLS sends. */
+  readonly cancel: Buffer;
 }
 
 type Tls = boolean | { readonly ca: string };
@@ -41,6 +48,9 @@ const ENGINES: readonly Engine[] = [
     mode: "sslmode",
     cipher: "select cipher from pg_stat_ssl where pid = pg_backend_pid()",
     account: `create role secured login password '${POSTGRES_PASSWORD}'`,
+    slow: "select pg_sleep(30)",
+    // The code of a cancel request, 80877102.
+    cancel: Buffer.from("04d2162e", "hex"),
   },
   {
     name: "MariaDB",
@@ -53,10 +63,12 @@ const ENGINES: readonly Engine[] = [
     account:
       `create user 'secured'@'%' identified by '${MARIADB_PASSWORD}' require ssl; ` +
       "grant all on shop.* to 'secured'@'%'",
+    slow: "select sleep(30)",
+    cancel: Buffer.from("kill query"),
   },
 ];
 
-for (const { name, program, user, start, driver: driverOf, mode, cipher, account } of ENGINES)
+for (const { name, program, user, start, driver: driverOf, mode, cipher, account, slow, cancel } of ENGINES)
   describe(`TLS to ${name}`, function () {
     this.timeout(60_000);
     let certificate: Certificate;
@@ -95,6 +107,27 @@ for (const { name, program, user, start, driver: driverOf, mode, cipher, account
 
     it("is used without a check where the URL says so", async () => {
       expect(await cipherOf(driverAt("localhost", { parameter: `?${mode}=no-verify` }), cipher)).to.match(/^TLS_/);
+    });
+
+    it("hides the cancel of a statement too, on its control connection", async () => {
+      for (const tls of [{ ca: certificate.text }, false]) {
+        await using wire = await Wire.to(server.port);
+        const url = server.url.replace(`127.0.0.1:${server.port}`, `localhost:${wire.port}`);
+        const driver = driverOf({ url, tls });
+        drivers.push(driver);
+        const connection = await driver.connect({ readOnly: false });
+        const ending = new AbortController();
+        const left = new Error("the client left");
+        const statement = { sql: slow, parameters: [], isRead: true, signal: ending.signal };
+        const failed = rejectionOf(Promise.resolve(connection.query(statement)));
+        await until(async () => (await running(server, slow)) > 0);
+        ending.abort(left);
+
+        expect(await failed).to.equal(left);
+        expect(wire.connections).to.equal(2);
+        expect(wire.sent().includes(cancel)).to.equal(tls === false);
+        connection.release();
+      }
     });
 
     it("is refused with an unknown authority", async () => {
@@ -137,4 +170,52 @@ async function cipherOf(driver: DatabaseDriver, sql: string): Promise<unknown> {
   const { rows } = await connection.query({ sql, parameters: [], isRead: true });
   connection.release();
   return rows[0]?.["cipher"];
+}
+
+/** The number of connections that run the statement. */
+async function running(server: PostgresServer | MariadbServer, sql: string): Promise<number> {
+  const list =
+    server instanceof PostgresServer
+      ? `select query from pg_stat_activity where state = 'active' and query = '${sql}'`
+      : `select info from information_schema.processlist where info = '${sql}'`;
+  return (await server.run(list)).length;
+}
+
+/** Passes connections on to a port, and keeps what the clients send. */
+class Wire implements AsyncDisposable {
+  private readonly chunks: Buffer[] = [];
+  private readonly sockets = new Set<Socket>();
+  connections = 0;
+
+  private constructor(private readonly listener: Server) {}
+
+  static async to(target: number): Promise<Wire> {
+    const listener = createServer((client) => wire.join(client, target)).listen(0, "localhost");
+    const wire = new Wire(listener);
+    await once(listener, "listening");
+    return wire;
+  }
+
+  get port(): number {
+    // It listens to a port.
+    return (this.listener.address() as AddressInfo).port;
+  }
+
+  sent(): Buffer {
+    return Buffer.concat(this.chunks);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.listener.close();
+    await once(this.listener, "close");
+  }
+
+  private join(client: Socket, target: number): void {
+    this.connections++;
+    const server = connect(target, "127.0.0.1");
+    for (const socket of [client, server]) this.sockets.add(socket.on("error", () => {}));
+    client.on("data", (chunk: Buffer) => this.chunks.push(chunk));
+    client.pipe(server).pipe(client);
+  }
 }
