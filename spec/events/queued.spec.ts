@@ -10,13 +10,15 @@ import {
   On,
   Post,
   provide,
+  Route,
+  Routes,
   SystemClock,
 } from "@stagecraft/framework";
 import { Database } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { Handles, job, Jobs, jobsMigration, type JobsOptions, MemoryJobs } from "@stagecraft/framework/jobs";
 import { RequestId, TraceContext } from "@stagecraft/framework/observe";
-import { FakeClock, type LogLine, testApp } from "@stagecraft/framework/testing";
+import { expectNoLeak, FakeClock, type LogLine, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { z } from "zod";
 import { currentWorkScope } from "../../lib/lifecycle/work-scope.js";
@@ -27,6 +29,8 @@ import { startupErrorOf } from "../support/startup-error-of.js";
 import { until } from "../support/until.js";
 
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+const CANARY = "canary4711event";
 
 const placed = event("order.placed", z.object({ id: z.number(), at: z.coerce.date() }));
 const swept = event("stock.swept");
@@ -176,6 +180,32 @@ describe("a queued listener", () => {
 
     const span = app.captured.spans.texts().find((text) => text.includes("framework.event.listener"));
     expect(span).to.include("Newsletter.count");
+  });
+
+  it("is not a leak of its payload, also when it fails, and neither is a listener that runs at once", async () => {
+    const noted = event<{ readonly note: string }>("noted");
+    class Notes {
+      calls = 0;
+      @On(noted, { queued: true })
+      @On(noted)
+      fail(): void {
+        this.calls++;
+        throw new Error("no paper");
+      }
+    }
+    await using app = await testApp(
+      Application.create()
+        .provide(Notes, inDatabase(":memory:"), Jobs)
+        .routes(new Routes([Route.get("/", () => "")]))
+        .requestId()
+        .accessLog()
+        .metrics(),
+    );
+    await app.resolve(Events).emit(noted, { note: CANARY });
+    await until(() => app.logs.lines().some((line) => line.includes('"job failed"')));
+
+    expect(app.resolve(Notes).calls).to.equal(2);
+    await expectNoLeak(app, CANARY);
   });
 
   it("is named by build() where no Jobs is provided, with every other one", () => {
