@@ -43,7 +43,11 @@ async function waitingFor(file: string) {
   return { driver, clock, waiting };
 }
 
-describe("the lock of the migrations of a file of SQLite", () => {
+describe("the lock of the migrations of a file of SQLite", function () {
+  // Each process starts slowly on a busy machine.
+  this.timeout(60_000);
+  this.slow(5000);
+
   it("lets one of several processes apply a migration that has no transaction", async () => {
     await using folder = await temporaryFolder();
     const environment = { FILE: folder.file("shop.db") };
