@@ -1,7 +1,7 @@
 /**
- * Adds jobs to the tables. Many jobs without a key are the rows of one statement. A job with a key is bound by unique indexes: `wait_key`
- * is set while a job waits; `hold_key` is set for a job that is unique until it is done, until it is done. The keys are hashes of name and
- * key, so that no collation of an engine makes two keys one.
+ * Adds jobs to the tables. Many jobs without a key are the rows of one statement, or of a few if their payloads are large. A job with a key
+ * is bound by unique indexes: `wait_key` is set while a job waits; `hold_key` is set for a job that is unique until it is done, until it is
+ * done. The keys are hashes of name and key, so that no collation of an engine makes two keys one.
  */
 import { createHash } from "node:crypto";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -11,16 +11,49 @@ import type { Dispatched, NewJob } from "./job-store.js";
 const COLUMNS =
   "id, name, queue, payload, request_id, traceparent, tracestate, job_key, wait_key, hold_key, priority, max_attempts, due";
 const TRIES = 5;
+/** A server refuses a statement above its limit: MariaDB above 16 MiB, unless its `max_allowed_packet` is set. */
+const MOST_BYTES = 2_097_152;
 
 /** The columns of a new payload for a job that waits already. */
 const REPLACED = ["payload", "request_id", "traceparent", "tracestate"];
 
 export async function insertJobs(sql: JobSql, jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
-  const plain = jobs.filter(({ key }) => key === undefined);
-  if (plain.length > 0) await (sql.dialect === "postgres" ? insertDocument(sql, plain) : insertRows(sql, plain));
+  await insertPlain(
+    sql,
+    jobs.filter(({ key }) => key === undefined),
+  );
   const results: Dispatched[] = [];
   for (const job of jobs) results.push(await insertKeyed(sql, job));
   return results;
+}
+
+/** All jobs or none: a repeated call must not find a part of them. */
+async function insertPlain(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
+  const insert = sql.dialect === "postgres" ? insertDocument : insertRows;
+  const [first, ...others] = partsOf(jobs);
+  if (first === undefined) return;
+  if (others.length === 0) return insert(sql, first);
+  await sql.database.transaction(async () => {
+    for (const part of [first, ...others]) await insert(sql, part);
+  });
+}
+
+/** The jobs of each statement. */
+function partsOf(jobs: readonly NewJob[]): readonly (readonly NewJob[])[] {
+  const parts: NewJob[][] = [];
+  let part: NewJob[] = [];
+  let bytes = 0;
+  for (const job of jobs) {
+    const length = Buffer.byteLength(job.payload);
+    if (part.length === 0 || bytes + length > MOST_BYTES) {
+      part = [];
+      bytes = 0;
+      parts.push(part);
+    }
+    part.push(job);
+    bytes += length;
+  }
+  return parts;
 }
 
 async function insertRows(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
