@@ -45,7 +45,8 @@ interface RunningClaim {
 export class StoreWorker {
   private id: string = randomUUID();
   private readonly running = new Map<string, RunningClaim>();
-  private ready: RunningClaim[] = [];
+  /** Jobs that are claimed and do not run yet, in their order. */
+  private readonly ready = new Map<string, RunningClaim>();
   private readonly completions: Completions;
   private isClaiming = false;
   /** Settles when the last claim has, and its jobs have gone back if the process ends. */
@@ -100,7 +101,7 @@ export class StoreWorker {
     this.stopListening?.();
     this.pollTimer?.cancel();
     const { clock } = this.tools;
-    await this.giveBack(this.ready.splice(0).map(({ job }) => job));
+    await this.giveBackReady();
     await within(clock, deadlineMs, this.settled());
     for (const { control } of this.running.values()) control.abort(new DrainDeadlineError());
     await within(clock, GRACE_MS, this.settled());
@@ -122,6 +123,12 @@ export class StoreWorker {
     await Promise.all([this.claiming, ...[...this.running.values()].map(({ done }) => done)]);
   }
 
+  private async giveBackReady(): Promise<void> {
+    const jobs = [...this.ready.values()].map(({ job }) => job);
+    this.ready.clear();
+    await this.giveBack(jobs);
+  }
+
   private async giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
     if (jobs.length === 0) return;
     await this.store.giveBack(jobs).catch((error: unknown) => this.reports.storeFailed("giveBack", error));
@@ -131,10 +138,10 @@ export class StoreWorker {
   private claimMore(): void {
     if (this.isClaiming || this.isEnding || this.isDry) return;
     const { concurrency, prefetch } = this.settings;
-    const places = concurrency + prefetch - this.running.size - this.ready.length;
+    const places = concurrency + prefetch - this.running.size - this.ready.size;
     if (this.completions.pending > MOST_UNTOLD) return;
     // While claimed jobs are left, a claim for a single place is not worth its round trip.
-    if (places <= 0 || (this.ready.length > 0 && places < prefetch / 2)) return;
+    if (places <= 0 || (this.ready.size > 0 && places < prefetch / 2)) return;
     this.isClaiming = true;
     this.claiming = this.claim(places);
   }
@@ -155,7 +162,7 @@ export class StoreWorker {
       this.reports.storeFailed("claim", error);
     }
     this.isClaiming = false;
-    if (this.isEnding) await this.giveBack(this.ready.splice(0).map(({ job }) => job));
+    if (this.isEnding) await this.giveBackReady();
     this.startReady();
     if (this.isDry) this.pollLater();
     else this.claimMore();
@@ -165,9 +172,9 @@ export class StoreWorker {
     const leaseEnds = this.tools.clock.monotonic() + LEASE_MS;
     for (const job of jobs) {
       // The store took the job from this process, and gave it back, before this process knew.
-      const lost = this.claims().find((claim) => claim.job.id === job.id);
+      const lost = this.running.get(job.id) ?? this.ready.get(job.id);
       if (lost !== undefined) this.lose(lost);
-      this.ready.push({ job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
+      this.ready.set(job.id, { job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
     }
   }
 
@@ -181,8 +188,9 @@ export class StoreWorker {
 
   private startReady(): void {
     while (this.running.size < this.settings.concurrency) {
-      const next = this.ready.shift();
+      const next = this.ready.values().next().value;
       if (next === undefined) return;
+      this.ready.delete(next.job.id);
       this.running.set(next.job.id, next);
       next.done = handleJob(next.job, this.tools, next.control).then((outcome) => this.ended(next, outcome));
     }
@@ -251,7 +259,7 @@ export class StoreWorker {
   }
 
   private claims(): readonly RunningClaim[] {
-    return [...this.running.values(), ...this.ready];
+    return [...this.running.values(), ...this.ready.values()];
   }
 
   /** Other processes took this one for dead. They also get the jobs that it has claimed since under the old name. */
@@ -265,8 +273,8 @@ export class StoreWorker {
   }
 
   private lose(claim: RunningClaim): void {
-    this.ready = this.ready.filter((other) => other !== claim);
-    if (this.running.get(claim.job.id) === claim) this.running.delete(claim.job.id);
+    for (const claims of [this.ready, this.running])
+      if (claims.get(claim.job.id) === claim) claims.delete(claim.job.id);
     this.reports.lost([claim.job]);
     claim.control.abort(new JobLeaseLostError());
     this.startReady();
