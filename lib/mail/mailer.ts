@@ -106,7 +106,7 @@ export abstract class Mailer extends Subsystem {
   /**
    * Sends the mail later, by a job. Inside a transaction the mail is queued only if the transaction commits.
    *
-   * @throws FrameworkError `E_MAIL_QUEUE` without a queue, and for data that JSON does not keep; what the queue throws
+   * @throws FrameworkError `E_MAIL_QUEUE` without a queue, for data that JSON does not keep, and above 64 KiB; what the queue throws
    */
   queue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
     return markHandled(this.enqueue(mail));
