@@ -16,7 +16,7 @@ import { Announcements } from "./announcements.js";
 import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { binds, type JobDatabase, JobSql, type JobRows, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
-import { lastTick, recordTick } from "./job-ticks.js";
+import { lastTick, MOST_AHEAD_MS, recordTick } from "./job-ticks.js";
 import type {
   ClaimedJob,
   ClaimRequest,
@@ -206,6 +206,8 @@ export class DatabaseJobs implements JobStore {
   /** Forgets the workers that were silent, and finds the jobs that no worker holds any longer. */
   private async lost(deadAfterMs: number): Promise<JobRows["rows"]> {
     const { now } = this.sql;
+    // The clock was ahead at the last beat, and was set back since: a dead worker must not seem to be alive until then.
+    await this.sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE beat_at > ${now} + ${MOST_AHEAD_MS}`);
     await this.sql.run(`DELETE FROM framework_job_workers WHERE beat_at < ${now} - ${literal(deadAfterMs)}`);
     const { rows } = await this.sql.run(
       `SELECT id, token, name, queue, attempt, max_attempts FROM framework_jobs WHERE worker IS NOT NULL AND (leased_until <= ${now} OR worker NOT IN (SELECT id FROM framework_job_workers)) LIMIT ${MOST_REAPED}`,

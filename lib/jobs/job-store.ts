@@ -138,10 +138,13 @@ export interface JobStore {
   /** Takes back the jobs of workers that were silent for `deadAfterMs`, and jobs whose lease has ended. The attempt counts. */
   reap(deadAfterMs: number): Promise<readonly ReapedJob[]>;
 
-  /** Records the tick of a schedule and adds its job, in one step. False if this tick or a later one is recorded already. */
+  /**
+   * Records the tick of a schedule and adds its job: both or neither. False if this tick or a later one is recorded already. A recorded
+   * tick that lies more than an hour ahead of the time of the store does not count, because the clock was set back since.
+   */
   tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean>;
 
-  /** The due time of the last recorded tick. */
+  /** The due time of the last recorded tick that counts. */
   lastTick(schedule: string): Promise<number | undefined>;
 
   /** The time of the store. */

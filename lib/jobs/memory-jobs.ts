@@ -9,6 +9,7 @@
 import { UnavailableError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
+import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { wholeNumber } from "./job.js";
 import type {
   ClaimedJob,
@@ -64,10 +65,7 @@ export class MemoryJobs implements JobStore {
   }
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
-    if (this.jobs.size + jobs.length > this.maxJobs) throw full(this.maxJobs);
-    const results = jobs.map((job) => this.addOne(job));
-    this.wake();
-    return results;
+    return this.addNow(jobs);
   }
 
   async claim({ worker, queues, limit, leaseMs }: ClaimRequest): Promise<readonly ClaimedJob[]> {
@@ -133,7 +131,11 @@ export class MemoryJobs implements JobStore {
 
   async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
     const now = this.clock.now();
-    for (const [worker, at] of this.beats) if (at < now - deadAfterMs) this.beats.set(worker, -1);
+    for (const [worker, at] of this.beats) {
+      // The clock was set back since the last beat.
+      if (at > now + MOST_AHEAD_MS) this.beats.set(worker, now);
+      else if (at < now - deadAfterMs) this.beats.set(worker, -1);
+    }
     const lost = [...this.jobs.values()].filter(
       ({ state, worker, leasedUntil }) =>
         state === "running" && (leasedUntil <= now || (this.beats.get(worker ?? "") ?? -1) === -1),
@@ -144,14 +146,14 @@ export class MemoryJobs implements JobStore {
   }
 
   async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
-    if ((this.ticks.get(schedule) ?? -Infinity) >= due) return false;
+    if ((this.lastTickOf(schedule) ?? -Infinity) >= due) return false;
+    if (job !== undefined) this.addNow([job]);
     this.ticks.set(schedule, due);
-    if (job !== undefined) await this.add([job]);
     return true;
   }
 
   async lastTick(schedule: string): Promise<number | undefined> {
-    return this.ticks.get(schedule);
+    return this.lastTickOf(schedule);
   }
 
   async now(): Promise<number> {
@@ -184,6 +186,18 @@ export class MemoryJobs implements JobStore {
   onWake(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  private addNow(jobs: readonly NewJob[]): readonly Dispatched[] {
+    if (this.jobs.size + jobs.length > this.maxJobs) throw full(this.maxJobs);
+    const results = jobs.map((job) => this.addOne(job));
+    this.wake();
+    return results;
+  }
+
+  private lastTickOf(schedule: string): number | undefined {
+    const last = this.ticks.get(schedule);
+    return last !== undefined && last <= this.clock.now() + MOST_AHEAD_MS ? last : undefined;
   }
 
   private addOne({ delayMs, ...job }: NewJob): Dispatched {

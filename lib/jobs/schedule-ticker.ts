@@ -6,12 +6,15 @@ import { AsyncResource } from "node:async_hooks";
 import type { Operations } from "../lifecycle/operations.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import type { JobReports } from "./job-reports.js";
+import { MOST_AHEAD_MS } from "./job-ticks.js";
 import type { JobStore, NewJob } from "./job-store.js";
 import { quietly } from "./quiet.js";
 import type { Schedule, ScheduledTick } from "./schedule.js";
 
 /** The longest wait before the time of the store is read again, because its clock may be changed. */
 const LONGEST_WAIT_MS = 30_000;
+/** The wait after a tick that the store has refused. */
+const RETRY_MS = 5000;
 
 export interface TickerTools {
   readonly store: Pick<JobStore, "now" | "tick" | "lastTick">;
@@ -52,16 +55,29 @@ export class ScheduleTicker {
     let wait = LONGEST_WAIT_MS;
     try {
       const now = await quietly(() => this.tools.store.now());
-      for (const schedule of this.schedules) wait = Math.min(wait, await this.tickOne(schedule, now));
+      for (const schedule of this.schedules) wait = Math.min(wait, await this.tickInTurn(schedule, now));
     } catch (error) {
       this.tools.reports.storeFailed("tick", error);
     }
     if (!this.hasEnded) this.timer = this.tools.clock.setTimeout(this.look, Math.max(wait, 1));
   }
 
+  /** A tick that the store refuses, such as one for a queue that is full, comes again later, and holds no other schedule up. */
+  private async tickInTurn(schedule: Schedule, now: number): Promise<number> {
+    try {
+      return await this.tickOne(schedule, now);
+    } catch (error) {
+      this.tools.reports.storeFailed("tick", error);
+      return RETRY_MS;
+    }
+  }
+
   /** Returns the milliseconds until the next tick. */
   private async tickOne(schedule: Schedule, now: number): Promise<number> {
-    const last = this.last.get(schedule) ?? (await this.firstOf(schedule, now));
+    const known = this.last.get(schedule);
+    // The clock was ahead when the last tick was recorded, and was set back since. The store knows the tick before.
+    const isPast = known !== undefined && known <= now + MOST_AHEAD_MS;
+    const last = isPast ? known : await this.firstOf(schedule, now);
     const due = schedule.latest(last, now);
     if (due !== undefined) await this.record(schedule, due, now);
     this.last.set(schedule, due ?? last);

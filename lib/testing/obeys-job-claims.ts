@@ -24,6 +24,7 @@ const PROOFS: readonly (readonly [promise: string, prove: Proof])[] = [
   ["a job whose worker dies at the last attempt is dead", buriesAtLastAttempt],
   ["a job that fails while a newer one waits with its key makes room for it", makesRoomForNewer],
   ["a tick is recorded once, with its job, and no earlier one after it", recordsTicksOnce],
+  ["a tick that was recorded by a clock far ahead does not count after the clock was set back", forgetsTicksAhead],
 ];
 
 async function refusesOldTokens(store: JobStore, trial: QueueTrial): Promise<void> {
@@ -114,6 +115,16 @@ async function recordsTicksOnce(store: JobStore, trial: QueueTrial): Promise<voi
   trial.equal(await store.tick(name, due + 60_000, undefined), true, "a later tick");
   trial.equal(await store.lastTick(name), due + 60_000, "the last tick");
   trial.equal((await store.lastTick(`${name}-other`)) ?? null, null, "the last tick of another schedule");
+}
+
+async function forgetsTicksAhead(store: JobStore, trial: QueueTrial): Promise<void> {
+  const name = `ahead-${trial.run}`;
+  const due = trial.options.clock.now();
+  await store.tick(name, due + 7_200_000, undefined);
+  trial.equal((await store.lastTick(name)) ?? null, null, "the last tick");
+  trial.equal(await store.tick(name, due, undefined), true, "the tick by the clock that was set back");
+  trial.equal(await store.tick(name, due, undefined), false, "the same tick again");
+  trial.equal(await store.lastTick(name), due, "the last tick after it");
 }
 
 async function add(store: JobStore, trial: QueueTrial, change: Partial<NewJob> = {}): Promise<string> {
