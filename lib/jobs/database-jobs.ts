@@ -183,15 +183,19 @@ export class DatabaseJobs implements JobStore {
   }
 
   revive(id: string): Promise<boolean> {
-    return this.database.transaction(async () => {
+    const revived = async (): Promise<boolean> => {
+      // Locks the row: of several callers one revives the job, and the others find none.
+      const { affected } = await this.sql.run("UPDATE framework_dead_jobs SET token = token + 1 WHERE id = ?", [id]);
+      if (affected === 0) return false;
       const columns = KEPT.replace("attempt, token", "token");
-      const { affected } = await this.sql.run(
+      await this.sql.run(
         `INSERT INTO framework_jobs (${columns}, attempt, due) SELECT ${columns}, 0, ${this.sql.now} FROM framework_dead_jobs WHERE id = ?`,
         [id],
       );
-      if (affected > 0) await this.sql.run("DELETE FROM framework_dead_jobs WHERE id = ?", [id]);
-      return affected > 0;
-    });
+      await this.sql.run("DELETE FROM framework_dead_jobs WHERE id = ?", [id]);
+      return true;
+    };
+    return this.repeated(() => this.database.transaction(revived));
   }
 
   async counts(): Promise<JobCounts> {
