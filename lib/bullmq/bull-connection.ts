@@ -91,3 +91,26 @@ export class BullConnection {
 function unavailable(cause: unknown): UnavailableError {
   return new UnavailableError("Redis does not answer, so the job may not be queued.", { code: "E_JOBS_REDIS", cause });
 }
+
+/** The client, and those that BullMQ makes of it later, such as the one for its blocking command. */
+export function copiesOf(client: Redis): readonly Redis[] {
+  const all = [client];
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (options) => {
+    const copy = duplicate(options);
+    all.push(copy);
+    return copy;
+  };
+  return all;
+}
+
+/**
+ * For good: BullMQ connects a client again that waited too long. A client that waits for its next try forgets the try and does not tell its
+ * callers of the end, so it tries once more.
+ */
+export function endClient(client: Redis): void {
+  client.on("connect", () => client.disconnect());
+  const waits = client.status === "reconnecting";
+  client.disconnect();
+  if (waits) client.connect().catch(() => {});
+}

@@ -26,7 +26,7 @@ import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.j
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
-import { BullConnection, COMMAND_LIMIT_MS, COMMAND_OPTIONS } from "./bull-connection.js";
+import { BullConnection, COMMAND_LIMIT_MS, COMMAND_OPTIONS, copiesOf, endClient } from "./bull-connection.js";
 import { addKeyed, type KeyPlace } from "./bull-keys.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { type BullData, bullData, bullOptions } from "./bull-record.js";
@@ -115,17 +115,11 @@ export class BullJobs implements JobEngine {
       queues: () => this.queueNames(),
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
         const connection = this.client(this.options.client);
-        const made: Worker<BullData> = new this.bullmq.Worker<BullData>(
-          queue,
-          async (job, token) => run(job, token ?? ""),
-          {
-            connection,
-            prefix: this.prefix,
-            ...options,
-          },
-        );
-        made.once("closed", () => connection.disconnect());
-        return made;
+        const all = copiesOf(connection);
+        const ofWorker = { connection, prefix: this.prefix, ...options };
+        const work = async (job: BullJob<BullData>, token = ""): Promise<void> => run(job, token);
+        const worker: Worker<BullData> = new this.bullmq.Worker<BullData>(queue, work, ofWorker);
+        return { worker, disconnect: () => all.forEach(endClient) };
       },
     };
     this.loop = new BullWorker(place, settings, tools, reports);

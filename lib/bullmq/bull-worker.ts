@@ -29,7 +29,13 @@ export interface BullWorkerPlace {
     queue: string,
     run: (job: BullJob<BullData>, token: string) => Promise<void>,
     options: BullWorkerOptions,
-  ): Worker<BullData>;
+  ): OpenBullWorker;
+}
+
+/** A worker of BullMQ, and the end of all its connections. */
+export interface OpenBullWorker {
+  readonly worker: Worker<BullData>;
+  disconnect(): void;
 }
 
 export interface BullWorkerOptions {
@@ -43,7 +49,7 @@ interface RunningBullJob {
 }
 
 export class BullWorker implements JobWorker {
-  private readonly workers = new Map<string, Worker<BullData>>();
+  private readonly workers = new Map<string, OpenBullWorker>();
   private readonly running = new Map<string, RunningBullJob>();
   private readonly bullmq = loadBullmq();
   private timer: Timer | undefined;
@@ -72,12 +78,14 @@ export class BullWorker implements JobWorker {
     this.timer?.cancel();
     const { clock } = this.tools;
     const workers = [...this.workers.values()];
-    const closed = Promise.all(workers.map((worker) => worker.close()));
+    const closed = Promise.all(workers.map(({ worker }) => worker.close()));
     await within(clock, deadlineMs, closed);
     for (const { control } of this.running.values()) control.abort(new DrainDeadlineError());
     await within(clock, GRACE_MS, closed);
     if (this.running.size > 0) this.reports.returned([...this.running.values()].map(({ job }) => job));
-    await Promise.all(workers.map((worker) => within(clock, GRACE_MS, worker.close(true))));
+    // BullMQ waits for a Redis that is down, and its connections are tried again without an end.
+    for (const worker of workers) worker.disconnect();
+    await within(clock, GRACE_MS, closed);
   }
 
   private async openAll(): Promise<void> {
@@ -95,13 +103,13 @@ export class BullWorker implements JobWorker {
   private openOne(queue: string): void {
     if (this.workers.has(queue) || this.hasEnded) return;
     const { concurrency } = this.settings;
-    const worker = this.place.open(queue, (job, token) => this.run(job, token), {
+    const opened = this.place.open(queue, (job, token) => this.run(job, token), {
       concurrency,
       maxStalledCount: NO_LIMIT,
     });
-    worker.on("error", (error) => this.fail(queue, error));
-    worker.on("lockRenewalFailed", (ids) => this.lose(ids));
-    this.workers.set(queue, worker);
+    opened.worker.on("error", (error) => this.fail(queue, error));
+    opened.worker.on("lockRenewalFailed", (ids) => this.lose(ids));
+    this.workers.set(queue, opened);
   }
 
   /** BullMQ reads the outcome from what this throws. */
