@@ -30,6 +30,7 @@ import { BullConnection, COMMAND_LIMIT_MS, COMMAND_OPTIONS, copiesOf, endClient 
 import { addKeyed, type KeyPlace } from "./bull-keys.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { type BullData, bullData, bullOptions } from "./bull-record.js";
+import { lastTick, recordTick, tickJob, ticksKey, timeOf } from "./bull-ticks.js";
 import { BullWorker } from "./bull-worker.js";
 import { Relay } from "./relay.js";
 
@@ -48,12 +49,6 @@ const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, databa
 
 const NAMED_MS = 1000;
 const KEYED_MS = 100;
-
-/** Records a tick, unless the same tick or a later one is recorded. */
-const TICK = `local last = redis.call("HGET", KEYS[1], ARGV[1])
-if last and tonumber(last) >= tonumber(ARGV[2]) then return 0 end
-redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
-return 1`;
 
 export class BullJobs implements JobEngine {
   private readonly bullmq = loadBullmq();
@@ -132,26 +127,24 @@ export class BullJobs implements JobEngine {
       if (isFirst) this.relay?.wake();
       return isFirst;
     }
-    const ticks = `${this.prefix}:jobs:ticks`;
-    const isFirst = (await this.run((redis) => redis.call("EVAL", TICK, 1, ticks, schedule, due))) === 1;
-    if (isFirst && job !== undefined) await this.addInTime([job], false);
-    return isFirst;
+    if (((await this.lastTick(schedule)) ?? -Infinity) >= due) return false;
+    if (job !== undefined) await this.addInTime([tickJob(schedule, due, job)], true);
+    return this.run((redis) => recordTick(redis, ticksKey(this.prefix), schedule, due));
   }
 
   async lastTick(schedule: string): Promise<number | undefined> {
     if (this.rows !== undefined) return this.rows.lastTick(schedule);
-    const last = await this.run((redis) => redis.hget(`${this.prefix}:jobs:ticks`, schedule));
-    return last === null ? undefined : Number(last);
+    return this.run((redis) => lastTick(redis, ticksKey(this.prefix), schedule));
   }
 
   async now(): Promise<number> {
     if (this.rows !== undefined) return this.rows.now();
-    const [seconds, micros] = await this.run((redis) => redis.time());
-    return Number(seconds) * 1000 + Math.trunc(Number(micros) / 1000);
+    return this.run(timeOf);
   }
 
   async dead(limit: number): Promise<readonly DeadJob[]> {
     const lists = await Promise.all((await this.allQueues()).map((queue) => queue.getFailed(0, limit - 1)));
+    const inRows = (await this.rows?.dead(limit)) ?? [];
     const dead = lists.flat().map(({ id, name, queueName, failedReason, finishedOn, attemptsStarted, data }) => ({
       id: id ?? "",
       name,
@@ -160,16 +153,17 @@ export class BullJobs implements JobEngine {
       reason: failedReason,
       diedAt: finishedOn ?? 0,
     }));
-    return dead.toSorted((one, other) => other.diedAt - one.diedAt).slice(0, limit);
+    return [...inRows, ...dead].toSorted((one, other) => other.diedAt - one.diedAt).slice(0, limit);
   }
 
   async revive(id: string): Promise<boolean> {
+    if ((await this.rows?.revive(id)) === true) {
+      this.relay?.wake();
+      return true;
+    }
     for (const queue of await this.allQueues()) {
       const job = await queue.getJob(id);
-      if (job === undefined || !(await job.isFailed())) continue;
-      await job.updateData({ ...job.data, o: job.attemptsStarted });
-      await job.retry("failed");
-      return true;
+      if (job !== undefined && (await job.isFailed())) return reviveJob(job);
     }
     return false;
   }
@@ -192,17 +186,21 @@ export class BullJobs implements JobEngine {
   }
 
   /** Jobs with keys are added one after the other. */
-  private addInTime(jobs: readonly NewJob[], isRelayed: boolean): Promise<readonly Dispatched[]> {
+  private addInTime(jobs: readonly NewJob[], mayComeTwice: boolean): Promise<readonly Dispatched[]> {
     const keyed = jobs.filter(({ key }) => key !== undefined).length;
-    return this.run(() => this.addAll(jobs, isRelayed), COMMAND_LIMIT_MS + keyed * KEYED_MS);
+    return this.run(() => this.addAll(jobs, mayComeTwice), COMMAND_LIMIT_MS + keyed * KEYED_MS);
   }
 
-  private async addAll(jobs: readonly NewJob[], isRelayed: boolean): Promise<readonly Dispatched[]> {
+  private async addAll(jobs: readonly NewJob[], mayComeTwice: boolean): Promise<readonly Dispatched[]> {
     const results = new Map<NewJob, Dispatched>();
     const plain = jobs.filter(({ key }) => key === undefined);
     for (const queue of new Set(plain.map((job) => job.queue))) {
       const some = plain.filter((job) => job.queue === queue);
-      const records = some.map((job) => ({ name: job.name, data: bullData(job), opts: bullOptions(job, isRelayed) }));
+      const records = some.map((job) => ({
+        name: job.name,
+        data: bullData(job),
+        opts: bullOptions(job, mayComeTwice),
+      }));
       const place = await this.queue(queue);
       const [first] = records;
       // For many jobs BullMQ uses a transaction of Redis, which one job does not need.
@@ -211,7 +209,7 @@ export class BullJobs implements JobEngine {
     }
     for (const job of jobs) {
       if (job.key === undefined) results.set(job, { outcome: "created", id: job.id });
-      else results.set(job, await addKeyed(await this.keyPlace(job), job, bullOptions(job, isRelayed)));
+      else results.set(job, await addKeyed(await this.keyPlace(job), job, bullOptions(job, mayComeTwice)));
     }
     return jobs.map((job) => results.get(job) ?? { outcome: "created", id: job.id });
   }
@@ -266,6 +264,18 @@ export class BullJobs implements JobEngine {
   private client(options: BullJobsOptions["client"]): Redis {
     // BullMQ waits in blocking commands, which must not be given up.
     return new this.ioredis.Redis(this.options.url, { ...options, maxRetriesPerRequest: null });
+  }
+}
+
+/** False if another process has revived the job in between. */
+async function reviveJob(job: BullJob<BullData>): Promise<boolean> {
+  await job.updateData({ ...job.data, o: job.attemptsStarted });
+  try {
+    await job.retry("failed");
+    return true;
+  } catch (error) {
+    if (await job.isFailed()) throw error;
+    return false;
   }
 }
 

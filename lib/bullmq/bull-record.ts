@@ -23,7 +23,7 @@ export interface BullJobFacts {
   readonly attemptsStarted: number;
 }
 
-/** How long finished jobs are kept with a relay, because the relay may add the same job twice. */
+/** How long finished jobs are kept that may be added twice: by a relay, or as the job of a tick. */
 const KEPT_SECONDS = 600;
 /** The most dead letters that are kept. */
 const MOST_DEAD = 100_000;
@@ -39,10 +39,10 @@ export function bullData({ payload, maxAttempts, requestId, traceparent, tracest
   };
 }
 
-export function bullOptions({ id, name, key, priority, delayMs }: NewJob, isRelayed: boolean): BullJobOptions {
+export function bullOptions({ id, name, key, priority, delayMs }: NewJob, mayComeTwice: boolean): BullJobOptions {
   return {
     jobId: id,
-    removeOnComplete: isRelayed ? { age: KEPT_SECONDS, count: MOST_DEAD } : true,
+    removeOnComplete: mayComeTwice ? { age: KEPT_SECONDS, count: MOST_DEAD } : true,
     removeOnFail: { count: MOST_DEAD },
     ...(priority > 0 && { priority }),
     ...(delayMs > 0 && { delay: delayMs }),
