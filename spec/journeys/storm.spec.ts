@@ -2,7 +2,8 @@
  * Many concurrent clients that send requests of all kinds, break off anywhere and leave in any way, to handlers that are slow, fail, stream
  * or write by hand: each request is logged once, counted once and released.
  */
-import { connect } from "node:net";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { connect, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { Application, ProxyAction, RateLimit, Reply, Route, Routes, type Context } from "@stagecraft/framework";
@@ -75,6 +76,25 @@ async function visit(port: number): Promise<void> {
   )();
 }
 
+/** The open connections of the servers of this process. */
+class OpenConnections implements Disposable {
+  count = 0;
+
+  private readonly opened = (message: unknown): void => {
+    this.count++;
+    // By Node's documentation of the channel.
+    (message as { readonly socket: Socket }).socket.once("close", () => this.count--);
+  };
+
+  constructor() {
+    subscribe("net.server.socket", this.opened);
+  }
+
+  [Symbol.dispose](): void {
+    unsubscribe("net.server.socket", this.opened);
+  }
+}
+
 function eventsOf(
   app: TestApp,
 ): readonly { readonly target: string; readonly fields: { readonly request_id: string } }[] {
@@ -112,8 +132,9 @@ describe("a storm of clients", function () {
     const client = async (): Promise<void> => {
       for (let count = 0; count < VISITS; count++) await visit(port);
     };
+    using connections = new OpenConnections();
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    await until(() => accessLines().length >= seen);
+    await until(() => accessLines().length >= seen && connections.count === 0);
     // Fails where a request is still in flight.
     await app.stop();
 
