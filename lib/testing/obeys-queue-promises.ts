@@ -99,12 +99,13 @@ export const queuePromises: readonly QueuePromise[] = [
       const job = trial.job<undefined>("retried");
       const handler = handlerOf(job, (_, { attempt, token }) => {
         runs.push({ attempt, token });
+        if (attempt > 1) return;
         failedAt = trial.options.clock.monotonic();
-        if (attempt === 1) throw new Error("not yet");
+        throw new Error("not yet");
       });
       const jobs = await trial.begin([handler]);
       await jobs.dispatch(job);
-      await trial.until("the first run", () => runs.length === 1);
+      await trial.until("the first run", () => runs.length > 0);
       await trial.options.pass(500);
       if (isBefore(trial, failedAt, 1000)) trial.equal(runs.length, 1, "the number of runs before a second has passed");
       await trial.until("the second run", () => runs.length === 2);
