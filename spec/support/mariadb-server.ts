@@ -11,7 +11,7 @@ import { execFileSync } from "node:child_process";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { freePort } from "./free-port.js";
 import { locate } from "./machine.js";
-import { idsOf, ServerProcess } from "./server-process.js";
+import { idsOf, ServerProcess, type ServerTemplate, templateOf } from "./server-process.js";
 
 export const MARIADB_PASSWORD = "sesame-canary";
 
@@ -30,6 +30,8 @@ const ACCOUNT = [
   "grant all on *.* to 'owner'@'%' with grant option;",
 ].join("\n");
 
+const TEMPLATE: ServerTemplate = { template: "mariadb", user: "mysql", makeTemplate: initialize };
+
 export class MariadbServer implements AsyncDisposable {
   private constructor(
     readonly port: number,
@@ -40,9 +42,7 @@ export class MariadbServer implements AsyncDisposable {
     const port = await freePort();
     const server = new ServerProcess({
       program: mariadbd(),
-      template: "mariadb",
-      user: "mysql",
-      makeTemplate: initialize,
+      ...TEMPLATE,
       arguments: (folder) => [
         ...baseArguments(folder),
         `--port=${port}`,
@@ -85,6 +85,11 @@ export class MariadbServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.server[Symbol.asyncDispose]();
   }
+}
+
+/** Makes the data folder of all servers, unless there is one, or the server is not installed. */
+export function prepareMariadb(): void {
+  if (locate("mariadbd") !== undefined) templateOf(TEMPLATE);
 }
 
 function mariadbd(): string {

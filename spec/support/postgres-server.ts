@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { Client } from "pg";
 import { freePort } from "./free-port.js";
 import { locate } from "./machine.js";
-import { idsOf, ServerProcess } from "./server-process.js";
+import { idsOf, ServerProcess, type ServerTemplate, templateOf } from "./server-process.js";
 
 export const POSTGRES_PASSWORD = "sesame-canary";
 
@@ -36,9 +36,7 @@ export class PostgresServer implements AsyncDisposable {
     const port = await freePort();
     const server = new ServerProcess({
       program: postgres(),
-      template: `postgres-small-${basename(dirname(dirname(postgres())))}`,
-      user: "postgres",
-      makeTemplate: initialize,
+      ...template(),
       arguments: (folder) => ["-D", folder, ...argumentsOf(port, settings)],
       connects: () => run(port, "select 1"),
       killSignal: "SIGQUIT",
@@ -81,6 +79,16 @@ export class PostgresServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.server[Symbol.asyncDispose]();
   }
+}
+
+/** Makes the data folder of all servers, unless there is one, or the server is not installed. */
+export function preparePostgres(): void {
+  if (locate("postgres") !== undefined) templateOf(template());
+}
+
+function template(): ServerTemplate {
+  const version = basename(dirname(dirname(postgres())));
+  return { template: `postgres-small-${version}`, user: "postgres", makeTemplate: initialize };
 }
 
 function postgres(): string {

@@ -23,14 +23,17 @@ import { signalProcess, stopProcesses } from "./stop-process.js";
 /** Only for the message: a test has its own limit. A busy machine starts a process slowly. */
 const START_LIMIT_MS = 50_000;
 
-export interface ServerProgram {
+export interface ServerTemplate {
   /** In the name of the template folder: program and version. */
   readonly template: string;
-  readonly program: string;
   /** The user of the server, which refuses to run as root. */
   readonly user: string;
   /** Fills the folder, which the user owns. */
   makeTemplate(folder: string): void;
+}
+
+export interface ServerProgram extends ServerTemplate {
+  readonly program: string;
   arguments(folder: string): readonly string[];
   /** Resolves if the server answers. */
   connects(): Promise<void>;
@@ -157,13 +160,13 @@ function copyOwned(from: string, to: string): void {
 }
 
 /** One process makes the template, and the others wait for it. */
-function templateOf(server: ServerProgram): string {
+export function templateOf(server: ServerTemplate): string {
   const template = join(tmpdir(), `framework-template-${server.template}-${process.getuid?.() ?? 0}`);
   if (!existsSync(template)) inOneProcess(`${template}.lock`, () => makeTemplate(server, template));
   return template;
 }
 
-function makeTemplate(server: ServerProgram, template: string): void {
+function makeTemplate(server: ServerTemplate, template: string): void {
   if (existsSync(template)) return;
   const made = mkdtempSync(join(tmpdir(), "framework-template-"));
   try {

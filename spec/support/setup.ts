@@ -17,8 +17,9 @@ process.env["DATABASE_FILE"] ??= ":memory:";
 const CLOSING_MS = Number(process.env["SPECS_CLOSE_WITHIN_MS"] ?? 20_000);
 
 /** Under CI a spec that is skipped, for a missing program or by hand, must not pass unseen. */
-export function mochaGlobalSetup(this: Mocha.Runner): void {
+export async function mochaGlobalSetup(this: Mocha.Runner): Promise<void> {
   prepareMachine();
+  await prepareServers();
   openTurns();
   openCosts();
   if (process.env["CI"] !== "true") return;
@@ -27,6 +28,15 @@ export function mochaGlobalSetup(this: Mocha.Runner): void {
   const runner = this as unknown as { fail(test: Mocha.Test, error: Error, isForced: boolean): void };
   // oxlint-disable-next-line oxc/no-this-in-exported-function
   this.on("pending", (test) => runner.fail(test, new Error("Pending test forbidden"), true));
+}
+
+/** The first data folder of a server takes longer than a hook may on a busy machine. */
+async function prepareServers(): Promise<void> {
+  // Imported here, because the processes that run the files load this file too.
+  const { preparePostgres } = await import("./postgres-server.js");
+  const { prepareMariadb } = await import("./mariadb-server.js");
+  preparePostgres();
+  prepareMariadb();
 }
 
 /** Writes one line a run, `<passed> <failed> <pending>`, to the file that `MOCHA_COUNTS` names. */
