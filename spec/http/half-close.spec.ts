@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Application, Route, Routes } from "../../lib/entries/main.js";
+import { Application, Clock, provide, Route, Routes } from "../../lib/entries/main.js";
 import type { Context } from "../../lib/http/context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";
@@ -60,7 +60,12 @@ describe("an answer that closes the connection", () => {
 
   it("is not cut by the drain", async () => {
     const routes = new Routes([Route.get("/{name}", answer)]);
-    const app = await Application.create().routes(routes).lifecycle({ drainDelayMs: 0 }).build().start();
+    const app = await Application.create()
+      .routes(routes)
+      .provide(provide(Clock).useValue(new FakeClock()))
+      .lifecycle({ drainDelayMs: 0 })
+      .build()
+      .start();
     await using client = await Conversation.with((app.address as { readonly port: number }).port);
     client.socket.pause();
 
