@@ -46,6 +46,8 @@ class SandboxDriver extends DatabaseDriver {
   readonly hasTransactionalSchema;
   override readonly slowQueryMs;
   readonly turns = new Turns();
+  /** With placeholders. */
+  lastStatement = "none";
 
   constructor(
     private readonly driver: DatabaseDriver,
@@ -82,7 +84,9 @@ class SandboxDriver extends DatabaseDriver {
     const rest = await within(host.clock, LONGEST_REST_MS, this.turns.begin());
     if (rest === OVERDUE) {
       this.connection.destroy(undefined);
-      throw sandboxError("work of the test still uses the database: await it before the test ends");
+      throw sandboxError(
+        `work of the test still uses the database: await it before the test ends. Its last statement: ${this.lastStatement}`,
+      );
     }
     let broken: string | undefined;
     try {
@@ -127,7 +131,8 @@ class SandboxConnection implements DriverConnection {
     try {
       result = await this.send(statement);
     } catch (error) {
-      await this.undo();
+      // Without the transaction there is no savepoint, and the first error counts.
+      if (this.driver.connection.transactionStatus !== "none") await this.undo();
       throw error;
     }
     await this.control(`release savepoint ${SAVEPOINT}`);
@@ -167,6 +172,7 @@ class SandboxConnection implements DriverConnection {
   }
 
   private async send(statement: DriverStatement): Promise<DriverResult> {
+    this.driver.lastStatement = statement.sql;
     const result = await this.driver.connection.query(statement);
     if (this.driver.connection.transactionStatus !== "none") return result;
     throw sandboxError("the statement has committed the transaction of the test, as changes of the schema do on MySQL");

@@ -1,11 +1,16 @@
 /** Tests on a database: a transaction that is rolled back, tables that are emptied, rows of a factory. */
 import { emptied, factory, rolledBack } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import { obeysDatabase } from "@stagecraft/framework/testing";
+import { Metrics } from "@stagecraft/framework/observe";
+import { FakeClock, obeysDatabase } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { sql } from "../../lib/db/kysely.js";
+import { mysql } from "../../lib/mysql/mysql-driver.js";
+import { Gate } from "../support/gate.js";
+import { needs } from "../support/machine.js";
+import { MariadbServer } from "../support/mariadb-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
-import { shopDatabase, temporaryFolder } from "./shop-database.js";
+import { ShopDatabase, shopDatabase, temporaryFolder } from "./shop-database.js";
 
 describe("obeysDatabase", function () {
   this.timeout(60_000);
@@ -99,6 +104,49 @@ describe("rolledBack", () => {
     expect(error).to.include({ code: "E_DB_SANDBOX" });
     expect(error.message).to.contain("later");
     expect((await sql`select * from later`.execute(db.query)).rows).to.deep.equal([]);
+  });
+
+  it("fails at its end where work of the test still runs, and names its last statement", async () => {
+    const clock = new FakeClock();
+    await using db = new ShopDatabase(sqlite(":memory:"));
+    db.prepare({ name: "database", clock, metrics: new Metrics() });
+    await db.start();
+    await db.run("create table articles (name text, stock integer)");
+    const [gate, begun] = [new Gate(), new Gate()];
+    const undo = await rolledBack(db);
+    const forgotten = db.transaction(async () => {
+      await db.add("canary");
+      begun.open();
+      await gate.passed;
+    });
+    await begun.passed;
+
+    const failed = rejectionOf(Promise.resolve(undo[Symbol.asyncDispose]()));
+    await clock.advanceAsync(2000);
+    const error = await failed;
+    gate.open();
+    await forgotten.catch(() => {});
+
+    expect(error).to.include({ code: "E_DB_SANDBOX" });
+    expect(error.message)
+      .to.match(/await it .* Its last statement: insert into "articles"/)
+      .and.not.contain("canary");
+  });
+
+  describe("on MariaDB", () => {
+    before(needs("mariadbd"));
+
+    it("refuses a change of the schema, which has committed what the test did", async () => {
+      await using server = await MariadbServer.start();
+      await using db = await shopDatabase(mysql(server.url));
+      const undo = await rolledBack(db);
+
+      const error = await rejectionOf(db.run("create table more (id integer)"));
+      await undo[Symbol.asyncDispose]();
+
+      expect(error).to.include({ code: "E_DB_SANDBOX" });
+      expect(error.message).to.contain("has committed the transaction of the test");
+    });
   });
 });
 
