@@ -57,6 +57,7 @@ export class Migrator {
   async run(): Promise<readonly string[]> {
     this.checkCaller();
     const migrations = await loadMigrations(this.sources);
+    if (await this.inSession(({ database }) => isUpToDate(database, migrations))) return [];
     return this.locked(async (session) => {
       await this.check(session, migrations);
       const applied: string[] = [];
@@ -112,9 +113,7 @@ export class Migrator {
     await completeRecords(session.database.records);
     const records = await readRecords(session.database.records);
     refuse(statusOf(migrations, records), records);
-    const unknown = records.filter(({ name }) => !migrations.some((each) => each.name === name));
-    // An older version of the application may start again after a newer one has migrated.
-    for (const { name } of unknown) log.warn("applied migration is unknown", { migration: name });
+    warnOfUnknown(migrations, records);
     return records;
   }
 
@@ -194,6 +193,20 @@ export class Migrator {
 async function recordsOf(db: MigrationDatabase): Promise<readonly MigrationRecord[]> {
   await createRecords(db.records);
   return readRecords(db.records);
+}
+
+/** Most starts find nothing to apply, and need no lock for that. */
+async function isUpToDate(db: MigrationDatabase, migrations: readonly Migration[]): Promise<boolean> {
+  const records = await recordsOf(db);
+  if (statusOf(migrations, records).some(({ state }) => state !== "done")) return false;
+  warnOfUnknown(migrations, records);
+  return true;
+}
+
+/** An older version of the application may start again after a newer one has migrated. */
+function warnOfUnknown(migrations: readonly Migration[], records: readonly MigrationRecord[]): void {
+  const unknown = records.filter(({ name }) => !migrations.some((each) => each.name === name));
+  for (const { name } of unknown) log.warn("applied migration is unknown", { migration: name });
 }
 
 async function isRecorded(records: MigrationDatabase["records"], { name }: Migration): Promise<boolean> {
