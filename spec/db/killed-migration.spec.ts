@@ -7,8 +7,12 @@ import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
 import { killedDriver } from "./killed-migration-driver.js";
 import { ShopDatabase, temporaryFolder } from "./shop-database.js";
+
+const WAITING_ON_POSTGRES = "select pid from pg_locks where locktype = 'advisory' and not granted";
+const WAITING_ON_MARIADB = "select id from information_schema.processlist where state = 'User lock'";
 
 const TWO_TABLES: Migration = {
   name: "two-tables",
@@ -18,10 +22,15 @@ const TWO_TABLES: Migration = {
   },
 };
 
-/** @returns the id of the killed process */
-async function killHalfWay(engine: string, address: string): Promise<number | undefined> {
+/** @param meanwhile runs before the kill @returns the id of the killed process */
+async function killHalfWay(
+  engine: string,
+  address: string,
+  meanwhile?: () => Promise<unknown>,
+): Promise<number | undefined> {
   await using child = await Child.start("../db/killed-migration-program.js", { ENGINE: engine, ADDRESS: address });
   await child.says("half");
+  await meanwhile?.();
   child.kill("SIGKILL");
   await child.exitCode();
   return child.pid;
@@ -56,10 +65,34 @@ describe("a migration whose process is killed half-way", function () {
 
       await leavesNothing("PostgreSQL", server.url);
     });
+
+    it("lets a start go on that waits for it", async () => {
+      await using server = await PostgresServer.start();
+      await using db = database("PostgreSQL", server.url);
+      let started: Promise<void> | undefined;
+      await killHalfWay("PostgreSQL", server.url, async () => {
+        started = db.start();
+        await until(async () => (await server.run(WAITING_ON_POSTGRES)).length > 0);
+      });
+      await started;
+
+      expect(await db.migrations.status()).to.deep.equal([{ name: "two-tables", state: "done" }]);
+    });
   });
 
   describe("on MariaDB", () => {
     before(needs("mariadbd"));
+
+    it("ends the wait of another start, which says so", async () => {
+      await using server = await MariadbServer.start();
+      let started: Promise<Error> | undefined;
+      await killHalfWay("MariaDB", server.url, async () => {
+        started = rejectionOf(database("MariaDB", server.url).start());
+        await until(async () => (await server.run(WAITING_ON_MARIADB)).length > 0);
+      });
+
+      expect(await started).to.include({ code: "E_DB_MIGRATION_HALF" });
+    });
 
     it("stops every next start, which says what began, when and where, until the table is mended", async () => {
       await using server = await MariadbServer.start();
