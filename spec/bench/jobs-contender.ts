@@ -1,22 +1,28 @@
 /**
- * The contenders of the scenario `jobs` that need no peer: a plain BullMQ program, `BullJobs`, and `DatabaseJobs` on PostgreSQL, without and
- * with jobs that are claimed ahead. One run is a process of its own.
+ * The contenders of the scenario `jobs` that need no peer: a plain BullMQ program; `BullJobs` without a database, and with the relay from
+ * SQLite and from PostgreSQL; `DatabaseJobs` on PostgreSQL, without and with jobs that are claimed ahead. One run is a process of its own.
  *
  * @example
  * node dist/spec/bench/jobs-contender.js bull-jobs redis://127.0.0.1:6379 10000 8
+ * node dist/spec/bench/jobs-contender.js bull-jobs-postgres redis://127.0.0.1:6379 postgres://owner@127.0.0.1/shop 10000 8
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { SystemClock } from "@stagecraft/framework";
+import type { DatabaseDriver } from "@stagecraft/framework/db";
+import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { postgres } from "@stagecraft/framework/db/postgres";
 import { DatabaseJobs, Handles, job, Jobs, type JobsOptions } from "@stagecraft/framework/jobs";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
 import { Metrics } from "@stagecraft/framework/observe";
-import { jobsDatabase, makeTables } from "../jobs/jobs-database.js";
+import { type JobsDatabase, jobsDatabase, makeTables } from "../jobs/jobs-database.js";
 import { type JobsContender, printRates } from "./jobs-rates.js";
 
-const [name = "", url = "", , place = "1"] = process.argv.slice(2);
-const concurrency = Number(place);
+const [name = "", url = "", relayUrl = ""] = process.argv.slice(2);
+const concurrency = Number(process.argv.at(-1));
 const BATCH = 500;
 const noop = job<number>("noop");
 
@@ -45,18 +51,30 @@ async function ours(options: JobsOptions): Promise<JobsContender> {
   };
 }
 
-async function onPostgres(prefetch: number): Promise<JobsContender> {
-  const db = await jobsDatabase(postgres({ url }), new SystemClock());
+async function tablesIn(driver: DatabaseDriver): Promise<JobsDatabase> {
+  const db = await jobsDatabase(driver, new SystemClock());
   await makeTables(db);
-  return ours({ store: new DatabaseJobs(db), prefetch });
+  return db;
 }
 
-async function onRedis(): Promise<JobsContender> {
+async function onPostgres(prefetch: number): Promise<JobsContender> {
+  return ours({ store: new DatabaseJobs(await tablesIn(postgres({ url }))), prefetch });
+}
+
+async function onRedis(relayed?: DatabaseDriver): Promise<JobsContender> {
   await flush();
-  return ours({ store: new BullJobs({ url }) });
+  const database = relayed === undefined ? {} : { database: await tablesIn(relayed) };
+  return ours({ store: new BullJobs({ url, ...database }) });
 }
 
-/** The jobs that the contender before added singly wait still. */
+/** SQLite in a folder of this run. */
+function fileDriver(): DatabaseDriver {
+  const folder = mkdtempSync(join(tmpdir(), "jobs-bench-"));
+  process.once("exit", () => rmSync(folder, { recursive: true }));
+  return sqlite(join(folder, "jobs.db"));
+}
+
+/** Finished jobs that BullMQ remembers. */
 async function flush(): Promise<void> {
   const client = new Redis(url);
   await client.flushall();
@@ -86,7 +104,9 @@ async function plainBullmq(): Promise<JobsContender> {
 
 const CONTENDERS: Readonly<Record<string, () => Promise<JobsContender>>> = {
   bullmq: plainBullmq,
-  "bull-jobs": onRedis,
+  "bull-jobs": () => onRedis(),
+  "bull-jobs-sqlite": () => onRedis(fileDriver()),
+  "bull-jobs-postgres": () => onRedis(postgres({ url: relayUrl })),
   "database-jobs": () => onPostgres(0),
   "database-jobs-batched": () => onPostgres(BATCH),
 };

@@ -1,6 +1,7 @@
 /**
- * Jobs without work, added and worked off: a plain BullMQ program beside `BullJobs` on one Redis, and graphile-worker beside `DatabaseJobs` on
- * one PostgreSQL, plain and with jobs claimed ahead. Each measurement is a process of its own, and the contenders take turns within a round.
+ * Jobs without work, added and worked off: a plain BullMQ program beside `BullJobs` on one Redis, without a database and with the relay from
+ * one, and graphile-worker beside `DatabaseJobs` on one PostgreSQL, plain and with jobs claimed ahead. Each measurement is a process of its
+ * own, and the contenders take turns within a round.
  */
 
 import { execFile } from "node:child_process";
@@ -23,7 +24,7 @@ interface JobsProgram {
 }
 
 /** The ratios are to the first of them. */
-type Pair = readonly [JobsProgram, JobsProgram];
+type Group = readonly [JobsProgram, ...JobsProgram[]];
 
 function own(name: string, argument: string): JobsProgram {
   return { name, command: [join(ROOT, "dist/spec/bench/jobs-contender.js"), argument] };
@@ -33,9 +34,11 @@ function graphile(name: string, mode: string): JobsProgram {
   return { name, command: [join(PEERS, "graphile-worker.mjs"), mode] };
 }
 
-const ON_REDIS: readonly Pair[] = [[own("BullMQ", "bullmq"), own("BullJobs", "bull-jobs")]];
+const WITHOUT_RELAY = [own("BullMQ", "bullmq"), own("BullJobs without a database", "bull-jobs")] as const;
+const ON_REDIS: Group = [...WITHOUT_RELAY, own("BullJobs, rows in SQLite", "bull-jobs-sqlite")];
+const WITH_POSTGRES: Group = [...ON_REDIS, own("BullJobs, rows in PostgreSQL", "bull-jobs-postgres")];
 
-const ON_POSTGRES: readonly Pair[] = [
+const ON_POSTGRES: readonly Group[] = [
   [graphile("graphile-worker", "plain"), own("DatabaseJobs", "database-jobs")],
   [graphile("graphile-worker, batched", "batched"), own("DatabaseJobs, prefetch 500", "database-jobs-batched")],
 ];
@@ -47,7 +50,9 @@ export const JOBS = [
     run: async (options: BenchOptions) => {
       if (!RedisServer.isInstalled) return "redis-server is not on the PATH: nothing was measured";
       await using server = await RedisServer.start();
-      return await measured(ON_REDIS, server.url, options);
+      if (locate("postgres") === undefined) return await measured([ON_REDIS], [server.url], options);
+      await using rows = await PostgresServer.start(["shared_buffers=128MB"]);
+      return await measured([WITH_POSTGRES], [server.url, rows.url], options);
     },
   },
   {
@@ -56,26 +61,31 @@ export const JOBS = [
     run: async (options: BenchOptions) => {
       if (locate("postgres") === undefined) return "postgres is not installed: nothing was measured";
       await using server = await PostgresServer.start(["shared_buffers=128MB"]);
-      return await measured(ON_POSTGRES, server.url, options);
+      return await measured(ON_POSTGRES, [server.url], options);
     },
   },
 ] as const;
 
 interface Comparison {
   readonly concurrency: number;
-  readonly pair: Pair;
-  /** Of each round, for both programs. */
-  readonly rounds: (readonly [JobsRates, JobsRates])[];
+  readonly group: Group;
+  /** Of each round, for all programs of the group. */
+  readonly rounds: (readonly JobsRates[])[];
 }
 
-async function measured(pairs: readonly Pair[], url: string, { rounds, jobs }: BenchOptions): Promise<string> {
+async function measured(
+  groups: readonly Group[],
+  urls: readonly string[],
+  { rounds, jobs }: BenchOptions,
+): Promise<string> {
   const comparisons = CONCURRENCIES.flatMap((concurrency) =>
-    pairs.map((pair): Comparison => ({ concurrency, pair, rounds: [] })),
+    groups.map((group): Comparison => ({ concurrency, group, rounds: [] })),
   );
   for (let round = 0; round < rounds; round += 1) {
-    for (const { concurrency, pair, rounds: taken } of comparisons) {
-      const rates = async (program: JobsProgram): Promise<JobsRates> => ratesOf(program, [url, jobs, concurrency]);
-      taken.push([await rates(pair[0]), await rates(pair[1])]);
+    for (const { concurrency, group, rounds: taken } of comparisons) {
+      const rates: JobsRates[] = [];
+      for (const program of group) rates.push(await ratesOf(program, [...urls, jobs, concurrency]));
+      taken.push(rates);
     }
   }
   return summary(comparisons);
@@ -88,19 +98,20 @@ async function ratesOf({ command }: JobsProgram, args: readonly unknown[]): Prom
   return JSON.parse(stdout) as JobsRates;
 }
 
-const COLUMNS = ["program", "concurrency", "added in bulk", "ratio", "added singly", "ratio", "worked off", "ratio"];
-const RATES = ["bulk", "single", "done"] as const;
+const FIGURES = ["added in bulk", "then worked off", "added singly", "then worked off"];
+const RATES = ["bulk", "bulkDone", "single", "singleDone"] as const;
 
+/** Each figure is a median, and so is the ratio to the first program of the group, round by round. */
 function summary(comparisons: readonly Comparison[]): string {
-  const rows = comparisons.flatMap(({ concurrency, pair, rounds }) =>
-    pair.map(({ name }, which) => {
-      const figures = RATES.flatMap((rate) => {
-        const taken = rounds.map((both) => ({ first: both[0][rate], rate: (both[which] ?? both[0])[rate] }));
-        const ratio = median(taken.map((each) => each.rate / each.first));
-        return [whole(median(taken.map((each) => each.rate))), ratio.toFixed(2)];
+  const rows = comparisons.flatMap(({ concurrency, group, rounds }) =>
+    group.map(({ name }, which) => {
+      const figures = RATES.map((rate) => {
+        const taken = rounds.map((all) => ({ first: all[0]?.[rate] ?? NaN, own: all[which]?.[rate] ?? NaN }));
+        const ratio = median(taken.map((each) => each.own / each.first));
+        return `${whole(median(taken.map((each) => each.own)))} (${ratio.toFixed(2)})`;
       });
       return [name, String(concurrency), ...figures];
     }),
   );
-  return markdownTable(COLUMNS, rows);
+  return markdownTable(["program", "concurrency", ...FIGURES.map((each) => `${each} (ratio)`)], rows);
 }
