@@ -4,7 +4,7 @@ import { Child } from "../support/child.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 
 describe("a process that works on jobs in BullMQ", function () {
-  this.timeout(40_000);
+  this.timeout(60_000);
   this.slow(15_000);
   before(function () {
     needRedis(this);
