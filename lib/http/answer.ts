@@ -87,8 +87,8 @@ export abstract class Answer {
     // A head that is sent stays as it is.
     if (this.headIsSent) return;
     // Middleware for Koa sets the length of a stream before the stream itself.
-    if (raw.hasHeader("Content-Length") && (before !== undefined || !isFlowing(value)))
-      raw.removeHeader("Content-Length");
+    if (raw.hasHeader("content-length") && (before !== undefined || !isFlowing(value)))
+      raw.removeHeader("content-length");
     if (this.givenStatus === undefined) raw.statusCode = 200;
     this.naturalType = type;
     if (this.isShared) this.mirror();
@@ -231,7 +231,8 @@ export abstract class Answer {
   }
 }
 
-const BODY_HEADERS = ["Content-Type", "Content-Length", "Transfer-Encoding"] as const;
+// In lower case, as Node keeps them: it need not change the case.
+const BODY_HEADERS = ["content-type", "content-length", "transfer-encoding"] as const;
 
 /** The length of a body that is text or bytes already. @internal */
 export function lengthOf(payload: unknown): number | undefined {

@@ -26,9 +26,6 @@ import type { GivenHeaders } from "./response-head.js";
 /** In bytes. Above this, joining the two pieces costs as much as it saves. */
 const SMALL = 8192;
 
-/** Holds one small body for the time of a call. */
-const encoded = Buffer.allocUnsafeSlow(SMALL);
-
 // For comparison only.
 const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map((name): unknown =>
   Reflect.get(ServerResponse.prototype, name),
@@ -58,12 +55,23 @@ export function isWatched(raw: ServerResponse): boolean {
   return finishChannel.hasSubscribers || raw.listenerCount("finish") > 1 || raw.listenerCount("close") > 0;
 }
 
+/** Inherits nothing, so that `constructor` is not a header. */
+const HeaderTable = class {};
+Reflect.deleteProperty(HeaderTable.prototype, "constructor");
+Object.setPrototypeOf(HeaderTable.prototype, null);
+
 /** The response class of the framework's servers. Its getters also see the headers of a head that is written as text. */
 export class OwnResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** The getter of Node's class. */
   declare readonly _header?: unknown;
   /** The headers of the application in the text. */
   given: GivenHeaders | undefined = undefined;
+
+  /** Node makes a table in the form of a dictionary, which is slower to make and to read. */
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    if (tableOf(this) === null) replaceTable(this, new HeaderTable());
+    return super.setHeader(name, value);
+  }
 
   override getHeader(name: string): number | string | string[] | undefined {
     return this.isText ? this.written()[name.toLowerCase()] : super.getHeader(name);
@@ -114,14 +122,14 @@ export function takesText(raw: ServerResponse): boolean {
 }
 
 /**
- * Takes the headers that were set off a response that `takesText`, for a `TextHead`. Returns `undefined` if none was set, and `null` if
- * Node has to write them.
+ * Takes the headers that were set off a response that `takesText`. Returns `undefined` if none was set, and `null` if Node has to write
+ * them.
  */
 export function takeGiven(raw: ServerResponse): GivenHeaders | undefined | null {
-  const given: unknown = GIVEN === undefined ? undefined : Reflect.get(raw, GIVEN);
+  const given = tableOf(raw);
   if (given === null) return undefined;
-  if (GIVEN === undefined || !(raw instanceof OwnResponse) || !areGiven(given)) return null;
-  Reflect.set(raw, GIVEN, null);
+  if (!(raw instanceof OwnResponse) || !areGiven(given)) return null;
+  replaceTable(raw, null);
   raw.given = given;
   return given;
 }
@@ -136,6 +144,14 @@ function areGiven(headers: unknown): headers is GivenHeaders {
     if (typeof entry[1] !== "string" && typeof entry[1] !== "number") return false;
   }
   return true;
+}
+
+function tableOf(raw: object): unknown {
+  return GIVEN === undefined ? undefined : (raw as Record<symbol, unknown>)[GIVEN];
+}
+
+function replaceTable(raw: object, table: object | null): void {
+  if (GIVEN !== undefined) (raw as Record<symbol, unknown>)[GIVEN] = table;
 }
 
 /** Writes the head of a response that `takesText`: `pairs` through Node, which acts on some of them, and `lines` behind them. */
@@ -176,8 +192,10 @@ function isWrittenInUtf8({ _header: head }: ServerResponse & Composed): boolean 
 function appendToHead(raw: ServerResponse, body: string, length: number): boolean {
   if (!isNodes(raw) || raw.chunkedEncoding || typeof raw._header !== "string") return false;
   if (length === body.length) return replaceHead(raw, raw._header + body);
-  // Node writes a head without a body behind it in Latin-1, which leaves each byte of the body as it is.
-  return !isWrittenInUtf8(raw) && replaceHead(raw, raw._header + encoded.toString("latin1", 0, encoded.write(body)));
+  if (isWrittenInUtf8(raw) || !replaceHead(raw, raw._header + body)) return false;
+  // At the end Node would write the text in Latin-1.
+  raw.flushHeaders();
+  return true;
 }
 
 /** False if this version of Node allows no other text. */

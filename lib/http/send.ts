@@ -167,13 +167,19 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
     writeOnTop(ctx, length, closes);
     return;
   }
-  const head = given === undefined && !ctx.hasCompleters ? undefined : new TextHead(given);
   const pairs: OutgoingHttpHeader[] = [];
-  if (ctx.naturalType !== undefined && head?.has("Content-Type") !== true) pairs.push("Content-Type", ctx.naturalType);
+  if (ctx.naturalType !== undefined && given?.["content-type"] === undefined)
+    pairs.push("Content-Type", ctx.naturalType);
   if (length !== undefined) pairs.push("Content-Length", String(length));
   if (closes) pairs.push("Connection", "close");
-  if (head !== undefined) ctx.completeHead(head);
-  writeHead(raw, pairs, head?.lines() ?? "");
+  if (ctx.hasCompleters) {
+    const head = new TextHead(given);
+    ctx.completeHead(head);
+    writeHead(raw, pairs, head.lines());
+  } else {
+    for (const key in given) pairs.push(...(given[key] ?? []));
+    writeHead(raw, pairs, "");
+  }
 }
 
 function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {

@@ -77,10 +77,9 @@ export class Target {
 
   /** True if the current subscriber wants events of this level. Use it before you compute expensive fields. */
   enabled(level: Level | Lowercase<Level>): boolean {
-    // The upper case of each member of the union is a member of the union.
-    const verbosity = VERBOSITY[level.toUpperCase() as Level];
     const handle = currentHandle(currentFlow());
-    return handle !== undefined && this.#wants(handle, verbosity);
+    // The upper case of each member of the union is a member of the union.
+    return handle !== undefined && this.#wants(handle, VERBOSITY[level.toUpperCase() as Level]);
   }
 
   #emit(verbosity: number, level: Level, message: string | undefined, fields: Fields | undefined): void {
