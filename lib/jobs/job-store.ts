@@ -139,8 +139,9 @@ export interface JobStore {
   reap(deadAfterMs: number): Promise<readonly ReapedJob[]>;
 
   /**
-   * Records the tick of a schedule and adds its job: both or neither. False if this tick or a later one is recorded already. A recorded
-   * tick that lies more than an hour ahead of the time of the store does not count, because the clock was set back since.
+   * Records the tick of a schedule and adds its job. A tick whose job cannot be added is not recorded. False if this tick or a later one is
+   * recorded already. A recorded tick that lies more than an hour ahead of the time of the store does not count, because the clock was set
+   * back since.
    */
   tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean>;
 
