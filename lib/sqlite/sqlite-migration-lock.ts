@@ -5,7 +5,7 @@
  *
  * The file of the lock stays: a process that removed it would let a third one lock a new file while a second one still waits for the old.
  */
-import { open, realpath, stat } from "node:fs/promises";
+import { chmodSync, chownSync, closeSync, openSync, realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { DriverError } from "../db/driver-error.js";
 import type { DriverFailure, MigrationLock } from "../db/driver.js";
@@ -19,8 +19,8 @@ import { failureOf, isBusy } from "./sqlite-failure.js";
  * @throws DriverError, of the kind `busy` with a text that says who holds the lock and since when; an error of the file system
  */
 export async function lockSqliteMigrations(file: string, clock: Clock, waitMs: number): Promise<MigrationLock> {
-  const lock = `${await realpath(file)}-migrations`;
-  await makeLike(file, lock);
+  const lock = `${realpathSync(file)}-migrations`;
+  makeLike(file, lock);
   const handle = openHandle(lock, false);
   try {
     await untilUnlocked(clock, waitMs, () => take(handle, clock));
@@ -32,20 +32,20 @@ export async function lockSqliteMigrations(file: string, clock: Clock, waitMs: n
   return { release: async () => release(handle) };
 }
 
-/** As the engine makes its log: a start as root must not keep the user of the database from the lock. */
-async function makeLike(file: string, lock: string): Promise<void> {
-  const { mode, uid, gid } = await stat(file);
-  const made = await open(lock, "wx").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined;
-    throw error;
-  });
-  if (made === undefined) return;
+/**
+ * As the engine makes its log: a start as root must not keep the user of the database from the lock. In one turn of the event loop, because
+ * a close of the file ends the locks that other handles of this process hold on it.
+ */
+function makeLike(file: string, lock: string): void {
+  const { mode, uid, gid } = statSync(file);
   try {
-    await made.chmod(mode & 0o777);
-    if (process.geteuid?.() === 0) await made.chown(uid, gid);
-  } finally {
-    await made.close();
+    closeSync(openSync(lock, "wx"));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    throw error;
   }
+  chmodSync(lock, mode & 0o777);
+  if (process.geteuid?.() === 0) chownSync(lock, uid, gid);
 }
 
 /** The row is only for the error of another process: on a full disk the lock does without. */
