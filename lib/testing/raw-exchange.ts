@@ -5,6 +5,10 @@
 import { checkOptionNames } from "../errors/option-names.js";
 import net from "node:net";
 
+/** A process that was stopped loses one step, however long it was, and reads what has arrived before the next one. */
+const STEP_MS = 10;
+
+/** Both count the time in which the process runs. */
 export interface RawOptions {
   /** After the first bytes, a silence of this many milliseconds ends the exchange; the default is 100. */
   readonly quietMs?: number;
@@ -19,18 +23,21 @@ export function rawExchange(port: number, bytes: string | Uint8Array, options: R
   const socket = net.connect(port, "127.0.0.1");
   const chunks: Buffer[] = [];
   return new Promise((resolve, reject) => {
+    let [left, quietLeft] = [limitMs, Number.POSITIVE_INFINITY];
     const end = (): void => {
-      clearTimeout(limit);
-      clearTimeout(quiet);
+      clearInterval(steps);
       socket.destroy();
       resolve(Buffer.concat(chunks));
     };
-    const limit = setTimeout(end, limitMs);
-    let quiet: NodeJS.Timeout | undefined;
+    const steps = setInterval(() => {
+      left -= STEP_MS;
+      quietLeft -= STEP_MS;
+      if (left <= 0 || quietLeft <= 0) end();
+    }, STEP_MS);
     socket.on("data", (chunk) => {
       chunks.push(chunk);
-      clearTimeout(quiet);
-      quiet = setTimeout(end, quietMs);
+      // The next step may come at once.
+      quietLeft = quietMs + STEP_MS;
     });
     socket.once("end", end).once("close", end);
     socket.once("error", (error) => {

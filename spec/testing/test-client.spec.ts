@@ -209,6 +209,13 @@ describe("the client of a test application", () => {
       expect(answer.toString()).to.match(/^HTTP\/1\.1 302 /);
     });
 
+    it("returns the bytes that arrive in a process that was stopped for longer than the limit", async () => {
+      const asked = app.raw("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", { limitMs: 500 });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+
+      expect((await asked).toString()).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
+    });
+
     it("returns no bytes if none arrive within the limit", async () => {
       const answer = await app.raw("GET / HT", { limitMs: 30 });
 
