@@ -120,11 +120,6 @@ describe("In a browser, pages", function () {
   it("grow while the reader scrolls, until the list ends", async () => {
     await page.click("text=list");
     await page.waitForSelector(".item");
-    // The end of the list counts when it comes into view. Where the client is still busy with the items before, it must come again.
-    const isWhole = () => {
-      window.scrollTo(0, window.scrollY > 0 ? 0 : document.body.scrollHeight);
-      return document.querySelectorAll(".item").length >= 30;
-    };
     await page.waitForFunction(isWhole, undefined, { polling: 50 });
 
     const items = await page.$$eval(".item", (all) => all.map(({ textContent }) => textContent));
@@ -276,6 +271,15 @@ describe("In a browser, pages", function () {
     expect(documents.map((request) => new URL(request.url()).pathname)).to.deep.equal(["/", "/form"]);
   });
 });
+
+/**
+ * Scrolls, in the browser, until the list has ended. Its end counts when it comes into view. Where the client is still busy with the items
+ * before, it must come again.
+ */
+function isWhole(): boolean {
+  window.scrollTo(0, window.scrollY > 0 ? 0 : document.body.scrollHeight);
+  return document.querySelectorAll(".item").length >= 30;
+}
 
 /** By the style element in the head of the list. */
 const colour = (page: Page) => page.$eval(".item", (item) => getComputedStyle(item).color);

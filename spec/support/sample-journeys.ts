@@ -76,6 +76,15 @@ async function goesBackAndForward(ada: SampleVisitor): Promise<void> {
   expect(await page.content()).to.match(/^<!doctype html>/i);
 }
 
+/**
+ * Scrolls, in the browser, until the list no longer goes on by itself. Its end counts when it comes into view. Where the client is still
+ * busy with the rows before, it must come again.
+ */
+function isManual(): boolean {
+  window.scrollTo(0, window.scrollY > 0 ? 0 : document.body.scrollHeight);
+  return [...document.querySelectorAll("button")].some(({ textContent }) => textContent === "Load more");
+}
+
 async function scrollsOn(ada: SampleVisitor): Promise<void> {
   const { page } = ada;
   await ada.addLinks(...Array.from({ length: 120 }, (_, at) => `of-many-${at + 1}`));
@@ -84,11 +93,6 @@ async function scrollsOn(ada: SampleVisitor): Promise<void> {
   const all = Number.parseInt((await page.textContent("#all")) ?? "", 10);
   expect(await rows()).to.equal(20);
 
-  // The end of the list counts when it comes into view. Where the client is still busy with the rows before, it must come again.
-  const isManual = () => {
-    window.scrollTo(0, window.scrollY > 0 ? 0 : document.body.scrollHeight);
-    return [...document.querySelectorAll("button")].some(({ textContent }) => textContent === "Load more");
-  };
   await page.waitForFunction(isManual, undefined, { polling: 50 });
   expect(await rows()).to.be.lessThan(all);
   // How many come by themselves depends on the time that each takes.
