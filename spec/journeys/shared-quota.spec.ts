@@ -22,20 +22,12 @@ async function statusOf(url: string): Promise<number> {
   return response.status;
 }
 
-/** On a busy machine Redis may not answer in time, and the request is refused with 503 without a check. Then it is sent again. */
-async function checkedStatusOf(url: string): Promise<number> {
-  for (;;) {
-    const status = await statusOf(url);
-    if (status !== 503) return status;
-  }
-}
-
 /** The statuses of `count` requests, spread over the processes by `pick`, eight at a time. */
 async function statusesOf(count: number, pick: (index: number) => Child): Promise<number[]> {
   const statuses: number[] = [];
   let next = 0;
   const client = async (): Promise<void> => {
-    while (next < count) statuses.push(await checkedStatusOf(pick(next++).url + ANSWER));
+    while (next < count) statuses.push(await statusOf(pick(next++).url + ANSWER));
   };
   await Promise.all(Array.from({ length: 8 }, client));
   return statuses;
@@ -134,8 +126,15 @@ describe("two processes of the sample that share a quota", function () {
       ["evenly", 2],
       ["nearly all to one", 20],
     ] as const) {
+      const spread = () => statusesOf(300, (index) => (index % every === 0 ? one : two));
+
       it(`admit exactly the quota between them, split ${split}`, async () => {
-        const statuses = await statusesOf(300, (index) => (index % every === 0 ? one : two));
+        let statuses = await spread();
+        // Where a machine pauses for half a second, a check gives up, and may have taken a token.
+        for (let tries = 1; tries < 5 && statuses.includes(503); tries++) {
+          await redis.clear();
+          statuses = await spread();
+        }
 
         expect([times(200, statuses), times(429, statuses)]).to.deep.equal([100, 200]);
       });
