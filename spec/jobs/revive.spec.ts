@@ -40,7 +40,9 @@ const ENGINES: Readonly<Record<string, Engine>> = {
     program: "mariadbd",
     start: () => MariadbServer.start(),
     driver: (url) => mysql({ url }),
-    waiting: "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+    // The table `innodb_trx` stays as it was at the first look while a look comes every 100 ms.
+    waiting:
+      "SELECT 1 FROM information_schema.global_status WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0",
   },
 };
 
