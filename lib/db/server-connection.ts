@@ -1,6 +1,6 @@
 /**
- * The common part of the connections to a server: the state of the transaction, its end, a cancel that has a limit,
- * and the way back to the pool. The driver of an engine adds how a statement is sent and cancelled.
+ * The common part of the connections to a server: the state of the transaction, its end, a cancel that has a limit, and the way back to the
+ * pool. The driver of an engine adds how a statement is sent and cancelled.
  *
  * Not for SQLite, whose connections have no server that can hang.
  */

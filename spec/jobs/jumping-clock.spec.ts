@@ -1,36 +1,23 @@
 /** The clock of a store that jumps a year ahead and back: schedules go on, and the jobs of a dead worker are taken. */
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import { DatabaseJobs, Every, job, Jobs, type JobStore, MemoryJobs, schedule } from "@stagecraft/framework/jobs";
-import type { ScheduledTick } from "@stagecraft/framework/jobs";
-import { Metrics } from "@stagecraft/framework/observe";
+import { DatabaseJobs, job, type JobStore, MemoryJobs } from "@stagecraft/framework/jobs";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { temporaryFolder } from "../db/shop-database.js";
 import { jobsDatabase, makeTables, passSlowly } from "./jobs-database.js";
+import { preparedJobs } from "./prepared-jobs.js";
+import { Sweeper } from "./sweeper.js";
 
 const unhandled = job("unhandled");
 const TICKS = ["2026-01-01T00:01", "2027-01-01T00:00", "2027-01-01T00:01", "2026-01-01T00:02", "2026-01-01T00:03"];
 
 const at = (text: string): number => Date.parse(text);
 
-class Sweeper {
-  readonly ticks: string[] = [];
-  @Every(schedule("links.sweep", "* * * * *"))
-  sweep({ due }: ScheduledTick): void {
-    this.ticks.push(due.slice(0, 16));
-  }
-}
-
-function jobsOver(store: JobStore, clock: FakeClock, ...handlers: readonly object[]): Jobs {
-  const jobs = new Jobs({ store });
-  jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => handlers });
-  return jobs;
-}
-
 /** Two processes over one store, the second of which begins after the jump back. */
 async function ticksOf(store: JobStore, clock: FakeClock, pass: (ms: number) => Promise<void>) {
   const sweeper = new Sweeper();
-  const [first, second] = [jobsOver(store, clock, sweeper), jobsOver(store, clock, sweeper)];
+  const first = preparedJobs([sweeper], { store }, clock).jobs;
+  const second = preparedJobs([sweeper], { store }, clock).jobs;
   clock.setNow(at("2026-01-01T00:00:55Z"));
   await first.beginWork("worker");
   await pass(10_000);
@@ -46,7 +33,7 @@ async function ticksOf(store: JobStore, clock: FakeClock, pass: (ms: number) => 
 /** The jobs that are taken at the jump back, and half a minute later. */
 async function takenFromDead(store: JobStore, clock: FakeClock): Promise<readonly number[]> {
   clock.setNow(at("2027-01-01T00:00Z"));
-  await jobsOver(store, clock).dispatch(unhandled);
+  await preparedJobs([], { store }, clock).jobs.dispatch(unhandled);
   await store.beat("dead");
   await store.claim({ worker: "dead", queues: undefined, limit: 1, leaseMs: 300_000 });
   clock.setNow(at("2026-01-01T00:00Z"));
@@ -56,7 +43,6 @@ async function takenFromDead(store: JobStore, clock: FakeClock): Promise<readonl
 }
 
 describe("a clock that jumps a year ahead and back", function () {
-  this.timeout(20_000);
   this.slow(8000);
 
   it("silences no schedule in memory, and keeps no job at a dead worker", async () => {

@@ -3,8 +3,7 @@ import { Metrics } from "@stagecraft/framework/observe";
 import { Jobs, type JobsOptions, MemoryJobs } from "@stagecraft/framework/jobs";
 import { FakeClock } from "@stagecraft/framework/testing";
 
-export function preparedJobs(instances: readonly object[], options: JobsOptions = {}) {
-  const clock = new FakeClock();
+export function preparedJobs(instances: readonly object[], options: JobsOptions = {}, clock = new FakeClock()) {
   const metrics = new Metrics();
   const jobs = new Jobs({ store: new MemoryJobs({ clock }), ...options });
   jobs.prepare({ name: "jobs", clock, metrics, instances: () => instances });

@@ -3,28 +3,21 @@ import {
   Every,
   Handles,
   job,
-  Jobs,
+  type Jobs,
   type JobStore,
   MemoryJobs,
   schedule,
   type ScheduledTick,
 } from "@stagecraft/framework/jobs";
-import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { preparedJobs } from "./prepared-jobs.js";
+import { Sweeper } from "./sweeper.js";
 
 const MINUTE_MS = 60_000;
 const later = job("later");
 
 const at = (text: string): number => Date.parse(text);
-
-class Sweeper {
-  readonly ticks: string[] = [];
-  @Every(schedule("links.sweep", "* * * * *"))
-  sweep({ due }: ScheduledTick): void {
-    this.ticks.push(due.slice(0, 16));
-  }
-}
 
 class Reporter {
   readonly ticks: string[] = [];
@@ -37,8 +30,7 @@ class Reporter {
 }
 
 async function begin(store: JobStore, clock: FakeClock, ...handlers: readonly object[]): Promise<Jobs> {
-  const jobs = new Jobs({ store });
-  jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => handlers });
+  const { jobs } = preparedJobs(handlers, { store }, clock);
   await jobs.beginWork("worker");
   return jobs;
 }

@@ -71,9 +71,7 @@ function application(reply: ConstructorParameters<typeof ScriptedMailer>[1], clo
 
 const deferred = (address: string): RefusedRecipient => ({ address, status: 450, isTemporary: true });
 
-describe("mails that jobs send", function () {
-  this.timeout(20_000);
-
+describe("mails that jobs send", () => {
   it("exist only if the transaction commits", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");

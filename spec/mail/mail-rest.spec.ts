@@ -57,9 +57,7 @@ async function started() {
   return { app, clock, store, mailer: app.resolve(Mailer) as DeferringMailer };
 }
 
-describe("a mail that a part of its recipients has got", function () {
-  this.timeout(20_000);
-
+describe("a mail that a part of its recipients has got", () => {
   it("goes to none of them again while the queue refuses the job of the others, and once to the others", async () => {
     const { app, clock, store, mailer } = await started();
     await using _app = app;

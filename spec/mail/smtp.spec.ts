@@ -558,7 +558,7 @@ describe("plaintext after the reply to STARTTLS", () => {
   it("is no reply of the server", async () => {
     const sent: string[] = [];
     await using inner = await MailServer.start({ security: "starttls", password: PASSWORD });
-    // Somebody on the way adds replies before the encryption begins.
+    // A machine on the way adds replies before the encryption begins.
     await using server = await rawServer((socket) => {
       const upstream = connect(inner.port, "127.0.0.1");
       let isPlain = true;
