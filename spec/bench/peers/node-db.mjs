@@ -23,7 +23,8 @@ function answer(response, status, body) {
 
 await serve({
   sqlite: async (on) => {
-    const { DatabaseSync } = await import("@photostructure/sqlite");
+    // The driver of Stagecraft takes the same module.
+    const { DatabaseSync } = await import("node:sqlite").catch(() => import("@photostructure/sqlite"));
     // Kept: without a reference the database is closed under its statement.
     const database = new DatabaseSync(address);
     const statement = database.prepare('select * from "items" where "id" = ?');
