@@ -17,6 +17,7 @@ import {
   MIGRATION_TABLE,
   readRecords,
 } from "./migration-records.js";
+import { inMigrations, refuseInMigrations } from "./migration-flow.js";
 import { MigrationSession, type MigrationDatabase } from "./migration-session.js";
 import type { Statements } from "./statements.js";
 
@@ -43,7 +44,7 @@ export class Migrator {
     return this.sources.length === 0;
   }
 
-  /** All migrations of the application in their order. */
+  /** All migrations of the application in their order. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
   async status(): Promise<readonly MigrationStatus[]> {
     const { status } = await this.known();
     return status;
@@ -52,10 +53,11 @@ export class Migrator {
   /**
    * Applies the pending migrations, and returns their names.
    *
-   * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; what a migration throws
+   * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; `E_DB_MIGRATION_NESTED` inside a migration
+   * of the same database; what a migration throws
    */
   async run(): Promise<readonly string[]> {
-    this.checkCaller();
+    this.checkCall();
     const migrations = await loadMigrations(this.sources);
     if (await this.inSession(({ database }) => isUpToDate(database, migrations))) return [];
     return this.locked(async (session) => {
@@ -72,7 +74,7 @@ export class Migrator {
    * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`; as `run`
    */
   async rollback(count = 1): Promise<readonly string[]> {
-    this.checkCaller();
+    this.checkCall();
     const migrations = await loadMigrations(this.sources);
     return this.locked(async (session) => {
       const records = await this.check(session, migrations);
@@ -98,8 +100,13 @@ export class Migrator {
     );
   }
 
-  private async known() {
+  private checkCall(): void {
     this.checkCaller();
+    refuseInMigrations(this.statements());
+  }
+
+  private async known() {
+    this.checkCall();
     const migrations = await loadMigrations(this.sources);
     const records = await this.inSession(({ database }) => recordsOf(database));
     return { records, status: statusOf(migrations, records) };
@@ -174,7 +181,7 @@ export class Migrator {
       throw statements.errorOf(error);
     });
     try {
-      return await this.inSession(work);
+      return await inMigrations(statements, () => this.inSession(work));
     } finally {
       await lock.release();
     }

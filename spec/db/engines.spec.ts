@@ -110,6 +110,17 @@ for (const { name, program, start, driver, time } of ENGINES) {
       for (const db of all) await db.stop();
     });
 
+    it("refuses to be migrated by one of its own migrations, and keeps nothing of it", async () => {
+      const nested: Migration = { name: "nested", up: () => started([TABLES]) };
+
+      expect(await rejectionOf(started([TABLES, nested]))).to.include({ code: "E_DB_MIGRATION_NESTED" });
+      await using db = new ShopDatabase(driver(server.url), { migrations: [TABLES, nested] });
+      expect(await db.migrations.status()).to.deep.equal([
+        { name: "shop", state: "done" },
+        { name: "nested", state: "pending" },
+      ]);
+    });
+
     it("is left as it was by a test, after an expected failure too", async () => {
       await using db = await started();
       {

@@ -6,6 +6,7 @@ import { sql } from "../../lib/db/kysely.js";
 import { mkdir, writeFile } from "node:fs/promises";
 import { checksumOf } from "../../lib/db/migration.js";
 import { eventsOf } from "../support/events-of.js";
+import { Gate } from "../support/gate.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { temporaryFolder } from "./shop-database.js";
 
@@ -44,6 +45,13 @@ async function started(file: string, migrations: DatabaseOptions["migrations"] =
   const db = new ShopDatabase(sqlite(file), { migrations, migrate });
   await db.start();
   return db;
+}
+
+const NESTED = { code: "E_DB_MIGRATION_NESTED" };
+
+/** Its start applies one migration. */
+function withStep(file: string, up: Migration["up"]): ShopDatabase {
+  return new ShopDatabase(sqlite(file), { migrations: [{ name: "step", up }], migrate: true });
 }
 
 describe("migrations", function () {
@@ -243,6 +251,59 @@ describe("migrations", function () {
     expect(error.message).to.match(
       new RegExp(`this call ${place} needs .* in a transaction ${place}, which holds one`),
     );
+  });
+});
+
+describe("a migration that calls db.migrations", () => {
+  it("of its own database is refused at once, and the error names the call", async () => {
+    const errors: Error[] = [];
+    await using db: ShopDatabase = withStep(":memory:", async () => {
+      for (const call of ["run", "rollback", "status", "throwIfPending"] as const)
+        errors.push(await rejectionOf(db.migrations[call]()));
+    });
+    await db.start();
+
+    expect(errors).to.have.length(4);
+    for (const error of errors) {
+      expect(error).to.include(NESTED);
+      expect(error.message).to.match(/^ShopDatabase: a migration calls .* \([^()]*migrations\.spec\.[jt]s:\d+:\d+\), /);
+    }
+  });
+
+  it("of its own file by another object is refused, and is rolled back", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    const nested = withStep(file, async (tables) => {
+      await table("a").up(tables);
+      await started(file, [table("b")]);
+    });
+
+    expect(await rejectionOf(nested.start())).to.include(NESTED);
+    await using db = await started(file);
+    expect(await db.tables()).to.deep.equal([]);
+  });
+
+  it("of another database migrates that one, which may not call back", async () => {
+    await using outer: ShopDatabase = withStep(":memory:", () => inner.start());
+    await using inner: ShopDatabase = withStep(":memory:", async (tables) => {
+      expect(await rejectionOf(outer.migrations.run())).to.include(NESTED);
+      await table("a").up(tables);
+    });
+    await outer.start();
+
+    expect(await inner.tables()).to.deep.equal(["a"]);
+  });
+
+  it("in work that goes on after it is served", async () => {
+    const ended = new Gate();
+    let late: Promise<readonly string[]> = Promise.resolve([]);
+    await using db: ShopDatabase = withStep(":memory:", async () => {
+      late = ended.passed.then(() => db.migrations.run());
+    });
+    await db.start();
+    ended.open();
+
+    expect(await late).to.deep.equal([]);
   });
 });
 
