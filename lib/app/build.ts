@@ -69,7 +69,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   throwAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS)]);
 
   const clock = container.get(Clock);
-  const events = eventsOf(container);
+  const events = eventsOf(container, checked);
   prepare(subsystems, clock, container);
   throwAny(events.check());
   const times = completeLifecycleOptions(plan.lifecycle, profile);
@@ -116,9 +116,13 @@ function pipelineParts(
   const pipeline = fillPipeline(plan, { stages, container, site });
   return {
     pipeline,
-    graph: describeGraph(inspected.modules, routeCollection.graphRoutes(), pipeline.describe(), (module, provided) =>
-      container.in(module).get(provided),
-    ),
+    graph: describeGraph({
+      modules: inspected.modules,
+      routes: routeCollection.graphRoutes(),
+      stages: pipeline.describe(),
+      events: events.known(),
+      instanceOf: (module, provided) => container.in(module).get(provided),
+    }),
     warnings: () => [
       ...warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
       ...pageWarnings(plan),
@@ -143,8 +147,9 @@ function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): Su
 }
 
 /** Made also where no class injects it: a test emits to the listeners of a module alone. */
-function eventsOf(container: Container): Events {
+function eventsOf(container: Container, { inspected }: CheckedPlan): Events {
   const events = container.get(Events);
+  events.declare(inspected.modules.flatMap((module) => module.events));
   events.collect(container.instances());
   return events;
 }

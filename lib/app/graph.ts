@@ -4,6 +4,7 @@
  */
 import type { ModuleDescription } from "../di/inspection.js";
 import { type Class, type InjectionToken, nameOf } from "../di/token.js";
+import type { KnownEvent } from "../events/events.js";
 import { listenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import { middlewareName } from "../http/middleware.js";
@@ -20,6 +21,14 @@ export interface GraphModule {
   readonly listeners: readonly string[];
 }
 
+export interface GraphEvent {
+  readonly name: string;
+  /** The modules that list it among their events. */
+  readonly modules: readonly string[];
+  /** `Announcer.announce`, in the order in which they run; empty for an event without a listener. */
+  readonly listeners: readonly string[];
+}
+
 export interface GraphRoute extends Omit<RouteDescriptor, "name"> {
   /** The name of the module; `""` for a route of the builder. */
   readonly module: string;
@@ -33,22 +42,28 @@ export interface ApplicationGraph {
   readonly schema_version: 1;
   readonly modules: readonly GraphModule[];
   readonly routes: readonly GraphRoute[];
+  /** Those that a module lists or a provider listens to, by name. */
+  readonly events: readonly GraphEvent[];
   readonly pages: readonly string[];
   readonly pipeline: readonly { readonly number: number; readonly slot: string; readonly on: boolean }[];
 }
 
-export function describeGraph(
-  modules: readonly ModuleDescription[],
-  routes: readonly GraphRoute[],
-  stages: readonly StageRow[],
-  instanceOf: (module: Class, provided: InjectionToken) => unknown,
-): ApplicationGraph {
+export interface GraphInput {
+  readonly modules: readonly ModuleDescription[];
+  readonly routes: readonly GraphRoute[];
+  readonly stages: readonly StageRow[];
+  readonly events: readonly KnownEvent[];
+  readonly instanceOf: (module: Class, provided: InjectionToken) => unknown;
+}
+
+export function describeGraph({ modules, routes, stages, events, instanceOf }: GraphInput): ApplicationGraph {
   const sorted = routes.toSorted(byPathMethodName);
   return {
     format: "framework.uag.v1",
     schema_version: 1,
     modules: modules.map((each) => describeModule(each, (provided) => instanceOf(each.module, provided))),
     routes: sorted,
+    events: events.map((each) => describeEvent(each, modules)).toSorted((a, b) => compareText(a.name, b.name)),
     pages: [...new Set(sorted.flatMap(({ pages }) => pages))].toSorted(),
     pipeline: stages.map(({ number, slot, on }) => ({ number, slot, on })),
   };
@@ -58,6 +73,11 @@ export function describeRoute(module: string, route: Route): GraphRoute {
   const { method, path, name, handler, pages } = route.descriptor;
   const middleware = route.around.map(middlewareName);
   return { module, method, path, name: name ?? null, handler, params: route.path.names, pages, middleware };
+}
+
+function describeEvent({ name, listeners }: KnownEvent, modules: readonly ModuleDescription[]): GraphEvent {
+  const listing = modules.filter(({ events }) => events.some((event) => event.name === name));
+  return { name, modules: listing.map((module) => module.name), listeners: listeners.map((listener) => listener.name) };
 }
 
 function describeModule(

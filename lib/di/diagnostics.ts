@@ -39,6 +39,12 @@ export function notAProvider(value: unknown, where: string, reason?: string): Di
   return { code: "E_PROVIDER_INVALID", what, where, fix };
 }
 
+export function notAnEvent(value: unknown, where: string): Diagnostic {
+  const [reason, fix] =
+    value === undefined ? [`: ${NOT_LOADED}`, REMOVE_IMPORT] : ["", 'list values that event("…") has made'];
+  return { code: "E_NOT_AN_EVENT", what: `${nameOf(value)} is not an event${reason}`, where, fix };
+}
+
 export function unknownExport(value: unknown, module: string, isModule: boolean): Diagnostic {
   const name = nameOf(value);
   const fix = isModule

@@ -157,9 +157,9 @@ function isForFramework(
 }
 
 function describe({ module, name, definition, own, imports }: ModuleScope): ModuleDescription {
-  const { controllers, exports, middleware } = definition;
+  const { controllers, exports, middleware, events } = definition;
   const imported = [...new Set(imports.map((scope) => scope.module))];
-  return { module, name, imports: imported, exports, controllers, providers: [...own.keys()], middleware };
+  return { module, name, imports: imported, exports, controllers, providers: [...own.keys()], middleware, events };
 }
 
 function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Container {

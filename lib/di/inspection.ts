@@ -1,6 +1,7 @@
 /** The input of `inspect` and its result. */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Container } from "./container.js";
+import type { ModuleEvent } from "./module.js";
 import type { Binding } from "./provide.js";
 import type { Class, InjectionToken } from "./token.js";
 
@@ -41,6 +42,8 @@ export interface ModuleDescription {
   readonly providers: readonly InjectionToken[];
   /** Classes, objects and functions as listed. */
   readonly middleware: readonly unknown[];
+  /** Those that the module emits. */
+  readonly events: readonly ModuleEvent[];
 }
 
 export interface InspectionResult {

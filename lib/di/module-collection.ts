@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { depthFirst } from "./depth-first.js";
-import { moduleCycle, notAModule, notAProvider, unknownExport } from "./diagnostics.js";
+import { moduleCycle, notAModule, notAnEvent, notAProvider, unknownExport } from "./diagnostics.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
 import { moduleOf } from "./module.js";
 import { Binding, bindingOf } from "./provide.js";
@@ -29,7 +29,10 @@ export function collectModules(
   diagnostics.push(...cycles.map(moduleCycle));
   application.root = top;
   application.modules = preorder;
-  for (const scope of preorder) addProviders(scope, diagnostics);
+  for (const scope of preorder) {
+    addProviders(scope, diagnostics);
+    checkEvents(scope, diagnostics);
+  }
   for (const scope of preorder) checkExports(scope, diagnostics);
   return postorder;
 }
@@ -60,6 +63,16 @@ function addProviders(scope: ModuleScope, diagnostics: Diagnostic[]): void {
   for (const [index, entry] of scope.definition.controllers.entries()) {
     if (!isClass(entry)) diagnostics.push(notAProvider(entry, `controller ${index + 1} of ${scope.name}`));
   }
+}
+
+function checkEvents({ definition, name }: ModuleScope, diagnostics: Diagnostic[]): void {
+  for (const [index, entry] of definition.events.entries())
+    if (!isEvent(entry)) diagnostics.push(notAnEvent(entry, `event ${index + 1} of ${name}`));
+}
+
+/** A class has a name too. */
+function isEvent(entry: unknown): boolean {
+  return typeof entry === "object" && entry !== null && "name" in entry && typeof entry.name === "string";
 }
 
 /** The fault of a binding, if it has one. Only a caller without types, or a class that is not loaded yet, causes one. */

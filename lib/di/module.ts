@@ -20,6 +20,12 @@ import { Annotation, Injectable } from "./injectable.js";
 import { isClass, nameOf, type AbstractClass, type Class, type InjectionToken } from "./token.js";
 import type { Binding } from "./provide.js";
 
+/** What `event()` makes, as far as a module knows it. */
+export interface ModuleEvent {
+  readonly name: string;
+  readonly schema: unknown;
+}
+
 /** Every list may be left out. */
 export interface ModuleOptions {
   /** Modules whose exports are visible here. Where two of them export the same token, the last one listed wins. */
@@ -32,6 +38,8 @@ export interface ModuleOptions {
   readonly exports?: readonly InjectionToken[];
   /** Runs around every route of the module. Classes are built inside the module. */
   readonly middleware?: readonly (Class<Middleware> | Middleware | KoaMiddleware)[];
+  /** The events that the module emits, for `application.graph()`: it cannot see an event that has no listener. */
+  readonly events?: readonly ModuleEvent[];
 }
 
 const NAMES: OptionNames<ModuleOptions> = {
@@ -40,6 +48,7 @@ const NAMES: OptionNames<ModuleOptions> = {
   providers: true,
   exports: true,
   middleware: true,
+  events: true,
 };
 
 /** The options with every list present. */
@@ -56,6 +65,7 @@ export function Module(options: ModuleOptions = {}): (target: AbstractClass) => 
     providers: listOf(options.providers),
     exports: listOf(options.exports),
     middleware: listOf(options.middleware),
+    events: listOf(options.events),
   };
   return (target) => {
     checkOptionNames(options, NAMES, `@Module of ${nameOf(target)}`);

@@ -21,6 +21,8 @@ import { listenerMethods, type ListenerTime } from "./on.js";
 
 const log = tracing.target("framework::events");
 
+type NamedEvent = Pick<EventType, "name">;
+
 /** A method of an instance that listens. */
 export interface EventListener {
   readonly event: EventType;
@@ -30,11 +32,17 @@ export interface EventListener {
   readonly call: (payload: unknown) => unknown;
 }
 
+/** An event that a module declares or a method listens to. */
+export interface KnownEvent {
+  readonly name: string;
+  readonly listeners: readonly EventListener[];
+}
+
 /** Adds a call of one listener to a queue: inside a transaction only if that commits. */
 export type AddCall = (payload: unknown) => Promise<unknown>;
 
 export class Events {
-  private readonly byEvent = new Map<EventType, EventListener[]>();
+  private readonly byEvent = new Map<NamedEvent, EventListener[]>();
   private readonly queues = new Map<EventListener, AddCall>();
   private readonly running = new Map<Promise<void>, EventListener>();
 
@@ -57,9 +65,19 @@ export class Events {
     }
   }
 
-  /** The listeners, event by event: for the graph of the application. @internal */
+  /** For the graph of the application. @internal */
+  known(): readonly KnownEvent[] {
+    return [...this.byEvent].map(([{ name }, listeners]) => ({ name, listeners }));
+  }
+
+  /** The listeners, event by event. @internal */
   listeners(): readonly EventListener[] {
     return [...this.byEvent.values()].flat();
+  }
+
+  /** Makes events known that may have no listener. Two events of one name are refused. @internal */
+  declare(events: readonly NamedEvent[]): void {
+    for (const event of events) this.listOf(event);
   }
 
   /** Finds the listeners among the instances of the application. Two events of one name are refused. @internal */
@@ -107,7 +125,7 @@ export class Events {
     return this.listeners().filter(({ time }) => time === "queued");
   }
 
-  private listOf(event: EventType): EventListener[] {
+  private listOf(event: NamedEvent): EventListener[] {
     const known = this.byEvent.get(event);
     if (known !== undefined) return known;
     const sameNamed = [...this.byEvent.keys()].find(({ name }) => name === event.name);

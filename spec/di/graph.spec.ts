@@ -83,6 +83,7 @@ describe("inspect", () => {
       controllers: [LinksController],
       providers: [LinkService],
       middleware: [guard],
+      events: [],
     });
     expect(modules[2]).to.deep.include({ providers: [LinkStore, MemoryLinks], exports: [LinkStore] });
   });

@@ -10,6 +10,7 @@ import {
   provide,
   Route,
   Routes,
+  StartupError,
 } from "@stagecraft/framework";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -270,6 +271,24 @@ describe("the listeners of an application", () => {
     ]);
   });
 
+  it("stand in its graph event by event, with the listed events that have no listener", async () => {
+    const cleared = event("cache.cleared");
+    @Module({ events: [cleared, created] })
+    class Cleaning {}
+    @Module({ imports: [Cleaning], providers: [Journal, Announcer, Auditor], events: [cleared] })
+    class Shop {}
+
+    expect(Application.create(Shop).build().graph().events).to.deep.equal([
+      { name: "cache.cleared", modules: ["Shop", "Cleaning"], listeners: [] },
+      { name: "cache.warmed", modules: [], listeners: ["Announcer.count"] },
+      {
+        name: "link.created",
+        modules: ["Cleaning"],
+        listeners: ["Announcer.announce", "Announcer.fail", "Announcer.count", "Auditor.audit"],
+      },
+    ]);
+  });
+
   it("belong to one event of each name", async () => {
     const other = event("link.created");
     class Twin {
@@ -280,6 +299,41 @@ describe("the listeners of an application", () => {
       "code",
       "E_EVENT_NAME",
     );
+  });
+});
+
+describe("the events of a module", () => {
+  it("have one name each in the application", () => {
+    @Module({ providers: [Journal, Announcer], events: [event("link.created")] })
+    class Shop {}
+
+    expect(() => Application.create(Shop).build())
+      .to.throw()
+      .with.property("code", "E_EVENT_NAME");
+  });
+
+  it("are refused where they are none, with their place", () => {
+    class Created {}
+    @Module({ events: [created, Created, undefined] as never })
+    class Shop {}
+
+    expect(() => Application.create(Shop).build())
+      .to.throw(StartupError)
+      .with.property("diagnostics")
+      .that.deep.equals([
+        {
+          code: "E_NOT_AN_EVENT",
+          what: "Created is not an event",
+          where: "event 2 of Shop",
+          fix: 'list values that event("…") has made',
+        },
+        {
+          code: "E_NOT_AN_EVENT",
+          what: "undefined is not an event: the file that defines it is not loaded yet, because two files import each other",
+          where: "event 3 of Shop",
+          fix: "remove one of the two imports",
+        },
+      ]);
   });
 });
 
