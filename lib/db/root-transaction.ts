@@ -23,6 +23,8 @@ export class RootTransaction {
   /** Set when the signal aborted; resolves when the connection is given back. */
   private cancelled: Promise<void> | undefined = undefined;
   private isOver = false;
+  /** Called when the signal has aborted. */
+  whenCancelled: (() => void) | undefined = undefined;
   private isBroken = false;
 
   private constructor(
@@ -164,6 +166,7 @@ export class RootTransaction {
     if (this.isOver) return;
     this.end();
     this.cancelled = this.settled().then(() => this.sendRollback());
+    this.whenCancelled?.();
   };
 
   private end(): void {
@@ -176,7 +179,8 @@ export class RootTransaction {
     throw this.signal?.reason;
   }
 
-  private throwIfOver(): void {
+  /** @throws FrameworkError `E_DB_TRANSACTION_OVER`; the reason of the signal */
+  throwIfOver(): void {
     if (this.cancelled !== undefined) throw this.signal?.reason;
     if (this.isOver) throw transactionOver(this.statements.host.name);
   }

@@ -2,6 +2,9 @@
  * One call of `db.transaction`. The outermost one is the transaction of the engine; each one inside it is a savepoint, which is opened with
  * its first statement. Savepoints are a stack, so statements and nested calls of one level take turns: two nested transactions in a
  * `Promise.all` run one after the other.
+ *
+ * A nested function that awaits work whose turn comes after it waits for itself. A promise does not tell who awaits it, so this is not found
+ * before the request ends, or the outer function. Then all that waits fails, which ends the nested function too.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { type CommitScope, currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
@@ -20,6 +23,8 @@ export class TransactionLevel implements CommitScope {
   private readonly turns = new Turns();
   private work: (() => unknown)[] = [];
   private phase: "new" | "open" | "over" = "new";
+  /** The nested level that runs, or ran last. */
+  private inner: TransactionLevel | undefined = undefined;
 
   /** Has the stack of the call that began the outermost transaction. */
   begunBy: Error | undefined = undefined;
@@ -31,7 +36,9 @@ export class TransactionLevel implements CommitScope {
     private readonly root: RootTransaction,
     readonly run: TransactionRun,
     private readonly parent?: TransactionLevel,
-  ) {}
+  ) {
+    if (parent === undefined) root.whenCancelled = () => this.endTurns();
+  }
 
   query(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
     return this.turns.take(async () => {
@@ -45,8 +52,10 @@ export class TransactionLevel implements CommitScope {
   nested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
     return this.turns.take(() => {
       this.throwIfOver();
+      this.root.throwIfOver();
       const level = new TransactionLevel(this.transactions, this.name, this.root, this.run, this);
       level.begunBy = this.begunBy;
+      this.inner = level;
       return level.runNested(fn);
     });
   }
@@ -60,9 +69,16 @@ export class TransactionLevel implements CommitScope {
   /** Ends the level: later use throws. Returns its work for after the commit, and keeps none. */
   close(): readonly (() => unknown)[] {
     this.phase = "over";
+    this.turns.end();
     const { work } = this;
     this.work = [];
     return work;
+  }
+
+  /** What waits for its turn fails now. It may be what the work before it waits for. */
+  private endTurns(): void {
+    this.turns.end();
+    this.inner?.endTurns();
   }
 
   private async runNested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {

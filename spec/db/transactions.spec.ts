@@ -170,6 +170,20 @@ describe("a nested transaction", () => {
     expect(await db.names()).to.deep.equal(["a", "c", "d"]);
   });
 
+  it("that waits for a later statement of the outer one fails when the outer function returns", async () => {
+    await using db = await shopDatabase();
+    let nested: Promise<unknown> = Promise.resolve();
+
+    await db.transaction(async () => {
+      let later: Promise<void> = Promise.resolve();
+      nested = rejectionOf(db.transaction(() => later));
+      later = db.add("tea");
+    });
+
+    expect(await nested).to.include({ code: "E_DB_TRANSACTION_OVER" });
+    expect(await db.names()).to.deep.equal([]);
+  });
+
   it("takes no options", async () => {
     await using db = await shopDatabase();
     const nested = db.transaction(() => db.transaction(() => 1, { retries: 3 }));
@@ -317,6 +331,33 @@ describe("a transaction of a request that ends", () => {
 
     expect(await ended).to.equal(reason);
     expect(await db.names()).to.deep.equal(["sugar"]);
+  });
+
+  it("fails the statements that wait for a nested transaction, also if that waits for them", async () => {
+    await using db = await shopDatabase();
+    const request = new AbortController();
+    const reason = new Error("the client left");
+    const errors: unknown[] = [];
+    const transaction = inWorkScope(
+      { signal: request.signal },
+      () =>
+        db.transaction(async () => {
+          let later: Promise<void> = Promise.resolve();
+          const nested = db.transaction(async () => {
+            await db.add("tea");
+            request.abort(reason);
+            await later;
+          });
+          later = db.add("milk");
+          errors.push(await rejectionOf(nested), await rejectionOf(later));
+          errors.push(await rejectionOf(db.transaction(() => errors.push("begun"))));
+        }),
+      undefined,
+    );
+
+    expect(await rejectionOf(transaction)).to.equal(reason);
+    expect(errors).to.deep.equal([reason, reason, reason]);
+    expect(await db.names()).to.deep.equal([]);
   });
 
   it("does not begin", async () => {
