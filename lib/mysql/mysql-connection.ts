@@ -12,7 +12,7 @@ import { throwIfAborted } from "../runtime/abortable.js";
 import type { Clock } from "../runtime/clock.js";
 import type { KillRequests } from "./kill-request.js";
 import type { MysqlClient } from "./mysql-client.js";
-import { mysqlFailure } from "./mysql-failure.js";
+import { mysqlFailure, statementError } from "./mysql-failure.js";
 
 export type MysqlOwner = ServerConnectionOwner<MysqlConnection>;
 
@@ -48,7 +48,7 @@ export class MysqlConnection extends ServerConnection implements DriverConnectio
       cancel: (running) => this.cancel(running),
       errorOf: (error, isCancelled) => {
         if (mayBeUnknown && (isCancelled || isLost(error))) return this.unknown();
-        return isCancelled ? statement.signal?.reason : error;
+        return isCancelled ? statement.signal?.reason : statementError(error, parameters);
       },
     });
   }

@@ -1,11 +1,18 @@
 /**
  * What an error of MariaDB or MySQL means. The servers quote values in their messages (`Duplicate entry 'ann@example.com'`), so the texts
  * are written here; only names of constraints and columns are taken out of a message, and for wrong SQL the message is kept.
+ *
+ * A text of a client with a character that a column lacks, such as an emoji in a column of `latin1`, is refused where it is stored, and also
+ * where it is compared. The numbers of these errors stand for faults of the schema too, such as a join of two columns with different
+ * collations.
  */
 import { DriverError } from "../db/driver-error.js";
 import type { DriverFailure, FailureKind } from "../db/driver.js";
 
 const MAX_MESSAGE_LENGTH = 300;
+
+const LACKING = "a text has a character that the character set of a column lacks";
+const MIX_OF_MANY = 1271;
 
 /** The kind of a failure, by the number of the error. */
 const KINDS: ReadonlyMap<number, FailureKind> = new Map<number, FailureKind>([
@@ -56,16 +63,24 @@ export function mysqlFailure(error: unknown): DriverFailure {
     return { kind: isLostCode(code) ? "connection" : "other", code };
   const { message } = error;
   const constraint = constraintOf(message);
-  // The number stands for a text that is not a number too.
-  const isText = number === 1366 && message.startsWith("Incorrect string value");
   const column = /^Column '([^']+)' cannot be null$/.exec(message)?.[1];
+  if (lacksCharacter(number, message)) return { kind: "text", code, text: LACKING };
   return {
-    kind: isText ? "text" : (KINDS.get(number) ?? "other"),
+    kind: KINDS.get(number) ?? "other",
     code: code ?? String(number),
     text: constraint === undefined ? textOf(number, message) : `constraint ${constraint}`,
     constraint,
     ...(column !== undefined && { columns: [column] }),
   };
+}
+
+/**
+ * The error of a statement with these parameters. For a mix of more than three collations the server does not say which are part of it. A
+ * mix of columns fails with every parameter, so one that is not ASCII is taken as the reason.
+ */
+export function statementError(error: unknown, parameters: readonly unknown[]): unknown {
+  const isUnclear = numberOf(error) === MIX_OF_MANY && parameters.some(isBeyondAscii);
+  return isUnclear ? new DriverError({ kind: "text", code: codeOf(error), text: LACKING }) : error;
 }
 
 /** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
@@ -90,6 +105,26 @@ export function endsTransaction(error: unknown): boolean {
 /** MariaDB puts `5.5.5-` before its version, for clients that know no version 10. */
 export function isMariadb(version: string): boolean {
   return /mariadb/i.test(version.replace(/^5\.5\.5-/, ""));
+}
+
+/** True if a text of the statement has a character that a column lacks. */
+function lacksCharacter(number: number, message: string): boolean {
+  if (number === 3854) return true;
+  // The number stands for a text that is not a number too.
+  if (number === 1366) return message.startsWith("Incorrect string value");
+  if (number === 3988) return message.endsWith("for parameter");
+  return (number === 1267 || number === 1270) && isMixWithText(message);
+}
+
+/** `Illegal mix of collations (latin1_swedish_ci,IMPLICIT) and (utf8mb4_general_ci,COERCIBLE) for operation '='`: a text is coercible. */
+function isMixWithText(message: string): boolean {
+  const parts = [...message.matchAll(/\((\w+),(\w+)\)/g)].map(([, collation, kind]) => ({ collation, kind }));
+  const others = parts.filter(({ kind }) => kind !== "COERCIBLE");
+  return others.length < parts.length && new Set(others.map(({ collation }) => collation)).size === 1;
+}
+
+function isBeyondAscii(parameter: unknown): boolean {
+  return typeof parameter === "string" && /[^\0-\x7f]/.test(parameter);
 }
 
 /** The value of a duplicate entry stands before the name of the key, so only the end of the message counts. */

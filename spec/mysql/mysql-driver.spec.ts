@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../lib/db/driver.js";
 import { mysql } from "../../lib/mysql/mysql-driver.js";
-import { isMariadb } from "../../lib/mysql/mysql-failure.js";
+import { isMariadb, mysqlFailure } from "../../lib/mysql/mysql-failure.js";
 import type { MysqlOptions } from "../../lib/mysql/mysql-options.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";
@@ -13,7 +13,10 @@ const TABLES = `
     constraint stock_positive check (stock >= 0)) engine=innodb;
   create table parts (item int not null, constraint part_of_item foreign key (item) references items (id)) engine=innodb;
   create table notes (id int, body json);
-  create table words (word varchar(20) character set latin1)`;
+  create table words (word varchar(20) character set latin1);
+  create table pairs (one varchar(20) character set latin1, other varchar(20) character set latin2)`;
+
+const LACKING = { kind: "text", text: "a text has a character that the character set of a column lacks" };
 
 describe("the MySQL driver", function () {
   this.timeout(60_000);
@@ -183,7 +186,16 @@ describe("the MySQL driver", function () {
         ["canary"],
         { kind: "other", text: "a text cannot be read as the type of its column" },
       ],
-      ["insert into words values (?)", ["canary \u{1F600}"], { kind: "text" }],
+      ["insert into words values (?)", ["canary \u{1F600}"], LACKING],
+      ["select * from words where word = ?", ["canary \u{1F600}"], LACKING],
+      ["select * from words where word like concat('%', ?)", ["canary \u{1F600}"], LACKING],
+      ["select * from words where word in (?, ?)", ["canary", "\u65E5\u672C"], LACKING],
+      ["select * from words where word in (?, ?, ?)", ["canary", "ink", "\u65E5\u672C"], LACKING],
+      ["update words set word = concat(word, ?)", ["\u{1F600}"], LACKING],
+      ["select * from pairs where one = other", [], { kind: "other", code: "ER_CANT_AGGREGATE_2COLLATIONS" }],
+      ["select * from pairs where one in (other, ?)", ["canary"], { kind: "other" }],
+      ["select concat(one, other, ?) from pairs", ["\u{1F600}"], { kind: "other" }],
+      ["select * from pairs where one in (other, ?, ?)", ["canary", "ink"], { kind: "other" }],
       [
         "select * from nothing where a = ?",
         ["canary"],
@@ -197,6 +209,16 @@ describe("the MySQL driver", function () {
 
         expect(failure).to.include(expected);
         for (const value of ["canary", "pen", "77"]) expect(JSON.stringify(failure)).to.not.include(value);
+      });
+
+    const FOREIGN: readonly (readonly [number, string, string])[] = [
+      [3854, "Cannot convert string '\\xF0\\x9F\\x98\\x80' from utf8mb4 to latin1", "text"],
+      [3988, "Conversion from collation utf8mb4_0900_ai_ci into latin1_swedish_ci impossible for parameter", "text"],
+      [3988, "Conversion from collation utf8mb4_bin into latin1_swedish_ci impossible for column", "other"],
+    ];
+    for (const [errno, message, kind] of FOREIGN)
+      it(`of MySQL: ${message}`, () => {
+        expect(mysqlFailure(Object.assign(new Error(message), { errno }))).to.include({ kind });
       });
 
     it("of two transactions that wait for each other, after which the loser's transaction is over", async () => {
