@@ -1,58 +1,40 @@
 /** Notes: one file with every stage on. In the root of a clone: `npm run build && node dist/samples/notes/main.js`. */
 import { randomBytes } from "node:crypto";
 import * as web from "@stagecraft/framework";
-import { Context, Controller, Get, Injectable, Module, NotFoundError, Post, Reply } from "@stagecraft/framework";
+import { Get, NotFoundError, Post, Reply, Route, RouteGroup } from "@stagecraft/framework";
 import { installLogging, Metrics, tracing } from "@stagecraft/framework/observe";
 import { PageContracts, Pages } from "@stagecraft/framework/pages";
 import { CsrfConfig, SessionConfig } from "@stagecraft/framework/session";
 import { z } from "zod";
 
 const log = tracing.target("notes");
-const notes = web.routes("notes", "/notes", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
+const metrics = new Metrics();
 const NewNote = z.object({ text: z.string().min(1).max(500) });
+const store: { readonly id: number; readonly text: string }[] = [];
 
-@Injectable()
-class NoteStore {
-  readonly all: { readonly id: number; readonly text: string }[] = [];
-}
-
-@Controller(notes)
-class NotesController {
-  constructor(private readonly store: NoteStore) {}
-
-  @notes.index
-  index() {
-    return this.store.all;
-  }
-
-  @notes.show
-  show({ params }: Context<"id">) {
-    const note = this.store.all.find(({ id }) => String(id) === params.id);
-    if (note === undefined) throw new NotFoundError(`no note ${params.id}`);
-    return note;
-  }
-
-  @notes.create
-  async create(ctx: Context) {
-    const note = { id: this.store.all.length + 1, ...(await ctx.json(NewNote)) };
-    this.store.all.push(note);
-    log.info("note added", { id: note.id });
-    return Reply.created(notes.show.url(note.id), note);
-  }
-}
-
-@Module({ controllers: [NotesController], providers: [NoteStore] })
-class NotesModule {}
-
-const registry = new Metrics();
-const front = new web.Routes([
-  web.Route.get("/", () => web.redirect().route(notes.index)),
-  web.Route.get("/metrics", () => registry.response()),
+const notes = web.routes("notes", "/notes", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
+const routes = new web.Routes([
+  Route.get("/", () => web.redirect().route(notes.index)),
+  Route.get("/metrics", () => metrics.response()),
+  RouteGroup.of(notes, {
+    index: () => store,
+    show({ params }) {
+      const note = store.find(({ id }) => String(id) === params.id);
+      if (note === undefined) throw new NotFoundError(`no note ${params.id}`);
+      return note;
+    },
+    async create(ctx) {
+      const note = { id: store.length + 1, ...(await ctx.json(NewNote)) };
+      store.push(note);
+      log.info("note added", { id: note.id });
+      return Reply.created(notes.show.url(note.id), note);
+    },
+  }),
 ]);
 
 installLogging("info");
-await web.Application.create(NotesModule)
-  .routes(front)
+await web.Application.create()
+  .routes(routes)
   .config(web.AppConfig.fromEnv({ APP_NAME: "notes", ...process.env }))
   .devProxy() // 1, where the development server of a front end runs
   .proxy(({ url }) => (url === "/n" ? web.ProxyAction.rewrite("/notes") : web.ProxyAction.continue())) // 2
@@ -63,7 +45,7 @@ await web.Application.create(NotesModule)
   .requestId() // 8
   .traceContext() // 8
   .accessLog() // 9
-  .metrics(registry) // 9
+  .metrics(metrics) // 9
   .catchPanic() // 10
   .errorMapping(new web.ErrorMapping().redactErrors(web.profile === "release")) // 11
   .bodyLimit(16 * 1024) // 12
