@@ -1,5 +1,6 @@
 /** Compile-only: events and listeners that compile, and those that must not. */
 import { z } from "zod";
+import { Module } from "../../lib/di/module.js";
 import { event } from "../../lib/events/event.js";
 import type { Events } from "../../lib/events/events.js";
 import { On } from "../../lib/events/on.js";
@@ -34,3 +35,10 @@ export async function emits(events: Events): Promise<void> {
   // @ts-expect-error the event has no payload
   await events.emit(warmed, { id: "7" });
 }
+
+@Module({ events: [created, moved, warmed] })
+export class Emitting {}
+
+// @ts-expect-error a class is not an event, though it has a name
+@Module({ events: [Listeners] })
+export class EmittingAClass {}
