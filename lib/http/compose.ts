@@ -14,6 +14,7 @@ import {
   type Middleware,
   type Run,
 } from "./middleware.js";
+import { after } from "./steps.js";
 import { reportLate } from "./unhandled-error.js";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
@@ -46,7 +47,7 @@ function aroundLayer(layer: Layer, inner: Run): Run {
   const run = layer.wrap((ctx) => {
     let step = stepOf(ctx);
     while (step !== undefined && step.inner !== inner) step = step.outer;
-    return step === undefined ? inner(ctx) : step.enter();
+    return step === undefined ? native(inner(ctx)) : step.enter();
   });
   return (ctx) => {
     const step = new Step(ctx, inner, layer, stepOf(ctx));
@@ -59,6 +60,11 @@ function aroundLayer(layer: Layer, inner: Run): Run {
     }
     return step.returned(isPromise(result) ? result : undefined);
   };
+}
+
+/** The steps of stages are no promise for an application. */
+function native(result: void | Promise<void>): void | Promise<void> {
+  return result === undefined ? undefined : Promise.resolve(result);
 }
 
 /** Only `aroundLayer` writes it. */
@@ -108,12 +114,13 @@ class Step {
   }
 
   returned(result: unknown): void | Promise<void> {
-    // Most middlewares return the promise of `next()`, which needs no promise around it.
-    if (result !== undefined && result === this.rest) return this.rest;
+    // Most middlewares return the promise of `next()`, whose end is the end of the middleware.
+    if (result !== undefined && result === this.rest) return after(this.rest);
     if (!isPromise(result)) return this.ended(result);
-    return asPromise(result).then(
+    return after(
+      asPromise(result),
       (value) => this.ended(value),
-      (thrown: unknown) => this.failed(thrown),
+      (thrown) => this.failed(thrown),
     );
   }
 

@@ -8,6 +8,7 @@ import { compose } from "../http/compose.js";
 import type { Context } from "../http/context.js";
 import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import { answerReturned } from "../http/returned-value.js";
+import { after } from "../http/steps.js";
 import type { Handler } from "./handler.js";
 import { BoundRoute, Matcher } from "./matcher.js";
 import type { Route } from "./route.js";
@@ -51,7 +52,7 @@ function runOf(handler: Handler): Run {
   return (ctx) => {
     const value = handler(ctx);
     return isPromise(value)
-      ? asPromise(value).then((returned) => answerReturned(ctx, returned))
+      ? after(asPromise(value), (returned) => answerReturned(ctx, returned))
       : answerReturned(ctx, value);
   };
 }

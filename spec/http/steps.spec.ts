@@ -1,0 +1,121 @@
+/** The steps of the stages after an asynchronous handler: they are those of native promises, in one native promise. */
+import { Application, Route, Routes } from "@stagecraft/framework";
+import { testApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { array, assert, asyncProperty, constantFrom, option, tuple } from "fast-check";
+import { createHook } from "node:async_hooks";
+import { get } from "node:http";
+import { after } from "../../lib/http/steps.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+type Move = "value" | "promise" | "throws" | "rejects";
+type Pair = readonly [done: Move | undefined, failed: Move | undefined];
+
+const MOVE = constantFrom<Move>("value", "promise", "throws", "rejects");
+const PAIRS = array(tuple(option(MOVE, { nil: undefined }), option(MOVE, { nil: undefined })), {
+  maxLength: 6,
+});
+
+/** A callback that notes what it got, and then makes its move. */
+function callback(move: Move | undefined, name: string, notes: string[]) {
+  if (move === undefined) return undefined;
+  return (given: unknown): unknown => {
+    notes.push(`${name}(${String(given)})`);
+    if (move === "throws") throw `error of ${name}`;
+    if (move === "rejects") return Promise.reject(`error of ${name}`);
+    return move === "value" ? name : Promise.resolve(name);
+  };
+}
+
+/** What the callbacks note, and the outcome at the end. */
+async function notesOf(start: (done: never, failed: never) => Promise<unknown>, pairs: readonly Pair[]) {
+  const notes: string[] = [];
+  const callbacks = pairs.map(([done, failed], index) => [
+    callback(done, `done ${index}`, notes),
+    callback(failed, `failed ${index}`, notes),
+  ]);
+  let promise: Promise<unknown> | undefined = undefined;
+  for (const [done, failed] of callbacks)
+    promise = promise === undefined ? start(done as never, failed as never) : promise.then(done, failed);
+  try {
+    notes.push(`value ${String(await promise)}`);
+  } catch (error) {
+    notes.push(`error ${String(error)}`);
+  }
+  return notes;
+}
+
+const WORKS = [
+  ["a value", () => Promise.resolve("work")],
+  ["an error", () => Promise.reject("fault")],
+] as const;
+
+describe("the steps after a promise", () => {
+  for (const [outcome, work] of WORKS)
+    it(`call what a chain of native promises calls, with the same values, after ${outcome}`, async () => {
+      await assert(
+        asyncProperty(
+          PAIRS.filter(({ length }) => length > 0),
+          async (pairs) => {
+            const native = await notesOf((done, failed) => work().then(done, failed), pairs);
+
+            expect(await notesOf((done, failed) => after(work(), done, failed), pairs)).to.deep.equal(native);
+          },
+        ),
+      );
+    });
+
+  it("pass the error of the work to an await, and to catch and finally", async () => {
+    const failure = new Error("fault");
+    const ended: string[] = [];
+
+    expect(await rejectionOf(after(Promise.reject(failure)))).to.equal(failure);
+    expect(await after(Promise.reject(failure)).catch((thrown: unknown) => thrown)).to.equal(failure);
+    expect(await rejectionOf(after(Promise.reject(failure)).finally(() => ended.push("finally")))).to.equal(failure);
+    expect(ended).to.deep.equal(["finally"]);
+  });
+
+  it("are called also if they are added after the work is over", async () => {
+    const steps = after(Promise.resolve());
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(await steps.then(() => "late")).to.equal("late");
+  });
+});
+
+/** The promises that the process makes for a request, beside those of its first requests. */
+async function promisesFor(url: string): Promise<number> {
+  const ask = () =>
+    new Promise<void>((resolve, reject) => {
+      get(url, { agent: false }, (answer) => answer.resume().on("end", () => setImmediate(resolve))).on(
+        "error",
+        reject,
+      );
+    });
+  for (let warm = 0; warm < 3; warm++) await ask();
+  let made = 0;
+  const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && made++) });
+  const own = ask();
+  hook.enable();
+  await own;
+  hook.disable();
+  return made;
+}
+
+const OF_THE_HANDLER = 1;
+const OF_THE_CHAIN = 1;
+/** `await own` in `promisesFor`. */
+const OF_THE_AWAIT = 1;
+
+const text = async (): Promise<string> => "text";
+const builder = () => Application.create().routes(new Routes([Route.get("/", text)]));
+
+describe("the chain of an application", () => {
+  it("makes one promise for an asynchronous handler, whatever stages follow it", async () => {
+    await using plain = await testApp(builder());
+    await using staged = await testApp(builder().accessLog().metrics().compression().catchPanic().errorMapping());
+
+    expect(await promisesFor(plain.url)).to.equal(OF_THE_HANDLER + OF_THE_CHAIN + OF_THE_AWAIT);
+    expect(await promisesFor(staged.url)).to.equal(OF_THE_HANDLER + OF_THE_CHAIN + OF_THE_AWAIT);
+  });
+});
