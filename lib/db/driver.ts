@@ -62,6 +62,8 @@ export interface DriverStatement extends Abortable {
   readonly parameters: readonly unknown[];
   /** True if the statement certainly changes nothing. */
   readonly isRead: boolean;
+  /** True if only the first row of a read is wanted. A driver may return more rows. */
+  readonly isOneRow?: boolean | undefined;
   /**
    * Ends the statement where the engine can. The promise then rejects with the reason of the signal, or, for a write outside of a
    * transaction whose end is not known, with an `UnknownOutcomeError`. It settles only after the connection can be used again or is

@@ -42,6 +42,8 @@ export interface BuiltStatement {
   readonly parameters: readonly unknown[];
   readonly operation: StatementOperation;
   readonly isRead: boolean;
+  /** True for a read whose caller takes the first row. */
+  readonly isOneRow: boolean;
 }
 
 export interface StatementSink {
@@ -163,22 +165,28 @@ const OPERATIONS: Readonly<Partial<Record<CompiledQuery["query"]["kind"], Statem
 function statementOf({ query, sql: text, parameters }: CompiledQuery): BuiltStatement {
   const operation = OPERATIONS[query.kind] ?? "schema";
   const isRead = operation === "select" ? isPlainSelect(query) : isRawRead(text);
-  return { sql: text, parameters, operation, isRead };
+  return { sql: text, parameters, operation, isRead, isOneRow: false };
 }
 
 /** Runs the query with other parameters each time. */
 export function repeated<Row>(compiled: CompiledQuery<Row>, { execute }: Pick<StatementSink, "execute">) {
-  const statement = statementOf(compiled);
-  return <R>(parameters: readonly unknown[], read: (result: { readonly rows: readonly Row[] }) => R): AtOnce<R> =>
+  const { sql: text, operation, isRead } = statementOf(compiled);
+  return <R>(
+    parameters: readonly unknown[],
+    read: (result: { readonly rows: readonly Row[] }) => R,
+    isFirst: boolean,
+  ): AtOnce<R> => {
+    const statement = { sql: text, parameters, operation, isRead, isOneRow: isFirst && isRead };
     // The type of a row is what the application declares for its tables.
-    execute({ ...statement, parameters }, read as (result: DriverResult) => R);
+    return execute(statement, read as (result: DriverResult) => R);
+  };
 }
 
 /** A statement that the application wrote itself. @throws FrameworkError `E_DB_STATEMENT`: without a text a driver may wait for ever */
 export function rawStatement(text: string, parameters: readonly unknown[]): BuiltStatement {
   if (typeof text !== "string")
     throw new FrameworkError(`db.run(…) takes a text of SQL, not ${valueText(text)}`, { code: "E_DB_STATEMENT" });
-  return { sql: text, parameters, operation: "raw", isRead: isRawRead(text) };
+  return { sql: text, parameters, operation: "raw", isRead: isRawRead(text), isOneRow: false };
 }
 
 /** False for a select whose `with` holds anything but selects: PostgreSQL allows writes there. */

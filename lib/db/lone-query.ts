@@ -17,6 +17,7 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
   readonly sql: string;
   readonly parameters: readonly unknown[];
   readonly isRead: boolean;
+  readonly isOneRow: boolean;
   waitedMs = 0;
   private readonly scope = currentWorkScope();
   private connection: DriverConnection | undefined = undefined;
@@ -25,31 +26,34 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
   /** @param read makes the result of the caller */
   constructor(
     private readonly statements: Statements,
-    { sql, parameters, isRead }: BuiltStatement,
+    { sql, parameters, isRead, isOneRow }: BuiltStatement,
     private readonly read: (result: DriverResult) => R,
   ) {
     this.sql = sql;
     this.parameters = parameters;
     this.isRead = isRead;
+    this.isOneRow = isOneRow;
   }
 
-  begin(): AtOnce<DriverResult> {
+  begin(began: number): AtOnce<DriverResult> {
     throwIfAborted(this.scope);
-    const connection = this.statements.driver.connect(this);
-    return connection instanceof Promise ? connection.then((given) => this.send(given)) : this.send(connection);
+    const { driver, host } = this.statements;
+    const connection = driver.connect(this);
+    if (!(connection instanceof Promise)) return this.send(connection, began);
+    return connection.then((given) => this.send(given, host.clock.monotonic()));
   }
 
-  ended(result: DriverResult): R {
-    this.statements.warnIfSlow(this.sentAt, this);
+  ended(result: DriverResult, now: number): R {
+    this.statements.warnIfSlow(now - this.sentAt, this);
     this.connection?.release();
     return this.read(result);
   }
 
   /** Makes a DatabaseError, or the reason of the signal of the running request. */
-  failed(thrown: unknown): unknown {
+  failed(thrown: unknown, now: number): unknown {
     const { connection, statements, signal } = this;
     if (connection === undefined) return statements.errorOf(thrown, signal);
-    statements.warnIfSlow(this.sentAt, this);
+    statements.warnIfSlow(now - this.sentAt, this);
     const error = statements.errorOf(thrown, signal, this.sql);
     giveBack(connection, isLost(error) ? error : undefined);
     return error;
@@ -79,9 +83,9 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
     if (this.scope !== undefined) offAbort(this.scope, listener);
   }
 
-  private send(connection: DriverConnection): AtOnce<DriverResult> {
+  private send(connection: DriverConnection, now: number): AtOnce<DriverResult> {
     this.connection = connection;
-    this.sentAt = this.statements.host.clock.monotonic();
+    this.sentAt = now;
     return connection.query(this);
   }
 }

@@ -15,7 +15,11 @@ export interface PreparedQuery<Values extends readonly unknown[], Row> {
 }
 
 /** Runs one compiled query with the values of its parameters, and returns what `read` makes of its result. */
-type PreparedRun<Row> = <R>(parameters: readonly unknown[], read: (result: Result<Row>) => R) => AtOnce<R>;
+type PreparedRun<Row> = <R>(
+  parameters: readonly unknown[],
+  read: (result: Result<Row>) => R,
+  isFirst: boolean,
+) => AtOnce<R>;
 
 interface Result<Row> {
   readonly rows: readonly Row[];
@@ -33,8 +37,8 @@ export function preparedQuery<Values extends readonly unknown[], Row>(
   const run = runnerOf(compiled);
   const bindsOf = (values: Values) => compiled.parameters.map((each) => valueOf(each, values));
   return {
-    all: (...values) => promised(() => run(bindsOf(values), allOf)),
-    first: (...values) => promised(() => run(bindsOf(values), firstOf)),
+    all: (...values) => promised(() => run(bindsOf(values), allOf, false)),
+    first: (...values) => promised(() => run(bindsOf(values), firstOf, true)),
   };
 }
 

@@ -42,10 +42,10 @@ export class Statements {
     const began = this.host.clock.monotonic();
     try {
       const result = await connection.query(statement);
-      this.warnIfSlow(began, statement);
+      this.warnIfSlow(this.host.clock.monotonic() - began, statement);
       return result;
     } catch (error) {
-      this.warnIfSlow(began, statement);
+      this.warnIfSlow(this.host.clock.monotonic() - began, statement);
       throw this.errorOf(error, statement.signal, statement.sql);
     }
   }
@@ -57,9 +57,9 @@ export class Statements {
     return databaseError(this.driver.failure(error), this.host.name, sql);
   }
 
-  /** @internal */
-  warnIfSlow(began: number, { sql, waitedMs = 0 }: DriverStatement): void {
-    const elapsed = this.host.clock.monotonic() - began - waitedMs;
+  /** @param sinceSent milliseconds @internal */
+  warnIfSlow(sinceSent: number, { sql, waitedMs = 0 }: DriverStatement): void {
+    const elapsed = sinceSent - waitedMs;
     if (elapsed < this.slowQueryMs) return;
     log.warn("slow query", { subsystem: this.host.name, duration_ms: Math.trunc(elapsed), statement: sql });
   }

@@ -54,28 +54,28 @@ interface OperationSeries {
   observe(value: number): void;
 }
 
-/** Work with an end of its own, which belongs to the operation and needs no promise of its own. @internal */
+/** Work with an end of its own, which belongs to the operation and needs no promise of its own. The times are of the clock. @internal */
 export interface FollowedWork<T, R> {
-  begin(): T | Promise<T>;
+  begin(began: number): T | Promise<T>;
   /** Makes the result of the operation. */
-  ended(value: T): R;
+  ended(value: T, now: number): R;
   /** Makes the error of the operation. */
-  failed(error: unknown): unknown;
+  failed(error: unknown, now: number): unknown;
 }
 
 /** Runs `work` and its end. Returns at once if `begin` does, else a promise. */
-function followed<T, R>(work: FollowedWork<T, R>): R | Promise<R> {
+function followed<T, R>(work: FollowedWork<T, R>, began: number, clock: Clock): R | Promise<R> {
   let result: T | Promise<T>;
   try {
-    result = work.begin();
+    result = work.begin(began);
   } catch (error) {
-    throw work.failed(error);
+    throw work.failed(error, clock.monotonic());
   }
-  if (!(result instanceof Promise)) return work.ended(result);
+  if (!(result instanceof Promise)) return work.ended(result, clock.monotonic());
   return result.then(
-    (value) => work.ended(value),
+    (value) => work.ended(value, clock.monotonic()),
     (error: unknown) => {
-      throw work.failed(error);
+      throw work.failed(error, clock.monotonic());
     },
   );
 }
@@ -119,11 +119,10 @@ export class Operations {
     remoteParent?: RemoteParent,
   ): R | Promise<R> {
     // Without a subscriber a span would report nothing.
-    if (currentSubscriber() === undefined) return followed(this.reported(operation, work));
+    if (currentSubscriber() === undefined) return this.reported(operation, work);
     const span = this.span(operation, fields, remoteParent);
-    return followed(
-      this.reported(operation, { begin: () => span.run(() => followed(work)), ended: same, failed: same }),
-    );
+    const begin = (began: number) => span.run(() => followed(work, began, this.host.clock));
+    return this.reported(operation, { begin, ended: same, failed: same });
   }
 
   private span(operation: string, fields: Fields | undefined, remoteParent: RemoteParent | undefined): Span {
@@ -131,26 +130,40 @@ export class Operations {
     return new Span(target, name, { subsystem: this.host.name, operation, ...fields }, remoteParent);
   }
 
-  /** The work with the report of its end. */
-  private reported<T, R>(operation: string, work: FollowedWork<T, R>): FollowedWork<T, R> {
+  /** As `followed`, and reports the end. */
+  private reported<T, R>(operation: string, work: FollowedWork<T, R>): R | Promise<R> {
     const began = this.host.clock.monotonic();
-    return {
-      begin: () => work.begin(),
-      ended: (value) => {
-        const result = work.ended(value);
-        this.report(operation, began, "ok");
-        return result;
+    let result: T | Promise<T>;
+    try {
+      result = work.begin(began);
+    } catch (thrown) {
+      throw this.failed(operation, work, began, thrown);
+    }
+    if (!(result instanceof Promise)) return this.ended(operation, work, began, result);
+    return result.then(
+      (value) => this.ended(operation, work, began, value),
+      (thrown: unknown) => {
+        throw this.failed(operation, work, began, thrown);
       },
-      failed: (thrown) => {
-        const error = work.failed(thrown);
-        this.report(operation, began, outcomeOf(error), error);
-        return error;
-      },
-    };
+    );
   }
 
-  private report(operation: string, began: number, outcome: OperationOutcome, error?: unknown): void {
-    const elapsed = this.host.clock.monotonic() - began;
+  private ended<T, R>(operation: string, work: FollowedWork<T, R>, began: number, value: T): R {
+    const now = this.host.clock.monotonic();
+    const result = work.ended(value, now);
+    this.report(operation, now - began, "ok");
+    return result;
+  }
+
+  private failed<T, R>(operation: string, work: FollowedWork<T, R>, began: number, thrown: unknown): unknown {
+    const now = this.host.clock.monotonic();
+    const error = work.failed(thrown, now);
+    this.report(operation, now - began, outcomeOf(error), error);
+    return error;
+  }
+
+  /** @param elapsed milliseconds */
+  private report(operation: string, elapsed: number, outcome: OperationOutcome, error?: unknown): void {
     (this.durations.get(operation)?.[outcome] ?? this.admit(operation, outcome)).observe(elapsed / 1000);
     if (!this.log.enabled("debug")) return;
     const fields = { subsystem: this.host.name, operation, outcome, duration_ms: Math.trunc(elapsed) };

@@ -32,16 +32,15 @@ export class SqliteConnection implements DriverConnection {
   /** Answers at once, unless another process holds a lock. */
   query(statement: DriverStatement): AtOnce<DriverResult> {
     const { file } = this;
-    const { sql, parameters } = statement;
     if (file.isInTransaction) {
       statement.signal?.throwIfAborted();
-      return file.run(sql, parameters);
+      return file.run(statement);
     }
     try {
-      return file.run(sql, parameters);
+      return file.run(statement);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      return this.unlocked(() => file.run(sql, parameters), statement.signal);
+      return this.unlocked(() => file.run(statement), statement.signal);
     }
   }
 

@@ -9,6 +9,8 @@ export type SqliteValue = null | number | bigint | string | Uint8Array;
 /** The used part of a prepared statement. */
 export interface PreparedStatement {
   all(...binds: SqliteValue[]): unknown[];
+  /** The first row; `undefined` without one. */
+  get(...binds: SqliteValue[]): unknown;
   run(...binds: SqliteValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
   columns(): readonly { readonly name: string }[];
   setReturnArrays(isOn: boolean): void;

@@ -4,7 +4,7 @@
  */
 import { refuseBind } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
-import type { DriverResult } from "../db/driver.js";
+import type { DriverResult, DriverStatement } from "../db/driver.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { openHandle, type PreparedStatement, type SqliteHandle, type SqliteValue } from "./sqlite-engine.js";
 import { PrepareError } from "./sqlite-failure.js";
@@ -64,10 +64,14 @@ export class SqliteFile {
   }
 
   /** @throws PrepareError, an error of the engine, FrameworkError `E_DB_BIND` */
-  run(sql: string, parameters: readonly unknown[]): DriverResult {
+  run({ sql, parameters, isOneRow }: Pick<DriverStatement, "sql" | "parameters" | "isOneRow">): DriverResult {
     const prepared = this.prepared(sql);
     const binds = parameters.map(bindOf);
-    if (prepared.columns.length > 0) return this.rowsOf(prepared, binds);
+    if (prepared.columns.length > 0) {
+      // The engine stops after the first row of a read. A write must reach its last row.
+      const isFirst = isOneRow === true && prepared.kind === "read";
+      return isFirst ? firstRow(prepared, prepared.statement.get(...binds)) : this.rowsOf(prepared, binds);
+    }
     // An application may send `begin` itself.
     this.mayBeInTransaction = true;
     const { changes, lastInsertRowid } = prepared.statement.run(...binds);
@@ -95,14 +99,8 @@ export class SqliteFile {
   private rowsOf(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
     // `setReturnArrays` is on.
     const arrays = prepared.statement.all(...binds) as unknown[][];
-    if (arrays[0] !== undefined && arrays[0].length !== prepared.columns.length)
-      prepared.columns = columnsOf(prepared.statement);
-    const { columns } = prepared;
-    const rows = arrays.map((values) => {
-      const row: Record<string, unknown> = {};
-      for (let index = 0; index < columns.length; index++) row[columns[index] ?? ""] = values[index];
-      return row;
-    });
+    const columns = columnsFor(prepared, arrays[0]);
+    const rows = arrays.map((values) => rowOf(columns, values));
     return prepared.kind === "write" ? { rows, affected: BigInt(rows.length) } : { rows };
   }
 
@@ -145,6 +143,27 @@ export class SqliteFile {
 }
 
 const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
+
+/** The engine returns an array, as for all rows. */
+function firstRow(prepared: Prepared, values: unknown): DriverResult {
+  if (values === undefined) return NO_ROWS;
+  // `setReturnArrays` is on.
+  const array = values as readonly unknown[];
+  return { rows: [rowOf(columnsFor(prepared, array), array)] };
+}
+
+/** Another process may have changed the table since the statement was prepared. */
+function columnsFor(prepared: Prepared, values: readonly unknown[] | undefined): readonly string[] {
+  if (values !== undefined && values.length !== prepared.columns.length)
+    prepared.columns = columnsOf(prepared.statement);
+  return prepared.columns;
+}
+
+function rowOf(columns: readonly string[], values: readonly unknown[]): Readonly<Record<string, unknown>> {
+  const row: Record<string, unknown> = {};
+  for (let index = 0; index < columns.length; index++) row[columns[index] ?? ""] = values[index];
+  return row;
+}
 
 /** The engine would run the first statement and silently ignore the others. @throws FrameworkError `E_DB_SEVERAL_STATEMENTS` */
 function refuseSecondStatement(sql: string): void {

@@ -197,7 +197,7 @@ class SqliteDriver extends DatabaseDriver {
     try {
       if (this.address !== IN_MEMORY) file.exec("pragma journal_mode = wal");
       // Opening alone reads nothing: a file that is not a database shows only here.
-      file.run("select count(*) from sqlite_schema", []);
+      file.run({ sql: "select count(*) from sqlite_schema", parameters: [] });
     } catch (error) {
       file.close();
       throw error;

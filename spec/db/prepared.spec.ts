@@ -1,5 +1,5 @@
 /** Queries that are compiled once: their values, their transactions, and what a builder may not do. */
-import { type PreparedQuery } from "@stagecraft/framework/db";
+import { DatabaseError, type PreparedQuery } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
 import { CamelCasePlugin, type KyselyPlugin, sql } from "kysely";
@@ -48,6 +48,34 @@ describe("a prepared query", () => {
     expect(await db.between.all(3, 7)).to.deep.equal([{ name: "ink" }, { name: "pen" }]);
     expect(await db.between.all(7, 3)).to.deep.equal([]);
     expect(await db.insert.first("lamp", 1)).to.deep.equal({ name: "lamp" });
+  });
+
+  it("reads no row of SQLite after the first one that is asked for", async () => {
+    await using db = await preparedShop();
+    // The smallest integer has no absolute value: the engine fails at the second row.
+    const absolutes = db.prepared(() =>
+      db.query
+        .selectFrom("articles")
+        .select(sql<boolean>`abs(-9223372036854775807 - stock) > 0`.as("isLarge"))
+        .orderBy("id"),
+    );
+    await db.insert.all("pen", 0);
+    await db.insert.all("ink", 1);
+
+    expect(await absolutes.first()).to.deep.equal({ isLarge: 1 });
+    expect(await rejectionOf(absolutes.all())).to.be.instanceOf(DatabaseError);
+  });
+
+  it("runs a write to its end, also if the first row is asked for", async () => {
+    await using db = await preparedShop();
+    const restocked = db.prepared((stock: number) =>
+      db.query.updateTable("articles").set({ stock }).returning(["name", "stock"]),
+    );
+    await db.insert.all("pen", 0);
+    await db.insert.all("ink", 1);
+
+    expect(await restocked.first(9)).to.deep.equal({ name: "pen", stock: 9 });
+    expect(await db.between.all(9, 9)).to.deep.equal([{ name: "ink" }, { name: "pen" }]);
   });
 
   it("works in the transaction of the code that runs it", async () => {
