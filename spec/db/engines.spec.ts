@@ -35,14 +35,14 @@ const ENGINES: readonly Engine[] = [
   {
     name: "PostgreSQL",
     program: "postgres",
-    start: () => PostgresServer.start(),
+    start: () => PostgresServer.borrow(),
     driver: (url, pool = {}) => postgres({ url, pool: { ...PATIENT, ...pool } }),
     time: "timestamptz",
   },
   {
     name: "MariaDB",
     program: "mariadbd",
-    start: () => MariadbServer.start(),
+    start: () => MariadbServer.borrow(),
     driver: (url, pool = {}) => mysql({ url, pool: { ...PATIENT, ...pool } }),
     time: "datetime(6)",
   },

@@ -61,13 +61,13 @@ describe("a migration whose process is killed half-way", function () {
     before(needs("postgres"));
 
     it("leaves nothing, and the next start applies it", async () => {
-      await using server = await PostgresServer.start();
+      await using server = await PostgresServer.borrow();
 
       await leavesNothing("PostgreSQL", server.url);
     });
 
     it("lets a start go on that waits for it", async () => {
-      await using server = await PostgresServer.start();
+      await using server = await PostgresServer.borrow();
       await using db = database("PostgreSQL", server.url);
       let started: Promise<void> | undefined;
       await killHalfWay("PostgreSQL", server.url, async () => {
@@ -84,7 +84,7 @@ describe("a migration whose process is killed half-way", function () {
     before(needs("mariadbd"));
 
     it("ends the wait of another start, which says so", async () => {
-      await using server = await MariadbServer.start();
+      await using server = await MariadbServer.borrow();
       let started: Promise<Error> | undefined;
       await killHalfWay("MariaDB", server.url, async () => {
         started = rejectionOf(database("MariaDB", server.url).start());
@@ -95,7 +95,7 @@ describe("a migration whose process is killed half-way", function () {
     });
 
     it("stops every next start, which says what began, when and where, until the table is mended", async () => {
-      await using server = await MariadbServer.start();
+      await using server = await MariadbServer.borrow();
       const pid = await killHalfWay("MariaDB", server.url);
 
       for (const attempt of [1, 2]) {

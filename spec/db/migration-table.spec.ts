@@ -46,7 +46,7 @@ describe("the table of the migrations on PostgreSQL", () => {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
   });
   after(() => server[Symbol.asyncDispose]());
 
@@ -83,7 +83,7 @@ describe("the table of the migrations on MariaDB", () => {
   before(needs("mariadbd"));
 
   it("is read by a role that may not create tables", async () => {
-    await using server = await MariadbServer.start();
+    await using server = await MariadbServer.borrow();
     const url = server.url.replace("owner", "reader");
 
     await startsWhereAllIsApplied(

@@ -74,7 +74,7 @@ describe("a read-only database", function () {
     before(needs("postgres"));
 
     it("is read, and refuses writes", async () => {
-      await using server = await PostgresServer.start();
+      await using server = await PostgresServer.borrow();
 
       await staysReadable(
         () => postgres(server.url),

@@ -137,7 +137,7 @@ describe("rolledBack", () => {
     before(needs("mariadbd"));
 
     it("refuses a change of the schema, which has committed what the test did", async () => {
-      await using server = await MariadbServer.start();
+      await using server = await MariadbServer.borrow();
       await using db = await shopDatabase(mysql(server.url));
       const undo = await rolledBack(db);
 

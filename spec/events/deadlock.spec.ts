@@ -44,8 +44,8 @@ const ENGINES: readonly (readonly [
   start: () => Promise<AsyncDisposable & { readonly url: string }>,
   driver: (url: string) => DatabaseDriver,
 ])[] = [
-  ["PostgreSQL", "postgres", () => PostgresServer.start(), (url) => postgres({ url })],
-  ["MariaDB", "mariadbd", () => MariadbServer.start(), (url) => mysql({ url })],
+  ["PostgreSQL", "postgres", () => PostgresServer.borrow(), (url) => postgres({ url })],
+  ["MariaDB", "mariadbd", () => MariadbServer.borrow(), (url) => mysql({ url })],
 ];
 
 for (const [name, program, start, driver] of ENGINES)

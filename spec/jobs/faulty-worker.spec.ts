@@ -22,7 +22,7 @@ describe("a worker process", function () {
   let jobs: Jobs;
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
     const clock = new SystemClock();
     db = await jobsDatabase(postgres({ url: server.url }), clock);
     await makeTables(db);

@@ -53,7 +53,7 @@ describe("500 jobs of 64 KiB at once", function () {
     before(needs("mariadbd"));
 
     it("are added to a server that takes 16 MiB in one statement", async () => {
-      await using server = await MariadbServer.start();
+      await using server = await MariadbServer.borrow();
       await using prepared = await preparedOn(mysql({ url: server.url }));
       const payloads = Array.from({ length: COUNT }, () => LARGEST);
       const results = await prepared.jobs.dispatchAll(large, payloads);

@@ -32,13 +32,13 @@ interface Engine {
 const ENGINES: Readonly<Record<string, Engine>> = {
   PostgreSQL: {
     program: "postgres",
-    start: () => PostgresServer.start(),
+    start: () => PostgresServer.borrow(),
     driver: (url) => postgres({ url }),
     waiting: "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
   },
   MariaDB: {
     program: "mariadbd",
-    start: () => MariadbServer.start(),
+    start: () => MariadbServer.borrow(),
     driver: (url) => mysql({ url }),
     // The table `innodb_trx` stays as it was at the first look while a look comes every 100 ms.
     waiting:

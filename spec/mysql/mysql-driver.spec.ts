@@ -25,7 +25,7 @@ describe("the MySQL driver", function () {
 
   before(needs("mariadbd"));
   before(async () => {
-    server = await MariadbServer.start();
+    server = await MariadbServer.borrow();
     await server.run(TABLES);
   });
   beforeEach(() =>

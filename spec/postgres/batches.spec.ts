@@ -32,7 +32,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
   });
   after(() => server[Symbol.asyncDispose]());
   const started = (statementTimeoutMs?: number) =>

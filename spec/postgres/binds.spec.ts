@@ -17,7 +17,7 @@ describe("a bind of PostgreSQL", function () {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
   });
   after(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {

@@ -25,7 +25,7 @@ describe("a query on PostgreSQL whose request ends", function () {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
   });
   after(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {

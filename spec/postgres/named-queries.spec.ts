@@ -18,7 +18,7 @@ describe("a prepared statement of PostgreSQL", function () {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
   });
   after(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {

@@ -15,7 +15,7 @@ describe("the PostgreSQL driver", function () {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
     await server.run("create table items (id int primary key, name varchar(20) unique, stock int check (stock >= 0))");
     await server.run("create table parts (item int not null references items (id) deferrable)");
   });

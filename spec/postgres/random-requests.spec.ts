@@ -58,7 +58,7 @@ describe("requests of any mix on PostgreSQL", function () {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
     await server.run("create table written (tag text)");
   });
   after(() => server[Symbol.asyncDispose]());

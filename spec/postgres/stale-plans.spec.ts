@@ -18,7 +18,7 @@ describe("a table that changes under prepared statements of PostgreSQL", functio
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
   });
   after(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {

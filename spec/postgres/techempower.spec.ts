@@ -15,7 +15,7 @@ describe("our entry in the TechEmpower scenarios", function () {
 
   before(needs("postgres"));
   before(async () => {
-    server = await PostgresServer.start();
+    server = await PostgresServer.borrow();
     await fillWorlds(postgres(server.url));
     app = await testApp(techempower(server.url));
   });

@@ -37,7 +37,7 @@ for (const [engine, open] of Object.entries(ENGINES))
 
     if (engine === "PostgreSQL") {
       before(needs("postgres"));
-      before(async () => void (server = await PostgresServer.start()));
+      before(async () => void (server = await PostgresServer.borrow()));
       after(() => server?.[Symbol.asyncDispose]());
     }
     before(async () => {

@@ -9,7 +9,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { idsOf } from "./server-process.js";
+import { idsOf } from "./server-template.js";
 
 const REQUEST = ["req", "-x509", "-nodes", "-days", "2", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"];
 const NAME = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];

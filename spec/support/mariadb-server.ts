@@ -1,17 +1,21 @@
 /**
  * A MariaDB server for one file of specs, on a free port. Its user is `owner` with the password `sesame-canary`, its database `shop`. A
- * test can kill, pause, resume and restart it.
+ * test can kill, pause, resume and restart it. A file borrows a server, which is emptied after it; with settings of its own, or if it
+ * changes some, it starts one.
  *
  * @example
  * before(needs("mariadbd"));
- * before(async () => { server = await MariadbServer.start(); });
+ * before(async () => { server = await MariadbServer.borrow(); });
  * after(() => server[Symbol.asyncDispose]());
  */
 import { execFileSync } from "node:child_process";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { freePort } from "./free-port.js";
+import { LentServers } from "./lent-servers.js";
 import { locate } from "./machine.js";
-import { idsOf, ServerProcess, type ServerTemplate, templateOf } from "./server-process.js";
+import { ServerProcess } from "./server-process.js";
+import { idsOf, type ServerTemplate, templateOf } from "./server-template.js";
+import { until } from "./until.js";
 
 export const MARIADB_PASSWORD = "sesame-canary";
 
@@ -33,12 +37,25 @@ const ACCOUNT = [
 const TEMPLATE: ServerTemplate = { template: "mariadb", user: "mysql", makeTemplate: initialize };
 
 export class MariadbServer implements AsyncDisposable {
+  private static readonly lent = new LentServers(() => MariadbServer.launch([], true));
+
   private constructor(
     readonly port: number,
     private readonly server: ServerProcess,
+    private readonly isLent: boolean,
   ) {}
 
-  static async start(settings: readonly string[] = []): Promise<MariadbServer> {
+  /** A server with the settings, which ends with its disposal. */
+  static start(settings: readonly string[] = []): Promise<MariadbServer> {
+    return MariadbServer.launch(settings, false);
+  }
+
+  /** An empty server without settings, which the next file borrows after the disposal. */
+  static borrow(): Promise<MariadbServer> {
+    return MariadbServer.lent.lend();
+  }
+
+  private static async launch(settings: readonly string[], isLent: boolean): Promise<MariadbServer> {
     const port = await freePort();
     const server = new ServerProcess({
       program: mariadbd(),
@@ -54,7 +71,7 @@ export class MariadbServer implements AsyncDisposable {
       killSignal: "SIGKILL",
     });
     await server.start();
-    return new MariadbServer(port, server);
+    return new MariadbServer(port, server, isLent);
   }
 
   get url(): string {
@@ -83,9 +100,37 @@ export class MariadbServer implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    return this.isLent ? MariadbServer.lent.takeBack(this) : this.end();
+  }
+
+  async empty(): Promise<void> {
+    this.resume();
+    // A client that has left meanwhile is no error.
+    for (const { id } of await this.run(CLIENTS)) await this.run(`kill connection ${String(id)}`).catch(() => {});
+    await until(async () => (await this.run(CLIENTS)).length === 0);
+    const drops = [...(await this.run(DROP_DATABASES)), ...(await this.run(DROP_USERS))];
+    await this.run([...drops.map(({ statement }) => String(statement)), "create database shop"].join("; "));
+  }
+
+  end(): Promise<void> {
     return this.server[Symbol.asyncDispose]();
   }
+
+  ref(): void {
+    this.server.ref();
+  }
+
+  unref(): void {
+    this.server.unref();
+  }
 }
+
+const CLIENTS =
+  "select id from information_schema.processlist where id <> connection_id() and user not in ('system user', 'event_scheduler')";
+const DROP_DATABASES =
+  "select concat('drop database `', schema_name, '`') as statement from information_schema.schemata where schema_name not in ('information_schema', 'mysql', 'performance_schema', 'sys')";
+const DROP_USERS =
+  "select concat('drop user ', quote(user), '@', quote(host)) as statement from mysql.user where user not in ('', 'owner', 'root', 'mysql', 'mariadb.sys', 'PUBLIC')";
 
 /** Makes the data folder of all servers, unless there is one, or the server is not installed. */
 export function prepareMariadb(): void {

@@ -1,10 +1,11 @@
 /**
  * A PostgreSQL server for one file of specs, on a free port. Its superuser is `owner` with the password `sesame-canary`, its database
- * `shop`. A test can kill, pause, resume and restart it.
+ * `shop`. A test can kill, pause, resume and restart it. A file borrows a server, which is emptied after it; with settings of its own it
+ * starts one.
  *
  * @example
  * before(needs("postgres"));
- * before(async () => { server = await PostgresServer.start(); });
+ * before(async () => { server = await PostgresServer.borrow(); });
  * after(() => server[Symbol.asyncDispose]());
  */
 import { execFileSync } from "node:child_process";
@@ -12,8 +13,12 @@ import { realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Client } from "pg";
 import { freePort } from "./free-port.js";
+import { LentServers } from "./lent-servers.js";
 import { locate } from "./machine.js";
-import { idsOf, ServerProcess, type ServerTemplate, templateOf } from "./server-process.js";
+import { CLIENTS, EMPTY, END_CLIENTS, LEFT } from "./postgres-emptying.js";
+import { ServerProcess } from "./server-process.js";
+import { idsOf, type ServerTemplate, templateOf } from "./server-template.js";
+import { until } from "./until.js";
 
 export const POSTGRES_PASSWORD = "sesame-canary";
 
@@ -26,23 +31,42 @@ const FAST = [
   "deadlock_timeout=50ms",
 ];
 
+/** Its workers would come to any file, as the server goes on after a file. */
+const LENT = ["autovacuum=off"];
+
 export class PostgresServer implements AsyncDisposable {
+  private static readonly lent = new LentServers(() => PostgresServer.launch(LENT, true));
+
+  /** For the statements of the tests, one after the other: a connection costs more than a statement. */
+  private client: Client | undefined = undefined;
+
   private constructor(
     readonly port: number,
     private readonly server: ServerProcess,
+    private readonly isLent: boolean,
   ) {}
 
-  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+  /** A server with the settings, which ends with its disposal. */
+  static start(settings: readonly string[] = []): Promise<PostgresServer> {
+    return PostgresServer.launch(settings, false);
+  }
+
+  /** An empty server without settings, which the next file borrows after the disposal. */
+  static borrow(): Promise<PostgresServer> {
+    return PostgresServer.lent.lend();
+  }
+
+  private static async launch(settings: readonly string[], isLent: boolean): Promise<PostgresServer> {
     const port = await freePort();
     const server = new ServerProcess({
       program: postgres(),
       ...template(),
       arguments: (folder) => ["-D", folder, ...argumentsOf(port, settings)],
-      connects: () => run(port, "select 1"),
+      connects: () => answers(port),
       killSignal: "SIGQUIT",
     });
     await server.start();
-    return new PostgresServer(port, server);
+    return new PostgresServer(port, server, isLent);
   }
 
   get url(): string {
@@ -51,16 +75,20 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Runs SQL as the superuser, past every pool. */
   async run(sql: string): Promise<readonly Record<string, unknown>[]> {
-    const client = await connected(this.port);
+    const client = this.client ?? (await this.connect());
+    this.client = undefined;
+    let isKept = false;
     try {
       const result = await client.query<Record<string, unknown>>(sql);
+      isKept = this.keeps(client);
       return result.rows;
     } finally {
-      await client.end();
+      if (!isKept) await client.end();
     }
   }
 
   kill(): Promise<void> {
+    this.client = undefined;
     return this.server.kill();
   }
 
@@ -73,11 +101,49 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   restart(): Promise<void> {
+    this.client = undefined;
     return this.server.restart();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    return this.isLent ? PostgresServer.lent.takeBack(this) : this.end();
+  }
+
+  async empty(): Promise<void> {
+    this.resume();
+    await this.run(END_CLIENTS);
+    await until(async () => (await this.run(CLIENTS)).length === 0);
+    await this.run(EMPTY);
+    const [{ count } = {}] = await this.run(LEFT);
+    if (count !== 0) throw new Error(`${String(count)} objects are left in PostgreSQL`);
+    await this.client?.end();
+  }
+
+  end(): Promise<void> {
     return this.server[Symbol.asyncDispose]();
+  }
+
+  ref(): void {
+    this.server.ref();
+  }
+
+  unref(): void {
+    this.server.unref();
+  }
+
+  /** The tests of a server with settings may count its connections. */
+  private keeps(client: Client): boolean {
+    if (!this.isLent || this.client !== undefined) return false;
+    this.client = client;
+    return true;
+  }
+
+  private async connect(): Promise<Client> {
+    const client = await connected(this.port);
+    client.once("end", () => {
+      if (this.client === client) this.client = undefined;
+    });
+    return client;
   }
 }
 
@@ -152,8 +218,8 @@ async function connected(port: number): Promise<Client> {
   return client;
 }
 
-async function run(port: number, sql: string): Promise<void> {
+async function answers(port: number): Promise<void> {
   const client = await connected(port);
-  await client.query(sql);
+  await client.query("select 1");
   await client.end();
 }

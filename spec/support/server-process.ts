@@ -1,36 +1,20 @@
 /**
  * A database server in a child process, with its data in a temporary folder. A test can kill, pause and restart it on the same port;
- * disposal kills it and removes the folder, and so does the end of this process.
- *
- * The empty data folder takes seconds to make, so the first start on a machine makes one, and every server gets a copy.
+ * disposal kills it and removes the folder. The end of this process does the same, also an end by a signal: a shell waits for it.
  */
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { copyTemplate, idsOf, own, type ServerTemplate } from "./server-template.js";
 import { signalProcess, stopProcesses } from "./stop-process.js";
 
 /** Only for the message: a test has its own limit. A busy machine starts a process slowly. */
 const START_LIMIT_MS = 50_000;
-
-export interface ServerTemplate {
-  /** In the name of the template folder: program and version. */
-  readonly template: string;
-  /** The user of the server, which refuses to run as root. */
-  readonly user: string;
-  /** Fills the folder, which the user owns. */
-  makeTemplate(folder: string): void;
-}
+/** Mocha kills a process a second after it has asked it to end. */
+const EXIT_LIMIT_MS = 800;
+const PAUSE_MS = 10;
 
 export interface ServerProgram extends ServerTemplate {
   readonly program: string;
@@ -38,20 +22,43 @@ export interface ServerProgram extends ServerTemplate {
   /** Resolves if the server answers. */
   connects(): Promise<void>;
   /** Ends the server and its children at once. */
-  readonly killSignal: NodeJS.Signals;
+  readonly killSignal: "SIGQUIT" | "SIGKILL";
 }
+
+/** In a group of its own, which Ctrl-C does not reach. */
+const OF_ITS_OWN = { detached: true } as const;
+
+/**
+ * Waits for the end of the process at the other end of its input. Then it ends the server of the file `pid`, whose working folder tells it
+ * from a later process with this id, and removes the folder. A dead process has none.
+ */
+const GUARD = `
+  read -r line
+  pid=$(cat "$1/pid")
+  runs() { [ "$(readlink "/proc/$pid/cwd")" = "$1/data" ]; }
+  runs "$1" && kill -s "$2" "$pid" && kill -s CONT "$pid"
+  tries=0
+  while runs "$1" && [ $tries -lt 400 ]; do sleep 0.02; tries=$((tries + 1)); done
+  rm -rf "$1"`;
 
 export class ServerProcess implements AsyncDisposable {
   private child: ChildProcess | undefined = undefined;
-  private readonly folder: string;
-  private readonly atExit = (): void => this.remove();
+  /** With the data, the messages of the server and its id. */
+  private readonly parent: string;
+  private readonly guard: ChildProcess;
 
   constructor(private readonly server: ServerProgram) {
-    const parent = mkdtempSync(join(tmpdir(), "framework-server-"));
-    own(server.user, parent);
-    this.folder = join(parent, "data");
-    copyOwned(templateOf(server), this.folder);
-    process.once("exit", this.atExit);
+    this.parent = mkdtempSync(join(tmpdir(), "framework-server-"));
+    this.guard = spawn("sh", ["-c", GUARD, "sh", this.parent, server.killSignal.slice(3)], {
+      ...OF_ITS_OWN,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    this.guard.unref();
+    if (this.guard.stdin instanceof Socket) this.guard.stdin.unref();
+    if (all.size === 0) process.once("exit", endAll);
+    all.add(this);
+    own(server.user, this.parent);
+    copyTemplate(server, this.folder);
   }
 
   get isRunning(): boolean {
@@ -59,15 +66,16 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { server, folder } = this;
-    const child = spawn(server.program, server.arguments(folder), {
-      stdio: "pipe",
-      cwd: folder,
+    const { server } = this;
+    const messages = openSync(join(this.parent, "messages"), "w");
+    const child = spawn(server.program, server.arguments(this.folder), {
+      ...OF_ITS_OWN,
+      stdio: ["ignore", "ignore", messages],
+      cwd: this.folder,
       ...idsOf(server.user),
     });
-    let errors = "";
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-2000)));
-    child.stdout?.resume();
+    closeSync(messages);
+    if (child.pid !== undefined) writeFileSync(join(this.parent, "pid"), String(child.pid));
     this.child = child;
     const deadline = performance.now() + START_LIMIT_MS;
     for (;;) {
@@ -77,16 +85,26 @@ export class ServerProcess implements AsyncDisposable {
       );
       if (failure === undefined) return;
       if (!this.isRunning || performance.now() > deadline)
-        throw new Error(`${server.program} does not answer: ${errors}`, { cause: failure });
+        throw new Error(`${server.program} does not answer: ${this.lastMessages()}`, { cause: failure });
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+
+  /** From now on this process may end although the server runs. */
+  unref(): void {
+    this.child?.unref();
+  }
+
+  ref(): void {
+    this.child?.ref();
   }
 
   /** Ends the process and its connections without a goodbye. The data stay. */
   async kill(): Promise<void> {
     const { child } = this;
     if (child === undefined || !this.isRunning) return;
-    const exited = new Promise((resolve) => child.once("close", resolve));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    child.ref();
     this.resume();
     child.kill(this.server.killSignal);
     await exited;
@@ -108,8 +126,14 @@ export class ServerProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
-    process.off("exit", this.atExit);
-    this.remove();
+    all.delete(this);
+    if (all.size === 0) process.off("exit", endAll);
+    this.guard.kill();
+    rmSync(this.parent, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  private get folder(): string {
+    return join(this.parent, "data");
   }
 
   /** The server and its children, which are in groups of their own. */
@@ -121,106 +145,30 @@ export class ServerProcess implements AsyncDisposable {
     return [pid, ...found];
   }
 
-  private remove(): void {
-    if (this.isRunning) {
-      this.resume();
-      this.child?.kill(this.server.killSignal);
-    }
-    rmSync(join(this.folder, ".."), { recursive: true, force: true, maxRetries: 5 });
+  private lastMessages(): string {
+    return readFileSync(join(this.parent, "messages"), "utf8").slice(-2000);
+  }
+
+  /** For the end of this process: the guard removes the folder when the server has ended. */
+  endAtExit(): void {
+    this.guard.stdin?.destroy();
+    this.resume();
+    if (this.isRunning) this.child?.kill(this.server.killSignal);
+  }
+
+  get hasFolder(): boolean {
+    return existsSync(this.parent);
   }
 }
 
-interface Ids {
-  readonly uid: number;
-  readonly gid: number;
-}
+/** Those of this process. */
+const all = new Set<ServerProcess>();
 
-/** Each look starts two processes, and a process with many loaded files starts others slowly. */
-const known = new Map<string, Ids>();
-
-/** Empty where this process is not root: then the server runs as the user of this process. */
-export function idsOf(user: string): Ids | Record<string, never> {
-  if (process.getuid?.() !== 0) return {};
-  const id = (flag: string) => Number(execFileSync("id", [flag, user], { encoding: "utf8" }));
-  const ids = known.get(user) ?? { uid: id("-u"), gid: id("-g") };
-  known.set(user, ids);
-  return ids;
-}
-
-/** Gives an empty folder to the user. */
-function own(user: string, folder: string): void {
-  const { uid, gid } = idsOf(user);
-  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
-}
-
-/** Keeps the owner, unlike `cpSync`. */
-function copyOwned(from: string, to: string): void {
-  if (process.platform === "linux") execFileSync("cp", ["-a", from, to]);
-  else cpSync(from, to, { recursive: true });
-}
-
-/** One process makes the template, and the others wait for it. */
-export function templateOf(server: ServerTemplate): string {
-  const template = join(tmpdir(), `framework-template-${server.template}-${process.getuid?.() ?? 0}`);
-  if (!existsSync(template)) inOneProcess(`${template}.lock`, () => makeTemplate(server, template));
-  return template;
-}
-
-function makeTemplate(server: ServerTemplate, template: string): void {
-  if (existsSync(template)) return;
-  const made = mkdtempSync(join(tmpdir(), "framework-template-"));
-  try {
-    own(server.user, made);
-    server.makeTemplate(made);
-    // Two processes may have taken the lock of a dead one: then the first template stays.
-    if (!existsSync(template)) renameSync(made, template);
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
-}
-
-const SLEEP_MS = 50;
-const EMPTY_LOCK_MS = 5000;
-const sleeping = new Int32Array(new SharedArrayBuffer(4));
-
-/** The lock is a file that holds the process. A process that was killed leaves it, and the next one removes it. */
-function inOneProcess(lock: string, work: () => void): void {
-  while (!take(lock)) {
-    if (isAbandoned(lock)) rmSync(lock, { force: true });
-    else Atomics.wait(sleeping, 0, 0, SLEEP_MS);
-  }
-  try {
-    work();
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-function take(lock: string): boolean {
-  try {
-    writeFileSync(lock, String(process.pid), { flag: "wx" });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return false;
-  }
-}
-
-/** An empty lock is that of a process which has not written it yet, unless it stays empty. */
-function isAbandoned(lock: string): boolean {
-  try {
-    const holder = readFileSync(lock, "utf8");
-    return holder === "" ? Date.now() - statSync(lock).mtimeMs > EMPTY_LOCK_MS : !isAlive(Number(holder));
-  } catch {
-    // Its holder has removed it.
-    return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+/** Waits for the guards, so that nothing is left when the run is over. Where this process is killed meanwhile, they go on. */
+function endAll(): void {
+  for (const server of all) server.endAtExit();
+  const sleeping = new Int32Array(new SharedArrayBuffer(4));
+  const deadline = performance.now() + EXIT_LIMIT_MS;
+  while ([...all].some((server) => server.hasFolder) && performance.now() < deadline)
+    Atomics.wait(sleeping, 0, 0, PAUSE_MS);
 }

@@ -1,0 +1,39 @@
+/**
+ * Servers that the files of one process of mocha use one after the other, because a start costs a quarter of a second of a processor. A
+ * file that needs settings of its own, or changes some, starts a server of its own. Between two users a server is emptied; where that
+ * fails it ends, and the next user gets a new one.
+ */
+
+export interface Lendable {
+  /** Ends the connections of all clients and removes what they have made. Rejects if something is left. */
+  empty(): Promise<void>;
+  /** Ends the server for good. */
+  end(): Promise<void>;
+  /** While a server has no user, it does not keep this process alive. */
+  ref(): void;
+  unref(): void;
+}
+
+export class LentServers<Server extends Lendable> {
+  private readonly free: Server[] = [];
+
+  constructor(private readonly start: () => Promise<Server>) {}
+
+  async lend(): Promise<Server> {
+    const server = this.free.pop() ?? (await this.start());
+    server.ref();
+    return server;
+  }
+
+  async takeBack(server: Server): Promise<void> {
+    try {
+      await server.empty();
+    } catch {
+      // A test has ended it, or has made what the emptying does not know.
+      await server.end();
+      return;
+    }
+    server.unref();
+    this.free.push(server);
+  }
+}
