@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setImmediate } from "node:timers/promises";
-import type { AxeResults } from "axe-core";
+import type { AxeResults, RunOptions } from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
 /** The client of Inertia 3.7 throws where further rows of a list arrive after the reader has left the page; nothing is lost then. */
@@ -120,16 +120,22 @@ export class SampleVisitor implements AsyncDisposable {
     return Object.fromEntries(faults) as Readonly<Record<string, string>>;
   }
 
-  /** What axe finds wrong for people with a screen reader, a keyboard, or weak eyes; and whether the page is wider than the window. */
-  async barriers(): Promise<readonly string[]> {
+  /**
+   * What axe finds wrong for people with a screen reader, a keyboard, or weak eyes; and whether the page is wider than the window.
+   *
+   * @param rules of axe; those of colours are enough where only the colours differ from an earlier look
+   */
+  async barriers(rules: "all" | "of colours" = "all"): Promise<readonly string[]> {
     if (!(await this.page.evaluate(() => "axe" in globalThis))) await this.page.evaluate(axeSource());
-    const found = await this.page.evaluate(async () => {
-      const { axe } = globalThis as unknown as { readonly axe: { run(): Promise<AxeResults> } };
-      const { violations } = await axe.run();
+    // Axe describes the elements of the other results too, unless it is told not to.
+    const options: RunOptions = { resultTypes: ["violations"], ...(rules === "all" ? {} : { runOnly: ["cat.color"] }) };
+    const found = await this.page.evaluate(async (given) => {
+      const { axe } = globalThis as unknown as { readonly axe: { run(options: RunOptions): Promise<AxeResults> } };
+      const { violations } = await axe.run(given);
       const all = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
       const { scrollWidth, clientWidth } = document.documentElement;
       return scrollWidth > clientWidth ? [...all, `wider than the window: ${scrollWidth}`] : all;
-    });
+    }, options);
     return found.map((each) => `${new URL(this.page.url()).pathname} ${each}`);
   }
 
