@@ -7,12 +7,11 @@
  * const again = await replay(page, (name, cwd) => Child.start(`../../guide/dist/page/${name}.js`, {}, { cwd }));
  * expect(lasting(again)).to.equal(lasting(page));
  */
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Child } from "./child.js";
+import { Shell } from "./shell.js";
 import { until } from "./until.js";
 
 /** Starts a program by its name, in a folder. */
@@ -39,6 +38,7 @@ export function hasTranscripts(page: string): boolean {
  */
 export async function replay(page: string, start: StartProgram, others: Ports = []): Promise<string> {
   const parts = [...page.matchAll(PART)];
+  await using shell = new Shell();
   let running: RunningProgram | undefined;
   let replayed = "";
   let end = 0;
@@ -46,7 +46,7 @@ export async function replay(page: string, start: StartProgram, others: Ports = 
     for (const { index, 0: part, 1: name, 2: block } of parts) {
       if (name !== undefined) {
         await running?.[Symbol.asyncDispose]();
-        running = await RunningProgram.start(name, start, others);
+        running = await RunningProgram.start(name, start, others, shell);
       }
       replayed += page.slice(end, index);
       replayed += block === undefined || running === undefined ? part : await running.replay(block);
@@ -64,12 +64,13 @@ class RunningProgram implements AsyncDisposable {
     private readonly child: Child,
     private readonly folder: string,
     private readonly ports: Ports,
+    private readonly shell: Shell,
   ) {}
 
-  static async start(name: string, startProgram: StartProgram, others: Ports): Promise<RunningProgram> {
+  static async start(name: string, startProgram: StartProgram, others: Ports, shell: Shell): Promise<RunningProgram> {
     const folder = mkdtempSync(join(tmpdir(), "transcript-"));
     const child = await startProgram(name, folder);
-    const running = new RunningProgram(child, folder, [[WRITTEN_PORT, child.port], ...others]);
+    const running = new RunningProgram(child, folder, [[WRITTEN_PORT, child.port], ...others], shell);
     try {
       await child.serves();
       return running;
@@ -103,8 +104,7 @@ class RunningProgram implements AsyncDisposable {
     // The log line of the last answer is in the pipe. One turn of the event loop reads it.
     await new Promise((resolve) => setImmediate(resolve));
     writeFileSync(join(this.folder, "app.log"), this.child.errors);
-    const options = { env: { ...process.env, PID: String(this.child.pid) }, cwd: this.folder };
-    const { stdout } = await promisify(execFile)("sh", ["-c", command], options);
+    const stdout = await this.shell.run(`cd '${this.folder}'; PID=${this.child.pid}; ${command}`);
     // On a busy machine the next command would come before the signal.
     if (command.startsWith("kill -TERM")) await until(() => this.child.errors.includes("drain"));
     const said = stdout.replaceAll("\r", "");
