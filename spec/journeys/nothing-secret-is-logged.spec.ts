@@ -241,7 +241,7 @@ describe("a secret in a request", function () {
   it("is found where a handler logs it under a harmless name, which shows that the search works", async () => {
     const log = tracing.target("shop");
     const telling = new Routes([Route.get("/tell", (ctx: Context) => log.info("told", { note: ctx.get("x-canary") }))]);
-    await using haunted = await Haunted.by(everything().routes(telling));
+    await using haunted = await Haunted.by(withObservability(Application.create()).routes(telling));
 
     await haunted.ask();
 
