@@ -6,7 +6,10 @@ import { setImmediate as turn } from "node:timers/promises";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { Telemetry } from "../../lib/entries/otel.js";
 
-const SPANS = 150_000;
+/** Many times the limit of the queue. All of them would hold a hundred megabytes. */
+const SPANS = 80_000;
+/** Fill the queue. */
+const SPANS_BEFORE = 20_000;
 const SPANS_PER_TURN = 500;
 
 let dropped = 0;
@@ -30,7 +33,7 @@ function heap(): number {
 }
 
 await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), async () => {
-  await load(SPANS / 10);
+  await load(SPANS_BEFORE);
   const before = heap();
   await load(SPANS);
   console.log(JSON.stringify({ grown: heap() - before, dropped }));
