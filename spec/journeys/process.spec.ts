@@ -21,11 +21,70 @@ describe("the process", function () {
   this.timeout(120_000);
   this.slow(3000);
 
-  it("prints one line with its address, and starts subsystems in their order", async () => {
-    await using child = await started();
+  describe("from its start to its end", () => {
+    let child: Child;
 
-    expect(child.errors).to.equal(`app listening on ${child.url} (http://localhost:${child.port})\n`);
-    expect(child.output).to.match(/database starting\n[^]*mail starting\n/);
+    before(async () => {
+      child = await Child.start(APPLICATION, { START: "held" });
+    });
+    after(() => child?.[Symbol.asyncDispose]());
+
+    it("answers live while it boots, and refuses all other requests with 503", async () => {
+      await child.says("database starting");
+
+      const live = await fetch(`${child.url}/up/live`);
+      const ready = await fetch(`${child.url}/up/ready`);
+      const work = await fetch(`${child.url}/quick`);
+
+      expect([live.status, await live.json()]).to.deep.equal([200, { state: "booting" }]);
+      expect([ready.status, await ready.json()]).to.deep.equal([503, { state: "booting", ready: false }]);
+      expect(work.status).to.equal(503);
+      expect(work.headers.get("retry-after")).to.equal("1");
+      expect(work.headers.get("content-type")).to.equal("application/problem+json");
+    });
+
+    it("prints one line with its address, and starts subsystems in their order", async () => {
+      child.endInput();
+      await child.says("listening on", "errors");
+
+      expect(child.errors).to.equal(`app listening on ${child.url} (http://localhost:${child.port})\n`);
+      expect(child.output).to.match(/database starting\n[^]*mail starting\n/);
+      expect((await fetch(`${child.url}/quick`)).status).to.equal(200);
+    });
+
+    it("prints an unhandled error with its stack on standard error, where no log is installed, and goes on", async () => {
+      const answers = [
+        await fetch(`${child.url}/panic`),
+        await fetch(`${child.url}/odd`),
+        await fetch(`${child.url}/quick`),
+      ];
+      const broken = await fetch(`${child.url}/broken`)
+        .then((answer) => answer.text())
+        .catch(() => "cut");
+
+      expect(answers.map(({ status }) => status)).to.deep.equal([500, 500, 200]);
+      expect(await answers[0]?.text()).not.to.contain("of the handler");
+      expect(broken).to.equal("cut");
+      // The last of them, and so the others too.
+      await child.says("response failed: ", "errors");
+      expect(child.errors).to.match(/^panic: TypeError: of the handler\n\s+at .*WorkController\.panic/m);
+      expect(child.errors).to.match(/^panic: a value that cannot be looked at$/m);
+      expect(child.errors).to.match(/^response failed: TypeError: after the first byte\n\s+at /m);
+    });
+
+    it("finishes requests in flight, and closes idle connections at once", async () => {
+      await using idle = await Conversation.with(child.port);
+      await idle.say("GET /quick HTTP/1.1\r\nHost: x\r\n\r\n").hear(/done$/);
+      const slow = fetch(`${child.url}/slow/700`);
+      await child.says("slow begun");
+
+      child.kill("SIGTERM");
+      await idle.end();
+      const answer = await slow;
+
+      expect([answer.status, await answer.text()]).to.deep.equal([200, "done slowly"]);
+      expect(await child.exitCode()).to.equal(0);
+    });
   });
 
   it("prints its URL without trailing slashes", async () => {
@@ -65,24 +124,6 @@ describe("the process", function () {
     expect(child.errors).not.to.match(/\n\s+at .*\.js:/);
   });
 
-  it("answers live while it boots, and refuses all other requests with 503", async () => {
-    await using child = await Child.start(APPLICATION, { START: "held" });
-    await child.says("database starting");
-
-    const live = await fetch(`${child.url}/up/live`);
-    const ready = await fetch(`${child.url}/up/ready`);
-    const work = await fetch(`${child.url}/quick`);
-
-    expect([live.status, await live.json()]).to.deep.equal([200, { state: "booting" }]);
-    expect([ready.status, await ready.json()]).to.deep.equal([503, { state: "booting", ready: false }]);
-    expect(work.status).to.equal(503);
-    expect(work.headers.get("retry-after")).to.equal("1");
-    expect(work.headers.get("content-type")).to.equal("application/problem+json");
-    child.endInput();
-    await child.says("listening on", "errors");
-    expect((await fetch(`${child.url}/quick`)).status).to.equal(200);
-  });
-
   it("stops the started subsystems where a later start fails, and exits with 1", async () => {
     await using child = await Child.start(APPLICATION, { START_FAILS: "yes" });
     const code = await child.exitCode();
@@ -104,21 +145,6 @@ describe("the process", function () {
     expect(answers[1]?.headers.get("connection")).to.equal("close");
     expect(await child.exitCode()).to.equal(0);
     expect(child.output).to.match(/mail stopped\ndatabase stopped\n[^]*ran, exit code 0\n$/);
-  });
-
-  it("finishes requests in flight, and closes idle connections at once", async () => {
-    await using child = await started();
-    await using idle = await Conversation.with(child.port);
-    await idle.say("GET /quick HTTP/1.1\r\nHost: x\r\n\r\n").hear(/done$/);
-    const slow = fetch(`${child.url}/slow/700`);
-    await child.says("slow begun");
-
-    child.kill("SIGTERM");
-    await idle.end();
-    const answer = await slow;
-
-    expect([answer.status, await answer.text()]).to.deep.equal([200, "done slowly"]);
-    expect(await child.exitCode()).to.equal(0);
   });
 
   it("aborts the remaining requests at the deadline, and answers them with 503", async () => {
@@ -169,28 +195,6 @@ describe("the process", function () {
 
     expect(await child.exitCode()).to.equal(1);
     expect(child.output).to.contain("mail stopped\ndatabase stopped\n");
-  });
-
-  it("prints an unhandled error with its stack on standard error, where no log is installed, and goes on", async () => {
-    await using child = await started();
-
-    const answers = [
-      await fetch(`${child.url}/panic`),
-      await fetch(`${child.url}/odd`),
-      await fetch(`${child.url}/quick`),
-    ];
-    const broken = await fetch(`${child.url}/broken`)
-      .then((answer) => answer.text())
-      .catch(() => "cut");
-
-    expect(answers.map(({ status }) => status)).to.deep.equal([500, 500, 200]);
-    expect(await answers[0]?.text()).not.to.contain("of the handler");
-    expect(broken).to.equal("cut");
-    // The last of them, and so the others too.
-    await child.says("response failed: ", "errors");
-    expect(child.errors).to.match(/^panic: TypeError: of the handler\n\s+at .*WorkController\.panic/m);
-    expect(child.errors).to.match(/^panic: a value that cannot be looked at$/m);
-    expect(child.errors).to.match(/^response failed: TypeError: after the first byte\n\s+at /m);
   });
 
   it("leaves an unhandled error to the log where one is installed", async () => {
