@@ -16,10 +16,7 @@ const SUPPORT = join(ROOT, "dist/spec/support");
 /** The default of mocha, which changes how it reads a pattern. */
 const EXTENSIONS = ["js", "cjs", "mjs"];
 
-const MODES = [
-  ["in one process", []],
-  ["in parallel", ["--parallel", "--jobs", "3"]],
-] as const;
+const inParallel = (jobs: number): readonly string[] => ["--parallel", "--jobs", String(jobs)];
 
 const SPECS = 'it("passes", () => {});\nit("is skipped", function () { this.skip(); });\n';
 const LEAVES_A_SERVER = 'it("passes", () => { require("node:net").createServer().listen(0, "127.0.0.1"); });\n';
@@ -69,51 +66,56 @@ describe("the setup of mocha", function () {
     return spawnSync(process.execPath, [MOCHA, ...options, ...paths], { cwd: ROOT, encoding: "utf8", env });
   }
 
-  for (const [mode, flags] of MODES) {
-    it(`fails a run with a pending spec under CI=true, ${mode}, and names the spec`, () => {
-      const { status, stdout } = run({ "pending.cjs": SPECS }, flags, { CI: "true" });
+  it("fails a run with a pending spec under CI=true, and names the spec", () => {
+    const { status, stdout } = run({ "pending.cjs": SPECS }, [], { CI: "true" });
 
-      expect(status).to.equal(1);
-      expect(stdout).to.match(/1 passing[^]*1 failing[^]*is skipped:/);
-      expect(readFileSync(join(folder, "counts"), "utf8")).to.match(/^1 1 \d\n$/);
-    });
+    expect(status).to.equal(1);
+    expect(stdout).to.match(/1 passing[^]*1 failing[^]*is skipped:/);
+    expect(readFileSync(join(folder, "counts"), "utf8")).to.match(/^1 1 \d\n$/);
+  });
 
-    it(`only reports a pending spec elsewhere, and counts the specs of all files, ${mode}`, () => {
-      const { status, stdout } = run({ "one.cjs": SPECS, "two.cjs": 'it("passes", () => {});' }, flags);
+  it("only reports a pending spec elsewhere, and counts the specs of all files", () => {
+    const { status, stdout } = run({ "one.cjs": SPECS, "two.cjs": 'it("passes", () => {});' }, []);
 
-      expect(status).to.equal(0);
-      expect(stdout).to.match(/2 passing[^]*1 pending/);
-      expect(readFileSync(join(folder, "counts"), "utf8")).to.equal("2 0 1\n");
-    });
-  }
+    expect(status).to.equal(0);
+    expect(stdout).to.match(/2 passing[^]*1 pending/);
+    expect(readFileSync(join(folder, "counts"), "utf8")).to.equal("2 0 1\n");
+  });
 
-  it("fails a file that leaves a server behind", () => {
-    const { status, stdout } = run({ "server.cjs": LEAVES_A_SERVER }, ["--parallel", "--jobs", "2"], {
+  it("fails a pending spec under CI=true in parallel too, and a file that leaves a server behind", () => {
+    const { status, stdout } = run({ "pending.cjs": SPECS, "server.cjs": LEAVES_A_SERVER }, inParallel(2), {
+      CI: "true",
       SPECS_CLOSE_WITHIN_MS: "200",
     });
 
-    expect(status).to.equal(1);
-    expect(stdout).to.contain("the file leaves behind: TCPServerWrap");
+    // The number of failures.
+    expect(status).to.equal(2);
+    expect(stdout).to.match(/2 passing[^]*2 failing/);
+    expect(stdout).to.contain("is skipped:").and.contain("the file leaves behind: TCPServerWrap");
+    expect(readFileSync(join(folder, "counts"), "utf8")).to.match(/^2 2 \d\n$/);
   });
 
   it("fails a run with a file that ends its process", () => {
     const files = { "ends.cjs": 'it("ends", () => process.exit(0));', "one.cjs": SPECS };
 
-    expect(run(files, ["--parallel", "--jobs", "2"]).status).to.equal(1);
+    expect(run(files, inParallel(2)).status).to.equal(1);
   });
 
-  it("lets a file that asks for it run alone, and the others at the same time", () => {
+  it("lets a file that asks for it run alone, the others at the same time, and counts the specs of all", () => {
     const notes = join(folder, "notes");
     const setup = `before(async function () { await (await import("${SUPPORT}/alone.js")).alone().call(this); });`;
     const files = {
       "quiet.cjs": beside("quiet", setup, A_WHILE),
       ...Object.fromEntries(["a", "b", "c", "d"].map((name) => [`${name}.cjs`, beside(name, "", FOR_ANOTHER)])),
+      "skipped.cjs": SPECS,
     };
 
-    const { status } = run(files, ["--parallel", "--jobs", "3"], { NOTES: notes });
+    const { status, stdout } = run(files, inParallel(3), { NOTES: notes });
 
     const lines = readFileSync(notes, "utf8").split("\n");
     expect(status).to.equal(0);
+    expect(stdout).to.match(/6 passing[^]*1 pending/);
+    expect(readFileSync(join(folder, "counts"), "utf8")).to.equal("6 0 1\n");
     expect(lines.indexOf("end quiet") - lines.indexOf("begin quiet")).to.equal(1);
     // Two begins in a row: two files at the same time.
     expect(lines.join("\n")).to.match(/begin \w\nbegin \w/);
