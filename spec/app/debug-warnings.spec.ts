@@ -175,16 +175,14 @@ describe("a debug build warns while it serves", () => {
 });
 
 describe("run() of a debug build warns", () => {
-  it("of a controller that no module lists", async () => {
-    const { stderr } = await runOnce(`Application.create(Shop)`, LISTS);
+  it("of a controller that no module lists, and of telemetry without its layer", async () => {
+    const { stderr } = await runOnce(
+      `Application.create(Shop).provide(provide(Telemetry).useValue(telemetry))`,
+      `${LISTS} ${TELEMETRY}`,
+    );
 
     expect(stderr).to.contain("a class has @Controller and no module lists it: its routes do not exist");
     expect(stderr).to.match(/controllers: \[ 'Forgotten' \]/);
-  });
-
-  it("of telemetry without its layer", async () => {
-    const { stderr } = await runOnce(`Application.create().provide(provide(Telemetry).useValue(telemetry))`, TELEMETRY);
-
     expect(stderr).to.contain("Telemetry is provided and its layer is not installed: it exports no spans");
   });
 
