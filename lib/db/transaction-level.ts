@@ -75,7 +75,7 @@ export class TransactionLevel implements CommitScope {
     return work;
   }
 
-  /** What waits for its turn fails now. It may be what the work before it waits for. */
+  /** All work that waits for its turn fails now. The running work may wait for a part of it. */
   private endTurns(): void {
     this.turns.end();
     this.inner?.endTurns();

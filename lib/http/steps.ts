@@ -10,7 +10,10 @@ import { isPromise } from "./middleware.js";
 
 type Continuation = ((value: never) => unknown) | null | undefined;
 
-/** Runs `done` or `failed` once `work` has settled, and then the steps that are added with `then`. @internal */
+/**
+ * Runs `done` or `failed` once `work` has settled, and then the steps that are added with `then`. The last step has to handle an error:
+ * the process does not report an unhandled rejection of the list. `lastResortHandler` is that step in an application. @internal
+ */
 export function after<T>(
   work: Promise<T>,
   done?: (value: T) => unknown,

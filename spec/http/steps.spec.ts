@@ -111,7 +111,7 @@ const text = async (): Promise<string> => "text";
 const builder = () => Application.create().routes(new Routes([Route.get("/", text)]));
 
 describe("the chain of an application", () => {
-  it("makes one promise for an asynchronous handler, whatever stages follow it", async () => {
+  it("makes one promise for an asynchronous handler, with many stages as with few", async () => {
     await using plain = await testApp(builder());
     await using staged = await testApp(builder().accessLog().metrics().compression().catchPanic().errorMapping());
 
