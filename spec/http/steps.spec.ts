@@ -83,29 +83,35 @@ describe("the steps after a promise", () => {
   });
 });
 
-/** The promises that the process makes for a request, beside those of its first requests. */
-async function promisesFor(url: string): Promise<number> {
-  const ask = () =>
-    new Promise<void>((resolve, reject) => {
-      get(url, { agent: false }, (answer) => answer.resume().on("end", () => setImmediate(resolve))).on(
-        "error",
-        reject,
-      );
-    });
-  for (let warm = 0; warm < 3; warm++) await ask();
+const ask = (url: string) =>
+  new Promise<void>((resolve, reject) => {
+    get(url, { agent: false }, (answer) => answer.resume().on("end", () => setImmediate(resolve))).on("error", reject);
+  });
+
+/** The promises that the process makes while it serves a request. */
+async function promisesDuring(url: string): Promise<number> {
   let made = 0;
   const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && made++) });
-  const own = ask();
+  const own = ask(url);
   hook.enable();
   await own;
   hook.disable();
   return made;
 }
 
+const REQUESTS = 20;
+
+/** The promises for a request: the least of several, since other work of the process can only add to them. */
+async function promisesFor(url: string): Promise<number> {
+  let least = Infinity;
+  for (let request = 0; request < REQUESTS; request++) least = Math.min(least, await promisesDuring(url));
+  return least;
+}
+
 const OF_THE_HANDLER = 1;
 const OF_THE_CHAIN = 1;
-/** `await own` in `promisesFor`. */
-const OF_THE_AWAIT = 1;
+/** `await own`, and the await of `promisesDuring`. */
+const OF_THE_AWAITS = 2;
 
 const text = async (): Promise<string> => "text";
 const builder = () => Application.create().routes(new Routes([Route.get("/", text)]));
@@ -115,7 +121,7 @@ describe("the chain of an application", () => {
     await using plain = await testApp(builder());
     await using staged = await testApp(builder().accessLog().metrics().compression().catchPanic().errorMapping());
 
-    expect(await promisesFor(plain.url)).to.equal(OF_THE_HANDLER + OF_THE_CHAIN + OF_THE_AWAIT);
-    expect(await promisesFor(staged.url)).to.equal(OF_THE_HANDLER + OF_THE_CHAIN + OF_THE_AWAIT);
+    expect(await promisesFor(plain.url)).to.equal(OF_THE_HANDLER + OF_THE_CHAIN + OF_THE_AWAITS);
+    expect(await promisesFor(staged.url)).to.equal(OF_THE_HANDLER + OF_THE_CHAIN + OF_THE_AWAITS);
   });
 });
