@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Compiler } from "../../samples/dev/compiler.js";
-import { ROOT, textOf } from "../support/sources.js";
+import { ROOT } from "../support/sources.js";
 import { fastSpecs } from "./fast-specs.js";
 
 const { values, positionals } = parseArgs({ options: { watch: { type: "boolean" } }, allowPositionals: true });
@@ -17,18 +17,20 @@ function compiledFile(path: string): string {
 }
 
 /** The options of the whole suite without its files, which mocha would add. */
-function options(): readonly string[] {
+async function options(): Promise<readonly string[]> {
   // The form of the file is mocha's.
-  const { spec: _, ...kept } = JSON.parse(textOf(".mocharc.json") ?? "{}") as Record<string, unknown>;
+  const { default: all } = (await import(join(ROOT, ".mocharc.mjs"))) as { readonly default: Record<string, unknown> };
+  const { spec: _, ...kept } = all;
   return Object.entries(kept).flatMap(([name, value]) =>
     value === true ? [`--${name}`] : [`--${name}`, String(value)],
   );
 }
 
+const flags = ["--no-config", "--reporter", "dot", ...(await options())];
+
 function startMocha(): ChildProcess {
   const files = positionals.length > 0 ? positionals.map(compiledFile) : fastSpecs();
   const mocha = join(ROOT, "node_modules/mocha/bin/mocha.js");
-  const flags = ["--no-config", "--reporter", "dot", ...options()];
   return spawn(process.execPath, [mocha, ...flags, ...files], { cwd: ROOT, stdio: "inherit" });
 }
 

@@ -8,13 +8,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT, sourcesBelow, textOf } from "../support/sources.js";
+import { orderedFiles, spread } from "../support/file-order.js";
+import { ROOT, sourcesBelow } from "../support/sources.js";
 
 const MOCHA = join(ROOT, "node_modules/mocha/bin/mocha.js");
 const SUPPORT = join(ROOT, "dist/spec/support");
-
-/** The default of mocha, which changes how it reads a pattern. */
-const EXTENSIONS = ["js", "cjs", "mjs"];
 
 const inParallel = (jobs: number): readonly string[] => ["--parallel", "--jobs", String(jobs)];
 
@@ -121,35 +119,35 @@ describe("the setup of mocha", function () {
     expect(lines.join("\n")).to.match(/begin \w\nbegin \w/);
   });
 
-  it("has every spec of the repository among its files", async () => {
+  it("has every spec of the repository among its files, once", () => {
     const specs = sourcesBelow("spec").filter(({ path }) => path.endsWith(".spec.ts"));
 
-    expect(await filesOf(patterns())).to.deep.equal(specs.map(({ path }) => compiled(path)));
+    expect(orderedFiles().toSorted()).to.deep.equal(specs.map(({ path }) => compiled(path)).toSorted());
   });
 
-  it("begins with the files that run alone, so that none of them waits for a long one", async () => {
+  it("begins with the files that run alone, so that none of them waits for a long one", () => {
     const quiet = sourcesBelow("spec").filter(
       ({ code, path }) => path.endsWith(".spec.ts") && /\(alone\(\)\)/.test(code),
     );
 
-    expect(await filesOf(patterns().slice(0, 1))).to.deep.equal(quiet.map(({ path }) => compiled(path)));
+    expect(orderedFiles().slice(0, quiet.length)).to.have.members(quiet.map(({ path }) => compiled(path)));
+  });
+
+  it("spreads the files of a room over the order, because files of one room wait for the same things", () => {
+    const files = ["a/1", "a/2", "a/3", "a/4", "b/1", "c/1", "c/2"].map((name) => `dist/spec/${name}.spec.js`);
+
+    expect(spread(files).map((file) => file.slice("dist/spec/".length, -".spec.js".length))).to.deep.equal([
+      "a/1",
+      "c/1",
+      "a/2",
+      "b/1",
+      "a/3",
+      "c/2",
+      "a/4",
+    ]);
   });
 });
 
-/** The patterns of the configuration, in their order. */
-function patterns(): readonly string[] {
-  // The form of the file is mocha's.
-  return (JSON.parse(textOf(".mocharc.json") ?? "{}") as { readonly spec: readonly string[] }).spec;
-}
-
-/** As mocha finds them. */
-async function filesOf(globs: readonly string[]): Promise<readonly string[]> {
-  const { lookupFiles } = (await import(join(ROOT, "node_modules/mocha/lib/cli/lookup-files.js"))) as {
-    readonly lookupFiles: (glob: string, extensions: readonly string[]) => readonly string[];
-  };
-  return globs.flatMap((glob) => lookupFiles(join(ROOT, glob), EXTENSIONS)).toSorted();
-}
-
 function compiled(path: string): string {
-  return join(ROOT, "dist", path.replace(/\.ts$/, ".js"));
+  return join("dist", path.replace(/\.ts$/, ".js"));
 }

@@ -1,5 +1,5 @@
 /**
- * Mocha loads this file before the specs (`require` in .mocharc.json). It prepares the machine, makes a pending spec a failure under
+ * Mocha loads this file before the specs (`require` in .mocharc.mjs). It prepares the machine, makes a pending spec a failure under
  * CI, makes a file that leaves a server or a process behind a failure, and writes the counts of a run for `.ci/run`. Mocha runs the
  * files in several processes: the functions for the whole run run once, in the process that reports; the hooks run for each file. A run
  * of many files ends with those that cost most.
