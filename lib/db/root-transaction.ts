@@ -157,8 +157,8 @@ export class RootTransaction {
     return this.statements.query(this.connection, signal === undefined ? statement : { ...statement, signal });
   }
 
-  /** The statement that the function did not wait for. */
-  private async settled(): Promise<void> {
+  /** Resolves at the end of the statement that the function did not wait for. */
+  async settled(): Promise<void> {
     await this.running?.catch(() => {});
   }
 

@@ -23,6 +23,8 @@ export class TransactionLevel implements CommitScope {
   private readonly turns = new Turns();
   private work: (() => unknown)[] = [];
   private phase: "new" | "open" | "over" = "new";
+  /** True from the opening of the savepoint to the beginning of its end. */
+  private hasSavepoint = false;
   /** The nested level that runs, or ran last. */
   private inner: TransactionLevel | undefined = undefined;
 
@@ -44,6 +46,7 @@ export class TransactionLevel implements CommitScope {
     return this.turns.take(async () => {
       this.throwIfOver();
       await this.open();
+      this.throwIfOver();
       return this.root.query(statement);
     });
   }
@@ -66,13 +69,28 @@ export class TransactionLevel implements CommitScope {
     this.work.push(work);
   }
 
-  /** Ends the level: later use throws. Returns its work for after the commit, and keeps none. */
+  /**
+   * Ends the level, and the nested one that still runs: later use throws. Returns its work for after the commit, and keeps none. Where the
+   * level is kept, `undoInner` comes next.
+   */
   close(): readonly (() => unknown)[] {
     this.phase = "over";
+    this.inner?.close();
     this.turns.end();
     const { work } = this;
     this.work = [];
     return work;
+  }
+
+  /**
+   * Undoes the nested level whose function has not ended, because the function around it did not wait: half of it must not be kept. Never
+   * rejects.
+   */
+  async undoInner(): Promise<void> {
+    const { inner } = this;
+    if (inner?.hasSavepoint !== true) return;
+    await this.root.settled();
+    await inner.undoSavepoint();
   }
 
   /** All work that waits for its turn fails now. The running work may wait for a part of it. */
@@ -97,22 +115,29 @@ export class TransactionLevel implements CommitScope {
   private async open(): Promise<void> {
     if (this.phase !== "new") return;
     await this.parent?.open();
-    if (this.parent !== undefined) await this.root.control(`savepoint ${this.savepoint}`);
+    this.throwIfOver();
     this.phase = "open";
+    if (this.parent === undefined) return;
+    this.hasSavepoint = true;
+    await this.root.control(`savepoint ${this.savepoint}`);
   }
 
+  /** @throws FrameworkError `E_DB_TRANSACTION_OVER` if the function around it has not waited, and so has undone it */
   private async keep(): Promise<void> {
+    this.throwIfOver();
     const isOpen = this.phase === "open";
     if (isOpen && !this.root.isUsable) {
       await this.undo();
       throw swallowed(this.name);
     }
-    const work = this.close();
-    if (isOpen) await this.release();
-    this.parent?.work.push(...work);
+    this.parent?.work.push(...this.close());
+    if (!isOpen) return;
+    await this.undoInner();
+    await this.release();
   }
 
   private async release(): Promise<void> {
+    this.hasSavepoint = false;
     try {
       await this.root.control(`release savepoint ${this.savepoint}`);
     } catch (error) {
@@ -125,7 +150,12 @@ export class TransactionLevel implements CommitScope {
   private async undo(): Promise<void> {
     const isOpen = this.phase === "open";
     this.close();
-    if (!isOpen) return;
+    if (isOpen) await this.undoSavepoint();
+  }
+
+  /** Never rejects. */
+  private async undoSavepoint(): Promise<void> {
+    this.hasSavepoint = false;
     try {
       await this.root.control(`rollback to savepoint ${this.savepoint}`);
       await this.root.control(`release savepoint ${this.savepoint}`);

@@ -103,6 +103,7 @@ export class Transactions {
       throw error;
     }
     const work = level.close();
+    await level.undoInner();
     await root.commit();
     await runAfterCommit(work, statements.host.name);
     return result;

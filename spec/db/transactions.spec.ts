@@ -184,6 +184,60 @@ describe("a nested transaction", () => {
     expect(await db.names()).to.deep.equal([]);
   });
 
+  for (const level of ["outermost", "nested"] as const)
+    it(`is undone, and fails, if the ${level} function around it does not wait for its end`, async () => {
+      await using db = await shopDatabase();
+      const seen: string[] = [];
+      const endings = { "of itself": () => {}, "with its own error": () => Promise.reject(failure) };
+      const strays: Promise<unknown>[] = [];
+      const leave = async (end: () => unknown) => {
+        const stored = new Gate();
+        const stray = db.transaction(async () => {
+          db.afterCommit(() => seen.push("stray"));
+          await db.transaction(() => db.add("half"));
+          stored.open();
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          await end();
+        });
+        strays.push(rejectionOf(stray));
+        await stored.passed;
+        db.afterCommit(() => seen.push("around"));
+      };
+
+      for (const end of Object.values(endings))
+        await db.transaction(() => (level === "outermost" ? leave(end) : db.transaction(() => leave(end))));
+
+      const [ended, failed] = await Promise.all(strays);
+      expect(ended).to.include({ code: "E_DB_TRANSACTION_OVER" });
+      expect(failed).to.equal(failure);
+      expect([await db.names(), seen]).to.deep.equal([[], ["around", "around"]]);
+    });
+
+  it("that goes on after the function around it takes no part in the next one", async () => {
+    await using db = await shopDatabase();
+    let stray: Promise<unknown> = Promise.resolve();
+
+    await db.transaction(async () => {
+      await db.transaction(() => {
+        const late = db.transaction(async () => {
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          await db.add("stray");
+        });
+        stray = rejectionOf(late);
+      });
+      const next = db.transaction(async () => {
+        await db.add("undone");
+        await stray;
+        throw failure;
+      });
+      expect(await rejectionOf(next)).to.equal(failure);
+      await db.add("kept");
+    });
+
+    expect(await stray).to.include({ code: "E_DB_TRANSACTION_OVER" });
+    expect(await db.names()).to.deep.equal(["kept"]);
+  });
+
   it("takes no options", async () => {
     await using db = await shopDatabase();
     const nested = db.transaction(() => db.transaction(() => 1, { retries: 3 }));
