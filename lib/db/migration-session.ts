@@ -75,6 +75,7 @@ export class MigrationSession {
   private execute({ sql, parameters, operation, isRead }: BuiltStatement): Promise<DriverResult> {
     return this.statements.report(operation, sql, () =>
       this.step(async () => {
+        if (leavesHalf(sql)) this.changes++;
         const result = await this.connection.query({ sql, parameters, isRead });
         if (!isRead && !sql.includes("framework_migrations")) this.changes++;
         return result;
@@ -91,4 +92,12 @@ export class MigrationSession {
       throw known;
     }
   }
+}
+
+/**
+ * True for a statement that may fail and leave a part of its work: an index that PostgreSQL builds `concurrently` stays and is not valid, a
+ * `drop` of several tables on MariaDB drops those that exist, and what is called may commit.
+ */
+function leavesHalf(sql: string): boolean {
+  return /\bconcurrently\b|^\s*(?:call|do)\b|^\s*drop\b[^;]*,/i.test(sql);
 }

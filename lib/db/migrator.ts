@@ -3,6 +3,8 @@
  * and the others see that it is done. A migration that was edited after it ran is refused, and so is one of which half may be applied.
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import { describeThrown } from "../errors/thrown-value.js";
+import { valueText } from "../errors/value-text.js";
 import { tracing } from "../tracing/tracing.js";
 import { UnknownOutcomeError } from "./database-error.js";
 import { checksumOf, loadMigrations, type Migration, type MigrationSource } from "./migration.js";
@@ -71,10 +73,11 @@ export class Migrator {
   /**
    * Undoes the last `count` migrations, the last one first, and returns their names.
    *
-   * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`; as `run`
+   * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`, `E_DB_MIGRATION_COUNT`; as `run`
    */
   async rollback(count = 1): Promise<readonly string[]> {
     this.checkCall();
+    if (!Number.isSafeInteger(count) || count < 0) throw wrongCount(count);
     const migrations = await loadMigrations(this.sources);
     return this.locked(async (session) => {
       const records = await this.check(session, migrations);
@@ -151,8 +154,7 @@ export class Migrator {
     try {
       await migration.up(db.tables);
     } catch (error) {
-      if (session.changes === before && !(error instanceof UnknownOutcomeError))
-        await deleteRecord(db.records, migration.name);
+      if (isUnchanged(session, before, error)) await deleteRecord(db.records, migration.name);
       throw error;
     }
     await markDone(db.records, migration.name);
@@ -168,9 +170,16 @@ export class Migrator {
         await deleteRecord(db.records, name);
       });
     } else {
-      await markStarted(session.database.records, name, this.statements().host.clock);
-      await migration.down(session.database.tables);
-      await deleteRecord(session.database.records, name);
+      const { records, tables } = session.database;
+      await markStarted(records, name, this.statements().host.clock);
+      const before = session.changes;
+      try {
+        await migration.down(tables);
+      } catch (error) {
+        if (isUnchanged(session, before, error)) await markDone(records, name);
+        throw error;
+      }
+      await deleteRecord(records, name);
     }
     log.info("migration undone", { migration: name });
   }
@@ -183,7 +192,10 @@ export class Migrator {
     try {
       return await inMigrations(statements, () => this.inSession(work));
     } finally {
-      await lock.release();
+      // The migrations have ended, and their own error counts.
+      await lock.release().catch((error: unknown) => {
+        log.warn("lock of the migrations was lost", describeThrown(statements.errorOf(error)));
+      });
     }
   }
 
@@ -195,6 +207,11 @@ export class Migrator {
       session.close();
     }
   }
+}
+
+/** True if the migration has failed before its first change. */
+function isUnchanged(session: MigrationSession, before: number, error: unknown): boolean {
+  return session.changes === before && !(error instanceof UnknownOutcomeError);
 }
 
 async function recordsOf(db: MigrationDatabase): Promise<readonly MigrationRecord[]> {
@@ -257,6 +274,12 @@ function halfApplied(name: string, records: readonly MigrationRecord[]): Framewo
       `schema with it. Then delete its row of ${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
     { code: "E_DB_MIGRATION_HALF" },
   );
+}
+
+function wrongCount(count: unknown): FrameworkError {
+  return new FrameworkError(`${valueText(count)} is not a number of migrations to undo: use a whole number from 0`, {
+    code: "E_DB_MIGRATION_COUNT",
+  });
 }
 
 function withoutDown(name: string): FrameworkError {

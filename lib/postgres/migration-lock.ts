@@ -1,11 +1,15 @@
 /**
  * The lock that keeps two processes from migrating one database at once: an advisory lock of a transaction on a connection of its own. It
  * ends with that transaction, so a killed process leaves nothing behind, and it works behind a pooler too.
+ *
+ * `create index concurrently` waits for each transaction that has a snapshot. So the transaction of the lock has none: it is read committed,
+ * and its statements have no binds, because the server keeps the snapshot of one with binds. A process that waits for the lock begins a
+ * transaction for each attempt.
  */
 import type { PostgresClient } from "./postgres-client.js";
 import { DriverError } from "../db/driver-error.js";
 import type { MigrationLock } from "../db/driver.js";
-import { postgresFailure } from "./postgres-failure.js";
+import type { Clock } from "../runtime/clock.js";
 
 /** Any two numbers that no other program uses; advisory locks belong to one database. */
 const LOCK = [0x66_72_61_6d, 0x6d_69_67_72] as const;
@@ -16,18 +20,35 @@ const HOLDER = `
   from pg_locks l join pg_stat_activity a using (pid)
   where l.locktype = 'advisory' and l.granted and l.classid = $1 and l.objid = $2 limit 1`;
 
+const TAKE = `begin isolation level read committed; select pg_try_advisory_xact_lock(${LOCK.join(", ")}) as taken`;
+
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 200;
+
 /** @throws DriverError of the kind `busy`, which says who holds the lock and since when */
-export async function lockMigrations(client: PostgresClient, waitMs: number): Promise<MigrationLock> {
+export async function lockMigrations(client: PostgresClient, clock: Clock, waitMs: number): Promise<MigrationLock> {
+  const until = clock.monotonic() + waitMs;
   try {
-    await client.send("begin");
-    await client.send(`set local lock_timeout = ${Math.max(1, Math.trunc(waitMs))}`);
-    await client.send("select pg_advisory_xact_lock($1, $2)", LOCK);
+    for (let pause = FIRST_PAUSE_MS; !(await take(client)); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      const left = until - clock.monotonic();
+      if (left <= 0) throw await heldByAnother(client);
+      await pauseFor(clock, Math.min(pause * (0.5 + Math.random() / 2), left));
+    }
   } catch (error) {
-    const busy = postgresFailure(error).kind === "busy" ? await heldByAnother(client) : undefined;
     client.close();
-    throw busy ?? error;
+    throw error;
   }
   return { release: () => release(client) };
+}
+
+async function take(client: PostgresClient): Promise<boolean> {
+  const [{ taken } = {}] = (await client.send(TAKE)).rows;
+  if (taken !== true) await client.send("rollback");
+  return taken === true;
+}
+
+function pauseFor(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.setTimeout(resolve, ms));
 }
 
 async function release(client: PostgresClient): Promise<void> {
@@ -39,7 +60,6 @@ async function release(client: PostgresClient): Promise<void> {
 }
 
 async function heldByAnother(client: PostgresClient): Promise<DriverError> {
-  await client.send("rollback");
   const [holder] = (await client.send(HOLDER, LOCK)).rows;
   const who = holder === undefined ? "another process" : holderText(holder);
   return new DriverError({

@@ -45,7 +45,7 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
   }
 
   override async lockMigrations(waitMs: number): Promise<MigrationLock> {
-    return lockMigrations(await this.openAlone("migration"), waitMs);
+    return lockMigrations(await this.openAlone("migration"), this.host.clock, waitMs);
   }
 
   /** A pooler that changes the connection does not pass notifications on, so `heard` would never be called. */

@@ -35,6 +35,10 @@ const code = (name: string): string =>
 
 async function doNothing(): Promise<void> {}
 
+async function withoutNetwork(): Promise<never> {
+  throw new Error("no network");
+}
+
 /** The checksum of a function with this text. */
 function of(text: string): string {
   return checksumOf({ name: "x", up: Object.assign(doNothing.bind(null), { toString: () => text }) });
@@ -218,6 +222,44 @@ describe("migrations", function () {
     expect(await db.migrations.rollback(2)).to.deep.equal(["create-c", "create-b"]);
     expect(await db.tables()).to.deep.equal(["a"]);
     expect(await db.migrations.run()).to.deep.equal(["create-b", "create-c"]);
+  });
+
+  it("are undone in a whole number, and no other", async () => {
+    await using folder = await temporaryFolder();
+    await using db = await started(folder.file("shop.db"), [table("a"), table("b")]);
+
+    for (const count of [-1, Number.NaN, 0.5])
+      expect(await rejectionOf(db.migrations.rollback(count))).to.include({ code: "E_DB_MIGRATION_COUNT" });
+
+    expect(await db.migrations.rollback(0)).to.deep.equal([]);
+    expect(await db.tables()).to.deep.equal(["a", "b"]);
+  });
+
+  it("outside of a transaction stay done if undoing one fails before its first change", async () => {
+    await using folder = await temporaryFolder();
+    const step: Migration = { ...table("a"), transaction: false, down: withoutNetwork };
+    await using db = await started(folder.file("shop.db"), [step]);
+
+    expect((await rejectionOf(db.migrations.rollback())).message).to.equal("no network");
+
+    expect(await db.migrations.status()).to.deep.equal([{ name: "create-a", state: "done" }]);
+  });
+
+  it("keep their own end where the lock is lost meanwhile, with a WARN event", async () => {
+    await using folder = await temporaryFolder();
+    const driver = sqlite(folder.file("shop.db"));
+    driver.lockMigrations = async () => ({ release: () => Promise.reject(new Error("the lock was lost")) });
+    let fails = true;
+    const up = () => (fails ? Promise.reject(new Error("failed itself")) : Promise.resolve());
+    const db = new ShopDatabase(driver, { migrations: [{ name: "step", up }], migrate: true });
+
+    expect((await rejectionOf(db.start())).message).to.equal("failed itself");
+    fails = false;
+    const events = await eventsOf(() => db.start());
+
+    expect(events.filter((event) => event.includes("lock of the migrations was lost"))).to.have.length(1);
+    expect(await db.migrations.status()).to.deep.equal([{ name: "step", state: "done" }]);
+    await db.stop();
   });
 
   it("without down are not undone", async () => {
