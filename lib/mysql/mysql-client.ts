@@ -96,6 +96,7 @@ export class MysqlClient {
     } catch (error) {
       if (this.isClosed) throw lostMysqlConnection(this.address, error);
       if (endsTransaction(error)) await this.ensureEnded();
+      else if (this.status === "open") await this.askStatus();
       throw error;
     } finally {
       this.isBusy = false;
@@ -130,6 +131,22 @@ export class MysqlClient {
   private async ensureEnded(): Promise<void> {
     this.status = "none";
     await this.answer("rollback", []).catch(() => this.destroy());
+  }
+
+  /**
+   * An error does not say whether the transaction is still open: with the setting `innodb_rollback_on_timeout` a wait for a lock that took
+   * too long ends it, and so does a full table of locks. The first question may be what a late cancel hits.
+   */
+  private async askStatus(): Promise<void> {
+    const flags = await this.ask()
+      .catch(() => this.ask())
+      .catch(() => undefined);
+    if (flags === undefined) this.destroy();
+    else this.status = statusOf(flags);
+  }
+
+  private async ask(): Promise<number | undefined> {
+    return resultOf(await this.answer("do 0", [])).header?.serverStatus;
   }
 
   private async limit({ statement, lock, idleInTransaction }: MysqlTimeouts): Promise<void> {
