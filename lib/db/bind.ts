@@ -1,15 +1,22 @@
 /**
  * Binds that an engine must not see. An array or a plain object comes from a JSON body without validation; a driver that makes SQL of it
- * may widen a condition (`id = 1, 2`).
+ * may widen a condition (`id = 1, 2`). A number or a date that a text was not becomes 0 or null in an engine that has no value for it.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 
 /** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value */
 export function refuseBind(value: unknown, index: number): never {
-  const kind = Array.isArray(value) ? "an array" : value === undefined ? "undefined" : `a ${typeof value}`;
   throw bindError(
-    `bind ${index + 1} of a statement is ${kind.replace("a object", "an object")}: validate the input, or store JSON.stringify(…)`,
+    `bind ${index + 1} of a statement is ${kindOf(value)}: validate the input, or store JSON.stringify(…)`,
   );
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  if (value instanceof Date) return "an invalid Date";
+  // Neither says anything about the input.
+  if (value === undefined || typeof value === "number") return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value and the error that writing it made */

@@ -191,14 +191,16 @@ function configOf({ tls, bigints }: MysqlSettings, server: ServerUrl, password: 
   };
 }
 
-/** @throws FrameworkError `E_DB_BIND` for arrays, objects and what the server has no type for */
+/** @throws FrameworkError `E_DB_BIND` for arrays, objects and what the server has no type for, which it would store as 0 or null */
 function bindsOf(parameters: readonly unknown[]): Bind[] {
   return parameters.map((value, index) => {
-    if (value === null || value instanceof Date || Buffer.isBuffer(value)) return value;
+    if (value === null || Buffer.isBuffer(value)) return value;
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuseBind(value, index) : value;
     if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     switch (typeof value) {
-      case "string":
       case "number":
+        return Number.isFinite(value) ? value : refuseBind(value, index);
+      case "string":
       case "bigint":
       case "boolean":
         return value;

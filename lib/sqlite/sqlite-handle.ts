@@ -190,13 +190,15 @@ function bindOf(value: unknown, index: number): SqliteValue {
       if (value.includes("\0")) throw new DriverError({ kind: "text" });
       return value;
     case "number":
+      // The engine would store null.
+      return Number.isNaN(value) ? refuseBind(value, index) : value;
     case "bigint":
       return value;
     case "boolean":
       return value ? 1 : 0;
     case "object":
       if (value === null || value instanceof Uint8Array) return value;
-      if (value instanceof Date) return value.toISOString();
+      if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
       return refuseBind(value, index);
     default:
       return refuseBind(value, index);

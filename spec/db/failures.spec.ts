@@ -237,6 +237,17 @@ describe("an error of a database", () => {
     expect(await rejectionOf(sql`select ${undefined}`.execute(db.query))).to.include({ code: "E_DB_BIND" });
   });
 
+  it("refuses NaN and an invalid Date, which SQLite would store as null or not at all", async () => {
+    await using db = await shopDatabase();
+
+    for (const value of [Number.NaN, new Date("not a date")])
+      expect(
+        await rejectionOf(sql`insert into orders (article, note) values (1, ${value})`.execute(db.query)),
+      ).to.include({
+        code: "E_DB_BIND",
+      });
+  });
+
   it("refuses a text that SQLite would cut off, and matches no other row by it", async () => {
     await using db = await shopDatabase();
     await db.add("canary");

@@ -108,6 +108,16 @@ describe("the MySQL driver", function () {
   });
 
   describe("binds", () => {
+    for (const bound of [Number.NaN, Number.POSITIVE_INFINITY, new Date("not a date")])
+      it(`never ${String(bound)}, which would be stored as 0 or null`, async () => {
+        const error = await rejectionOf(query("update items set stock = ?", [bound]));
+
+        expect(error).to.include({ code: "E_DB_BIND" });
+        expect(error.message).to.contain(
+          `bind 1 of a statement is ${bound instanceof Date ? "an invalid Date" : String(bound)}`,
+        );
+      });
+
     for (const bound of [[1, 2], { id: 1 }, [[1]], undefined, new Map()])
       it(`never ${JSON.stringify(bound) ?? "undefined"}, which would change the condition`, async () => {
         const error = await rejectionOf(query("delete from items where id = ?", [bound]));
