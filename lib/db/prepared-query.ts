@@ -31,8 +31,11 @@ export function preparedQuery<Values extends readonly unknown[], Row>(
   runnerOf: (compiled: CompiledQuery<Row>) => PreparedRun<Row>,
 ): PreparedQuery<Values, Row> {
   const standIns = Array.from({ length: build.length }, (_, index) => new StandIn(index));
+  // A function does not count its parameters with a default, nor its rest.
+  const uncounted = new StandIn(build.length);
   // The builder binds a stand-in as it would bind the value.
-  const compiled = build(...(standIns as unknown as Values)).compile();
+  const compiled = build(...([...standIns, uncounted] as unknown as Values)).compile();
+  if (compiled.parameters.includes(uncounted)) throw unclear();
   for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBound(standIn.index);
   const run = runnerOf(compiled);
   const bindsOf = (values: Values) => compiled.parameters.map((each) => valueOf(each, values));
@@ -62,6 +65,16 @@ class StandIn {
   [Symbol.toPrimitive](): never {
     throw notBound(this.index);
   }
+}
+
+function unclear(): FrameworkError {
+  return setupError(
+    new FrameworkError(
+      "db.prepared(…): the query binds a parameter with a default, or of the rest (...values). The query has one text, so give each of " +
+        "its parameters a name and no default",
+      { code: "E_DB_PREPARED" },
+    ),
+  );
 }
 
 function notBound(index: number): FrameworkError {

@@ -136,4 +136,28 @@ describe("a prepared query", () => {
 
     for (const build of builders) expect(build, String(build)).to.throw().with.property("code", "E_DB_PREPARED");
   });
+
+  it("refuses a parameter with a default, or of the rest, whose values it would leave out", async () => {
+    await using db = await shopDatabase();
+    const articles = db.query.selectFrom("articles").selectAll();
+    const builders: readonly (() => PreparedQuery<never, unknown>)[] = [
+      () => db.prepared((name = "tea") => articles.where("name", "=", name)),
+      () => db.prepared((stock: number, name = "tea") => articles.where("stock", "=", stock).where("name", "=", name)),
+      () => db.prepared((...names: string[]) => articles.where("name", "in", ["tea", ...names])),
+    ];
+
+    for (const build of builders) expect(build, String(build)).to.throw().with.property("code", "E_DB_PREPARED");
+  });
+
+  it("takes the values that its parameters name, and ignores more of them", async () => {
+    await using db = await preparedShop();
+
+    await db.insert.all("pen", 3);
+
+    const { first } = db.named as { readonly first: (...values: readonly unknown[]) => Promise<unknown> };
+    expect(await Promise.all(["pen", "ink"].map((...values) => first(...values)))).to.deep.equal([
+      { stock: 3 },
+      undefined,
+    ]);
+  });
 });
