@@ -6,7 +6,13 @@
  * await pageOf(db.query.selectFrom("links").selectAll().orderBy("slug"), { page: 2, size: 20 });
  * await after(db.query.selectFrom("links").selectAll(), { by: [["created", "desc"], ["id", "desc"]], size: 20, cursor });
  */
-import type { SelectQueryBuilder } from "kysely";
+import type {
+  KyselyPlugin,
+  PluginTransformQueryArgs,
+  PluginTransformResultArgs,
+  SelectQueryBuilder,
+  SelectQueryNode,
+} from "kysely";
 import { BadRequestError, FrameworkError } from "../errors/framework-error.js";
 import { valueText } from "../errors/value-text.js";
 import { DatabaseError } from "./database-error.js";
@@ -35,7 +41,7 @@ export interface CursorPage<Row> {
   readonly next?: string;
 }
 
-/** The page with a number, and the number of all rows. The query has an order, and no `group by`. @throws FrameworkError `E_DB_PAGE` */
+/** The page with a number, and the number of all rows. The query has an order. @throws FrameworkError `E_DB_PAGE` */
 export async function pageOf<Tables, Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row>,
   { page, size }: { readonly page: number; readonly size: number },
@@ -47,14 +53,32 @@ export async function pageOf<Tables, Table extends keyof Tables, Row>(
     .limit(size)
     .offset((page - 1) * size)
     .execute();
-  const counted = await query
-    .clearSelect()
-    .clearOrderBy()
-    .select((eb) => eb.fn.countAll().as("total"))
-    .executeTakeFirstOrThrow();
+  const counted = await countOf(query).executeTakeFirstOrThrow();
   // The types of Kysely cannot follow an alias behind tables that are a parameter.
   const total = Number((counted as { readonly total: unknown }).total);
   return { rows, page, size, total, pages: Math.ceil(total / size) };
+}
+
+function countOf<Tables, Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>) {
+  const all = query.clearOrderBy().clearLimit().clearOffset();
+  const count = all.clearSelect().select((eb) => eb.fn.countAll().as("total"));
+  const { selections = [], ...node } = count.toOperationNode();
+  const groups = [node.distinctOn, node.frontModifiers, node.groupBy, node.having, node.setOperations];
+  return groups.every((each) => each === undefined) ? count : all.withPlugin(new CountRows(selections));
+}
+
+/** Counts the rows of a query that makes one row of several, such as a `distinct` one: the query becomes the table. */
+class CountRows implements KyselyPlugin {
+  constructor(private readonly selections: NonNullable<SelectQueryNode["selections"]>) {}
+
+  transformQuery({ node }: PluginTransformQueryArgs): SelectQueryNode {
+    const table = sql`${{ toOperationNode: () => node }} as counted`.toOperationNode();
+    return { kind: "SelectQueryNode", from: { kind: "FromNode", froms: [table] }, selections: this.selections };
+  }
+
+  async transformResult({ result }: PluginTransformResultArgs): Promise<PluginTransformResultArgs["result"]> {
+    return result;
+  }
 }
 
 export interface AfterOptions<Row> {

@@ -22,6 +22,33 @@ describe("pageOf", () => {
     expect(page).to.deep.equal({ rows: [{ id: 3, stock: 1 }], page: 2, size: 2, total: 3, pages: 2 });
   });
 
+  it("counts the rows of a query that makes one row of several", async () => {
+    await using db = await shopDatabase();
+    for (const [index, name] of ["a", "b", "c", "d"].entries()) await db.add(name, index % 2);
+    const stocks = db.query.selectFrom("articles").select("stock");
+    const queries = {
+      distinct: stocks.distinct(),
+      grouped: stocks.groupBy("stock"),
+      "with having": stocks.groupBy("stock").having("stock", ">", 0),
+      united: stocks.union(stocks),
+      "with a limit of its own": stocks.limit(1).offset(3),
+    };
+
+    const totals: Record<string, unknown> = {};
+    for (const [name, query] of Object.entries(queries)) {
+      const { rows, total, pages } = await pageOf(query.orderBy("stock"), { page: 1, size: 10 });
+      totals[name] = [rows.length, total, pages];
+    }
+
+    expect(totals).to.deep.equal({
+      distinct: [2, 2, 1],
+      grouped: [2, 2, 1],
+      "with having": [1, 1, 1],
+      united: [2, 2, 1],
+      "with a limit of its own": [4, 4, 1],
+    });
+  });
+
   it("refuses a page and a size that no client needs", async () => {
     await using db = await shopDatabase();
 
