@@ -177,7 +177,7 @@ function columnsOf(statement: PreparedStatement): readonly string[] {
 }
 
 function kindOf(sql: string): Prepared["kind"] {
-  const [, word = ""] = /^\s*(\w+)/.exec(sql) ?? [];
+  const [, word = ""] = /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(\w+)/.exec(sql) ?? [];
   if (/^(?:insert|update|delete|replace|with)$/i.test(word)) return "write";
   return /^(?:create|alter|drop|attach|detach)$/i.test(word) ? "schema" : "read";
 }

@@ -283,6 +283,19 @@ describe("one call of SQLite", () => {
     expect(error).to.include({ code: "E_DB_SEVERAL_STATEMENTS" });
   });
 
+  it("may begin with comments", async () => {
+    await using db = await shopDatabase();
+    const update = sql`-- all of them
+      /* more than
+      before */ update articles set stock = stock + 1`;
+
+    await db.run("-- counts\ncreate trigger counts after insert on articles begin update articles set stock = 7; end");
+    await db.add("tea");
+
+    expect(await update.execute(db.query)).to.include({ numAffectedRows: 1n });
+    expect(await db.run("select stock from articles")).to.deep.equal([{ stock: 8 }]);
+  });
+
   it("fails with the same codes whether it returns rows or not", async () => {
     await using db = await shopDatabase();
     await db.add("tea");
