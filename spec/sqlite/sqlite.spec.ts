@@ -271,6 +271,44 @@ describe("values of SQLite", () => {
 
     expect((await all()).rows).to.deep.equal([{ id: 1, name: "tea", amount: 1, color: null }]);
   });
+
+  it("follow a change of the schema by another process, and one that was rolled back", async () => {
+    await using folder = await temporaryFolder();
+    await using db = await shopDatabase(sqlite(folder.file("shop.db")));
+    await using other = new ShopDatabase(sqlite(folder.file("shop.db")));
+    await other.start();
+    await db.add("tea");
+    const rows = async () => (await sql`select * from articles`.execute(db.query)).rows;
+    const inserted = async (name: string) =>
+      (await sql`insert into articles (name, stock) values (${name}, 2) returning *`.execute(db.query)).rows;
+    expect([await rows(), await inserted("ink")]).to.deep.equal([
+      [{ id: 1, name: "tea", stock: 1 }],
+      [{ id: 2, name: "ink", stock: 2 }],
+    ]);
+
+    await other.run("alter table articles rename column stock to amount");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await rows()).to.deep.equal([
+      { id: 1, name: "tea", amount: 1 },
+      { id: 2, name: "ink", amount: 2 },
+    ]);
+    const renamed = sql`alter table articles rename column name to title`;
+    const undone = db.transaction(async () => {
+      await renamed.execute(db.query);
+      expect(await rows()).to.deep.equal([
+        { id: 1, title: "tea", amount: 1 },
+        { id: 2, title: "ink", amount: 2 },
+      ]);
+      throw new Error("undone");
+    });
+
+    expect((await rejectionOf(undone)).message).to.equal("undone");
+    expect(await db.transaction(rows)).to.deep.equal(await rows());
+    expect(await rows()).to.deep.equal([
+      { id: 1, name: "tea", amount: 1 },
+      { id: 2, name: "ink", amount: 2 },
+    ]);
+  });
 });
 
 describe("one call of SQLite", () => {
