@@ -10,7 +10,14 @@ import { refuseBind } from "../db/bind.js";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
 import { addressOf, givenPassword, type ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
-import { endsTransaction, isMariadb, lostMysqlConnection, mysqlConnectFailure } from "./mysql-failure.js";
+import {
+  closesConnection,
+  endsTransaction,
+  isFatal,
+  isMariadb,
+  lostMysqlConnection,
+  mysqlConnectFailure,
+} from "./mysql-failure.js";
 import type { MysqlSettings, MysqlTimeouts } from "./mysql-options.js";
 import { mysql2 } from "./mysql-package.js";
 
@@ -94,8 +101,11 @@ export class MysqlClient {
       if (result.header?.serverStatus !== undefined) this.status = statusOf(result.header.serverStatus);
       return result.result;
     } catch (error) {
+      // The package tells only the statement that ran that the connection was reset.
+      if (isFatal(error)) this.destroy();
       if (this.isClosed) throw lostMysqlConnection(this.address, error);
-      if (endsTransaction(error)) await this.ensureEnded();
+      if (closesConnection(error)) this.destroy();
+      else if (endsTransaction(error)) await this.ensureEnded();
       else if (this.status === "open") await this.askStatus();
       throw error;
     } finally {

@@ -13,6 +13,7 @@ const MAX_MESSAGE_LENGTH = 300;
 
 const LACKING = "a text has a character that the character set of a column lacks";
 const MIX_OF_MANY = 1271;
+const TOO_LONG = 1153;
 
 /** The kind of a failure, by the number of the error. */
 const KINDS: ReadonlyMap<number, FailureKind> = new Map<number, FailureKind>([
@@ -36,6 +37,7 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
   [1044, "the server refused the login"],
   [1045, "the server refused the login"],
   [1049, "the database does not exist"],
+  [TOO_LONG, "the statement with its binds is longer than max_allowed_packet"],
   [1203, "the server has no place for another connection of this user"],
   [1226, "the server has no place for another connection of this user"],
   [1264, "a number is outside the range of its type"],
@@ -100,6 +102,16 @@ export function lostMysqlConnection(address: string, error: unknown): DriverErro
 export function endsTransaction(error: unknown): boolean {
   const number = numberOf(error);
   return number !== undefined && ENDS_TRANSACTION.has(number);
+}
+
+/** True if the connection cannot be used again, whatever the server has sent before. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof Error && "fatal" in error && error.fatal === true;
+}
+
+/** True if the server closes the connection behind the error. It has executed nothing. */
+export function closesConnection(error: unknown): boolean {
+  return numberOf(error) === TOO_LONG;
 }
 
 /** MariaDB puts `5.5.5-` before its version, for clients that know no version 10. */
