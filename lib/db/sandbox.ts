@@ -29,7 +29,12 @@ const SAVEPOINT = "framework_test";
 export async function rolledBack<Tables>(db: Database<Tables>): Promise<AsyncDisposable> {
   const statements = db.statementsOf();
   const connection = await statements.driver.connect({ readOnly: false });
-  await connection.begin({ readOnly: false });
+  try {
+    await connection.begin({ readOnly: false });
+  } catch (error) {
+    connection.release();
+    throw statements.errorOf(error);
+  }
   const driver = new SandboxDriver(statements.driver, connection);
   db.replaceDriver(driver);
   return {
@@ -192,8 +197,16 @@ export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
   const [off, on] = db.driver.dialect === "mysql" ? MYSQL_CHECKS : ["pragma defer_foreign_keys = on", undefined];
   await db.transaction(async () => {
     await db.run(off);
-    for (const table of tables) await db.run(`delete from ${table}`);
-    if (on !== undefined) await db.run(on);
+    // The setting belongs to the connection, which the next caller gets.
+    const restore = async (): Promise<unknown> => (on === undefined ? undefined : db.run(on));
+    try {
+      for (const table of tables) await db.run(`delete from ${table}`);
+    } catch (error) {
+      // The first error counts.
+      await restore().catch(() => {});
+      throw error;
+    }
+    await restore();
   });
 }
 

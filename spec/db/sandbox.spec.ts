@@ -133,6 +133,21 @@ describe("rolledBack", () => {
       .and.not.contain("canary");
   });
 
+  it("gives its connection back where it cannot begin", async () => {
+    await using folder = await temporaryFolder();
+    const file = folder.file("shop.db");
+    await using holder = await shopDatabase(sqlite(file));
+    await using db = new ShopDatabase(sqlite(file, { waitMs: 10 }));
+    await db.start();
+
+    await holder.transaction(async () => {
+      expect(await rejectionOf(rolledBack(db))).to.include({ code: "E_DB_BUSY" });
+    });
+    await db.add("tea");
+
+    expect(await db.names()).to.deep.equal(["tea"]);
+  });
+
   describe("on MariaDB", () => {
     before(needs("mariadbd"));
 
@@ -160,6 +175,21 @@ describe("emptied", () => {
 
     expect(await db.names()).to.deep.equal([]);
     expect(await db.query.selectFrom("orders").selectAll().execute()).to.deep.equal([]);
+  });
+
+  describe("on MariaDB", () => {
+    before(needs("mariadbd"));
+
+    it("leaves the checks of foreign keys on, also where it fails", async () => {
+      await using server = await MariadbServer.borrow();
+      await using db = await shopDatabase(mysql({ url: server.url, pool: { max: 1 } }));
+      await server.run("insert into articles values (1, 'tea', 1)");
+      await server.run("create trigger kept before delete on articles for each row signal sqlstate '45000'");
+
+      expect(await rejectionOf(emptied(db))).to.include({ engineCode: "ER_SIGNAL_EXCEPTION" });
+
+      expect(await db.run("select @@foreign_key_checks as checks")).to.deep.equal([{ checks: 1 }]);
+    });
   });
 });
 
