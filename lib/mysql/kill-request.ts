@@ -1,14 +1,11 @@
 /**
- * Asks the server to end what a connection runs: `KILL QUERY` on a connection of its own, with the same login and TLS. At most two at once
- * for a pool: an overloaded server must not get twice as many connections.
+ * Asks the server to end what a connection runs: `KILL QUERY` on a connection of its own, with the same login and TLS.
  */
+import { ControlTurns } from "../db/control-turns.js";
 import type { MysqlClient } from "./mysql-client.js";
 
-const MAX_AT_ONCE = 2;
-
 export class KillRequests {
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly turns = new ControlTurns();
 
   constructor(private readonly open: (signal: AbortSignal) => Promise<MysqlClient>) {}
 
@@ -16,17 +13,14 @@ export class KillRequests {
    * True if the request was sent. Never rejects. `isRunning` is asked again when the control connection is up: a later statement must not
    * be hit. When the signal aborts, it ends at once.
    */
-  async send(threadId: number, isRunning: () => boolean, signal: AbortSignal): Promise<boolean> {
-    if (this.running >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.running++;
-    try {
-      return !signal.aborted && isRunning() && (await this.kill(threadId, isRunning, signal));
-    } catch {
-      return false;
-    } finally {
-      this.running--;
-      this.waiting.shift()?.();
-    }
+  send(threadId: number, isRunning: () => boolean, signal: AbortSignal): Promise<boolean> {
+    return this.turns.run(async () => {
+      try {
+        return !signal.aborted && isRunning() && (await this.kill(threadId, isRunning, signal));
+      } catch {
+        return false;
+      }
+    });
   }
 
   private async kill(threadId: number, isRunning: () => boolean, signal: AbortSignal): Promise<boolean> {

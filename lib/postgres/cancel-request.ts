@@ -1,13 +1,10 @@
 /**
  * Asks the server to cancel what a connection runs. PostgreSQL takes such a request on a connection of its own, which opens here with the
  * same TLS as all others. The promise settles when the server has closed it, which it does after it has passed the request on.
- *
- * At most two at once for a pool: an overloaded server must not get twice as many connections.
  */
 import type { ConnectionOptions as TlsOptions } from "node:tls";
+import { ControlTurns } from "../db/control-turns.js";
 import { pg } from "./postgres-package.js";
-
-const MAX_AT_ONCE = 2;
 
 export interface CancelTarget {
   readonly processId: number;
@@ -33,21 +30,13 @@ export interface CancelServer {
 }
 
 export class CancelRequests {
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly turns = new ControlTurns();
 
   constructor(private readonly server: CancelServer) {}
 
   /** True if the request was sent. Never rejects. When the signal aborts, it ends at once. */
-  async send(target: CancelTarget, signal: AbortSignal): Promise<boolean> {
-    if (this.running >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.running++;
-    try {
-      return !signal.aborted && target.isRunning() && (await this.request(target, signal));
-    } finally {
-      this.running--;
-      this.waiting.shift()?.();
-    }
+  send(target: CancelTarget, signal: AbortSignal): Promise<boolean> {
+    return this.turns.run(async () => !signal.aborted && target.isRunning() && this.request(target, signal));
   }
 
   private request({ processId, secretKey, isRunning }: CancelTarget, signal: AbortSignal): Promise<boolean> {
