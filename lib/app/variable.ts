@@ -200,8 +200,8 @@ function unset(name: string): Diagnostic {
 
 const MAX_SHOWN = 80;
 
-/** The text before an @ or after a ? may be a secret. */
+/** The text before an @, after a ? or after a = may be a secret. */
 function shownText(text: string): string {
-  if (/[@?]/.test(text)) return "the value (withheld)";
+  if (/[@?=]/.test(text)) return "the value (withheld)";
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }

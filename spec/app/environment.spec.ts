@@ -120,6 +120,7 @@ describe("environment", () => {
     ["an entry of a list made of a secret", () => read(variable.port().secret().list(), "1,canary")],
     ["a secret for which a rule throws", () => read(variable.rule("a JSON text", JSON.parse, "").secret(), "canary")],
     ["a URL with a password", () => read(variable.url(), "http://me:canary@a.example/")],
+    ["pairs with a password", () => read(variable.serverUrl("postgres:"), "host=db user=shop password=canary")],
     ["a URL with a query", () => read(variable.origin(), "https://a.example/?key=canary")],
   ];
   for (const [what, call] of hidden) {
