@@ -11,7 +11,7 @@ export async function assembled(from: NodeJS.ProcessEnv) {
   const telemetry = await telemetryTo(settings.collector);
   const database = await openDatabase(settings.databaseUrl, settings.databaseFile);
   const cache = await cacheAt(settings.redisUrl);
-  const sessions = await sessionsFrom(settings.sessionKey, database, cache);
+  const sessions = await sessionsFrom(settings, database, cache);
   const mailer = await mailerAt(settings.smtpUrl);
 
   installLogging("info,links=debug", ...telemetry.layers);

@@ -3,6 +3,7 @@ import { profile, StartupError, type Cache } from "@stagecraft/framework";
 import { CsrfConfig, SessionConfig, type SessionStore } from "@stagecraft/framework/session";
 import { DatabaseSessionStore } from "@stagecraft/framework/session/db";
 import type { LinksDatabase } from "./database.js";
+import type { LinksSettings } from "./settings.js";
 
 /** The sessions of the sample, and the protection of its forms. */
 export interface Sessions {
@@ -14,10 +15,15 @@ export interface Sessions {
 /**
  * Without a key there is a new one at each start, which ends earlier sessions.
  *
- * @throws StartupError in release without the key, where several instances share the sessions
+ * @throws StartupError in release without the key, where several instances share the sessions: on a server, by PostgreSQL or by Redis
  */
-export async function sessionsFrom(key: string | undefined, database: LinksDatabase, cache?: Cache): Promise<Sessions> {
-  if (key === undefined && cache !== undefined && profile === "release") throw new StartupError([WITHOUT_KEY]);
+export async function sessionsFrom(
+  { sessionKey: key, databaseUrl }: Pick<LinksSettings, "sessionKey" | "databaseUrl">,
+  database: LinksDatabase,
+  cache?: Cache,
+): Promise<Sessions> {
+  const areShared = databaseUrl !== undefined || cache !== undefined;
+  if (key === undefined && areShared && profile === "release") throw new StartupError([WITHOUT_KEY]);
   return { ...sessions(key), store: (await redisStore(cache)) ?? new DatabaseSessionStore(database) };
 }
 

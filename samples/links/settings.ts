@@ -29,7 +29,7 @@ const COUNT = variable.integer(1, 999_999_999);
 const VARIABLES = {
   /** The key for removing links and for maintenance. Without it there is no access. */
   ADMIN_KEY: variable.text().secret().optional(),
-  /** The key of the sessions, 128 hexadecimal characters. Without it there is a new one at each start. */
+  /** The key of the sessions, 128 hexadecimal characters. Without it there is a new one at each start, so instances share no sessions. */
   SESSION_KEY: variable.text().secret().optional(),
   /** Proxies whose `X-Forwarded-For` is trusted. Without it every client of a proxy on this machine counts as local. */
   TRUSTED_PROXIES: variable.addresses().default(AddressBlocks.none),

@@ -134,6 +134,20 @@ async function shown(child: Child, slug: string): Promise<unknown> {
   return (await fetch(child.url + links.show.url(slug))).json();
 }
 
+const cookiesOf = (response: Response) => response.headers.getSetCookie().map((each) => each.split(";", 1)[0]);
+
+/** The cookies of a person who signs up as the form does. */
+async function signedUp(child: Child, name: string): Promise<string> {
+  const [token = ""] = cookiesOf(await fetch(`${child.url}/account/sign-up`));
+  const answer = await fetch(`${child.url}/account/sign-up`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { cookie: token, "Content-Type": "application/json", "X-XSRF-TOKEN": token.replace(/^[^=]*=/, "") },
+    body: JSON.stringify({ name, password: "a long password", email: `${name}@example.org` }),
+  });
+  return cookiesOf(answer).join("; ");
+}
+
 describe("the data of the sample", function () {
   this.timeout(120_000);
   let folder: string;
@@ -158,6 +172,41 @@ describe("the data of the sample", function () {
     await using later = await started();
     await later.serves();
     expect(await shown(later, "mine")).to.include({ slug: "mine" });
+  });
+
+  describe("on PostgreSQL", () => {
+    let postgres: PostgresServer;
+
+    before(needs("postgres"));
+    before(async () => void (postgres = await PostgresServer.borrow()));
+    after(() => postgres?.[Symbol.asyncDispose]());
+
+    it("is shared by two processes that start at once, and the other one goes on when one is killed", async () => {
+      const environment = { DATABASE_URL: postgres.url, SESSION_KEY: "5a".repeat(64) };
+      await using one = await started(environment);
+      await using other = await started(environment);
+      await Promise.all([one.serves(), other.serves()]);
+      const applied = `${one.errors}${other.errors}`.match(/migration applied migration=[\w-]+/g);
+
+      await Promise.all([made(one, "mine"), made(other, "theirs")]);
+      const cookie = await signedUp(one, "ada");
+      await Promise.all([one, other].map((each) => fetch(each.url + visit.url("mine"), { redirect: "manual" })));
+      await until(async () => ((await shown(other, "mine")) as { visits: number }).visits === 2);
+      one.kill("SIGKILL");
+
+      expect(applied).to.have.lengthOf(3);
+      expect(await (await fetch(other.url, { headers: { cookie } })).text()).to.include("ada");
+      expect(await shown(other, "mine")).to.include({ slug: "mine" });
+      expect((await made(other, "mine")).status).to.equal(409);
+      expect((await fetch(`${other.url}/up/ready`)).status).to.equal(200);
+    });
+
+    it("needs the key of the sessions in release, because another process could not read them", async () => {
+      await using child = await started({ DATABASE_URL: postgres.url, NODE_ENV: "production" });
+
+      await child.says("there is no key for the sessions, which all instances share", "errors");
+      expect(await child.exitCode()).to.equal(1);
+    });
   });
 
   it("is written by a process that only works, where the others do not", async () => {
