@@ -1,5 +1,5 @@
 /** The table of the migrations on a server where a start cannot make it itself: another one makes it now, or its role may not. */
-import type { DatabaseDriver, Migration } from "@stagecraft/framework/db";
+import { type DatabaseDriver, type Migration, sql } from "@stagecraft/framework/db";
 import { expect } from "chai";
 import { mysql } from "../../lib/mysql/mysql-driver.js";
 import { postgres } from "../../lib/postgres/postgres-driver.js";
@@ -41,6 +41,31 @@ async function startsWhereAllIsApplied(
   expect(await rejectionOf(refused.start())).to.include({ code: "E_DB", status: 500 });
 }
 
+/** The migrations go over the URL of their own, and the queries of the application do not. */
+async function migratesByAnotherLogin(driver: DatabaseDriver, unreachable: DatabaseDriver, user: string) {
+  const users: unknown[] = [];
+  const signed: Migration = {
+    name: "signed",
+    up: async (db) => {
+      const { rows } = await sql<{ name: string }>`select ${sql.raw(user)} as name`.execute(db);
+      users.push(rows[0]?.name);
+      await db.schema.createTable("signed").addColumn("id", "integer").execute();
+    },
+  };
+  await using db = withMigrations(driver, true, [signed]);
+  await db.start();
+  users.push((await db.run(`select ${user} as name`))[0]?.["name"]);
+  expect(users.map((each) => String(each).split("@")[0])).to.deep.equal(["owner", "visitor"]);
+  expect(await rejectionOf(db.run("create table mine (id integer)"))).to.include({ code: "E_DB" });
+  await using lost = withMigrations(unreachable, true, [signed, LATER]);
+  const error = await rejectionOf(lost.start());
+  expect(error).to.include({ code: "E_DB_CONNECTION" });
+  expect(error.message).to.include("127.0.0.1:1").and.to.not.include(POSTGRES_PASSWORD);
+}
+
+/** Nothing listens on port 1. */
+const unreachable = (url: string): string => url.replace(/:\d+\//, ":1/");
+
 describe("the table of the migrations on PostgreSQL", () => {
   let server: PostgresServer;
 
@@ -77,6 +102,19 @@ describe("the table of the migrations on PostgreSQL", () => {
       () => server.run("grant select on all tables in schema public to reader"),
     );
   });
+
+  it("is made over the URL that the migrations have of their own", async () => {
+    await server.run(
+      `create role visitor login password '${POSTGRES_PASSWORD}'; alter default privileges grant select on tables to visitor`,
+    );
+    const url = server.url.replace("owner", "visitor");
+
+    await migratesByAnotherLogin(
+      postgres({ url, migrationUrl: server.url, transactionPooler: true }),
+      postgres({ url, migrationUrl: unreachable(server.url) }),
+      "current_user",
+    );
+  });
 });
 
 describe("the table of the migrations on MariaDB", () => {
@@ -90,6 +128,18 @@ describe("the table of the migrations on MariaDB", () => {
       mysql(server.url),
       () => mysql(url),
       () => server.run(`create user 'reader' identified by '${MARIADB_PASSWORD}'; grant select on shop.* to 'reader'`),
+    );
+  });
+
+  it("is made over the URL that the migrations have of their own", async () => {
+    await using server = await MariadbServer.borrow();
+    await server.run(`create user 'visitor' identified by '${MARIADB_PASSWORD}'; grant select on shop.* to 'visitor'`);
+    const url = server.url.replace("owner", "visitor");
+
+    await migratesByAnotherLogin(
+      mysql({ url, migrationUrl: server.url }),
+      mysql({ url, migrationUrl: unreachable(server.url) }),
+      "current_user()",
     );
   });
 });

@@ -4,7 +4,7 @@ import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { errorOf } from "../support/error-of.js";
-import { eventsOf } from "../support/events-of.js";
+import { TracingRecorder } from "../support/tracing-recorder.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -214,14 +214,48 @@ describe("the ticks of a schedule", () => {
 
   it("are reported with the time that was due and the real time", async () => {
     const clock = new FakeClock(at("2026-01-01T00:09:59Z"));
-    const events = await eventsOf(async () => {
+    const recorder = new TracingRecorder();
+    await recorder.run(async () => {
       const jobs = await begin(new MemoryJobs({ clock }), clock, new Sweeper());
       await clock.advanceAsync(1500);
       await jobs.endWork(0);
     });
 
-    expect(events).to.include(
-      "DEBUG framework::jobs: operation ended subsystem=jobs operation=tick outcome=ok duration_ms=0",
-    );
+    const spans = recorder.spans.filter(({ name }) => name === "framework.schedule.tick");
+    expect(spans.map(({ fields }) => fields)).to.deep.equal([
+      {
+        subsystem: "jobs",
+        operation: "tick",
+        schedule: "links.sweep",
+        due: "2026-01-01T00:10:00.000Z",
+        at: "2026-01-01T00:10:00.000Z",
+        missed: false,
+      },
+    ]);
+    expect(
+      recorder.from("framework::jobs").map(({ level, message, fields }) => [level, message, fields]),
+    ).to.deep.include([
+      "DEBUG",
+      "operation ended",
+      { subsystem: "jobs", operation: "tick", outcome: "ok", duration_ms: 0 },
+    ]);
+  });
+
+  it("that were missed are reported with the time that passed since, also where none of them runs", async () => {
+    const clock = new FakeClock(at("2026-01-01T00:05Z"));
+    const store = new MemoryJobs({ clock });
+    await (await begin(store, clock, new SkippingSweeper())).endWork(0);
+    clock.advance(26 * MINUTE_MS);
+    const recorder = new TracingRecorder();
+    await recorder.run(async () => {
+      const jobs = await begin(store, clock, new SkippingSweeper());
+      await clock.advanceAsync(0);
+      await jobs.endWork(0);
+    });
+
+    const spans = recorder.spans.filter(({ name }) => name === "framework.schedule.tick");
+    expect(spans.map(({ fields: { due, at: real, missed } }) => [due, real, missed])).to.deep.equal([
+      ["2026-01-01T00:30:00.000Z", "2026-01-01T00:31:00.000Z", true],
+    ]);
   });
 });

@@ -7,6 +7,7 @@ import type { MysqlOptions } from "../../lib/mysql/mysql-options.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { until } from "../support/until.js";
 
 const TABLES = `
   create table items (id int primary key auto_increment, name varchar(20), stock int, unique key by_name (name),
@@ -276,6 +277,23 @@ describe("the MySQL driver", function () {
       expect(driver.failure(error)).to.include({ kind: "busy", code: "ER_LOCK_WAIT_TIMEOUT" });
       expect(waiter.transactionStatus).to.equal("open");
       await endAll(holder, waiter);
+    });
+
+    it("a transaction without a statement, whose connection is then replaced", async () => {
+      const driver = driverWith({ idleInTransactionTimeoutMs: 1000, pool: { max: 1 } });
+      const forgotten = await begun(driver);
+      const [{ id } = {}] = (await run(forgotten, "select connection_id() as id")).rows;
+      await run(forgotten, "update items set stock = 1");
+      const left = () => server.run(`select 1 from information_schema.processlist where id = ${String(id)}`);
+      await until(async () => (await left()).length === 0);
+
+      const failure = driver.failure(await rejectionOf(run(forgotten, "select 1")));
+      forgotten.release();
+
+      expect(failure.kind).to.be.oneOf(["timeout", "connection"]);
+      const next = await driver.connect({ readOnly: false });
+      expect((await run(next, "select stock from items order by id")).rows).to.deep.equal([{ stock: 5 }, { stock: 7 }]);
+      next.release();
     });
   });
 

@@ -41,6 +41,14 @@ function count(db: ShopDatabase): Promise<void> {
   });
 }
 
+/** Those of the connection that the running code works on. */
+async function settingsOf(db: ShopDatabase): Promise<readonly unknown[]> {
+  const values: unknown[] = [];
+  for (const name of ["journal_mode", "synchronous", "foreign_keys", "busy_timeout"])
+    values.push(...Object.values((await db.run(`pragma ${name}`))[0] ?? {}));
+  return values;
+}
+
 async function failedStart(file: string): Promise<DatabaseError> {
   const db = new ShopDatabase(sqlite(file, { waitMs: 50 }));
   // The error of every start that fails in the engine.
@@ -398,6 +406,21 @@ describe("a file that SQLite cannot use", () => {
 });
 
 describe("the settings of SQLite", () => {
+  it("are in force on the connection that writes and on those that read", async () => {
+    await using folder = await temporaryFolder();
+    for (const [synchronous, level] of [
+      [undefined, 1],
+      ["full", 2],
+    ] as const) {
+      await using db = new ShopDatabase(sqlite(folder.file(`${level}.db`), synchronous && { synchronous }));
+      await db.start();
+      const settings = () => settingsOf(db);
+
+      expect(await db.transaction(settings)).to.deep.equal(["wal", level, 1, 0]);
+      expect(await db.transaction(settings, { readOnly: true })).to.deep.equal(["wal", level, 1, 0]);
+    }
+  });
+
   it("are refused where they mean nothing", () => {
     expect(errorOf(() => sqlite(""))).to.include({ code: "E_DB_SETTING" });
     expect(errorOf(() => sqlite("a", { readers: 0 }))).to.include({ code: "E_DB_SETTING" });
