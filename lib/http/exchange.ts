@@ -168,8 +168,10 @@ export abstract class Exchange extends Answer {
     else (this.moreGoneListeners ??= []).push(listener);
   }
 
-  /** Calls `work` once the answer is sent or the client has left. @internal */
+  /** Calls `work` once the answer is sent or the client has left, at once where that is so already. @internal */
   afterAnswer(work: () => void): void {
+    // Node emits `close` once: a handler may go on after a timeout, after its client has left, or beside its answer.
+    if (this.raw.destroyed) return work();
     const flow = currentFlow();
     this.raw.once("close", () => resumeFlow(flow, work, undefined));
   }

@@ -13,7 +13,7 @@ export interface WorkScope extends Abortable {
   readonly signal: AbortSignal;
   /** The request, for an answer that depends on its headers. A job has none. */
   readonly incoming?: AskingRequest;
-  /** Calls `work` once the answer is sent or the client has left. Missing where there is no answer. */
+  /** Calls `work` once the answer is sent or the client has left, at once where that is so already. Missing where there is no answer. */
   afterAnswer?(work: () => void): void;
 }
 
