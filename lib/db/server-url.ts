@@ -59,6 +59,17 @@ export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
 }
 
 /**
+ * The option `password` of a driver, or the password of its URL. A text would stand in a printed driver.
+ *
+ * @throws FrameworkError `E_DB_SETTING`, without the value
+ */
+export function passwordOf<T>(option: T | undefined, { password }: ServerUrl, { name }: UrlRules): T | (() => string) {
+  if (option === undefined || typeof option === "function") return option ?? password;
+  const what = `password of ${name}() is a function that returns it: password: () => readSecret()`;
+  throw setupError(new FrameworkError(what, { code: "E_DB_SETTING" }));
+}
+
+/**
  * The password that an application gives for one connection. Its own error may quote the password, so it is not the cause.
  *
  * @throws DriverError

@@ -1,7 +1,7 @@
 /** The options of `mysql()`, read once into settings that cannot be wrong. */
 import type { SslOptions } from "mysql2";
 import { checkNumber, type PoolLimits, poolLimits, type PoolOptions } from "../db/pool-options.js";
-import { parseServerUrl, type ServerUrl } from "../db/server-url.js";
+import { parseServerUrl, passwordOf, type ServerUrl } from "../db/server-url.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 
 export interface MysqlOptions {
@@ -71,7 +71,7 @@ export function mysqlSettings(given: string | MysqlOptions): MysqlSettings {
   return {
     server,
     migrationServer: options.migrationUrl === undefined ? server : parseServerUrl(options.migrationUrl, RULES),
-    password: options.password ?? server.password,
+    password: passwordOf(options.password, server, RULES),
     tls: tlsOf(options.tls, server),
     pool: poolLimits(options.pool, "pool of mysql"),
     timeouts: timeoutsOf(options),

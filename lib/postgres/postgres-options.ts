@@ -2,7 +2,7 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { checkNumber, type PoolLimits, poolLimits, type PoolOptions } from "../db/pool-options.js";
-import { parseServerUrl, type ServerUrl } from "../db/server-url.js";
+import { parseServerUrl, passwordOf, type ServerUrl } from "../db/server-url.js";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host[:5432]/database[?sslmode=require]` */
@@ -80,7 +80,7 @@ export function postgresSettings(given: string | PostgresOptions): PostgresSetti
   return {
     server,
     migrationServer,
-    password: options.password ?? server.password,
+    password: passwordOf(options.password, server, RULES),
     tls: tlsOf(options.tls, server),
     pool: poolLimits(options.pool, "pool of postgres"),
     timeouts: timeoutsOf(options),

@@ -279,6 +279,13 @@ describe("the MySQL driver, when something fails,", function () {
       .and.not.contain("sesame");
   });
 
+  it("takes a password from a function alone, since a text would stand in the printed driver", () => {
+    const error = errorOf(() => driverWith({ password: "canary" as never }));
+
+    expect(error).to.include({ code: "E_DB_SETTING" });
+    expect(error.message).to.not.contain("canary");
+  });
+
   it("does not start without a server, and says the address", async () => {
     const port = await freePort();
     const driver = driverWith({ url: server.url.replace(String(server.port), String(port)) });

@@ -499,6 +499,15 @@ describe("the URL of a PostgreSQL server", function () {
       .and.not.contain("canary");
   });
 
+  it("takes a password from a function alone, since a text would stand in the printed driver", () => {
+    const url = "postgres://owner@db.internal/shop";
+    const error = errorOf(() => postgres({ url, password: "canary" as never }));
+
+    expect(error).to.include({ code: "E_DB_SETTING" });
+    expect(error.message).to.not.contain("canary");
+    expect(inspect(postgres({ url, password: () => "canary" }), { depth: 10 })).to.not.contain("canary");
+  });
+
   it("shows no part of a password that is not encoded", () => {
     const noise = fc.string({ unit: fc.constantFrom(...Array.from("aZ09:/?#[]@!$&'()*+,;=%-._~ \\^|{}<>\"é")) });
     fc.assert(
