@@ -5,6 +5,8 @@
 
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { type Binding, Module } from "@stagecraft/framework";
+import type { Database } from "@stagecraft/framework/db";
 import { expect } from "chai";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { Child } from "../support/child.js";
@@ -35,6 +37,16 @@ function startOn(page: string, environment: NodeJS.ProcessEnv): StartProgram {
     const upstream = { UPSTREAM_URL: `http://127.0.0.1:${port}/about` };
     return Child.start(file, { ...upstream, ...environment, ...mode }, { port, cwd });
   };
+}
+
+/** The module of the page about tests with a database. */
+interface DatabaseHelpers {
+  readonly inMemory: () => Binding;
+  readonly withinTransaction: (
+    module: new () => object,
+    test: (db: Database<unknown>) => Promise<void>,
+  ) => Promise<void>;
+  readonly fromScratch: (module: new () => object, test: () => Promise<void>) => Promise<void>;
 }
 
 async function replayed(page: string): Promise<string> {
@@ -89,6 +101,23 @@ describe("the guide", function () {
     expect(child.errors).to.equal(shown);
     expect(code).to.equal(1);
     expect(textOf("README.md")).to.include(shown);
+  });
+
+  it("shows helpers for tests with a database that run", async () => {
+    const file = new URL(`../support/${compiledProgram("testing-databases/links.js")}`, import.meta.url);
+    const helpers = (await import(file.href)) as DatabaseHelpers; // By the page.
+    @Module({ providers: [helpers.inMemory()] })
+    class Links {}
+
+    const targets: unknown[] = [];
+    await helpers.withinTransaction(Links, async (db) => {
+      targets.push(...(await db.run("select target from links")));
+    });
+    let hasRun = false;
+    await helpers.fromScratch(Links, async () => void (hasRun = true));
+
+    expect(targets).to.deep.equal(Array.from({ length: 3 }, () => ({ target: "https://example.org" })));
+    expect(hasRun).to.equal(true);
   });
 
   for (const page of ["README.md", ...filesBelow("docs/guide", ".md")].filter((each) =>
