@@ -166,6 +166,16 @@ export abstract class Database<Tables> extends Subsystem {
     this.transactions.afterCommit(work);
   }
 
+  /**
+   * For a write outside of the transaction of the running code. SQLite has one connection for writes: the write would wait for the
+   * transaction, which waits for the write.
+   *
+   * @throws FrameworkError `E_DB_SECOND_CONNECTION` @internal
+   */
+  refuseSecondWrite(): void {
+    if (this.driver.dialect === "sqlite") this.transactions.refuseSecondConnection();
+  }
+
   /** True if the innermost transaction of the running code is one of this database. @internal */
   ownsTransaction(): boolean {
     return this.transactions.isInnermost();

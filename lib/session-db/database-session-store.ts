@@ -5,8 +5,8 @@
  * the open transaction, because code that holds a connection and waits for a second one may wait for itself. The statements do not end with
  * the request: a client that leaves must not undo a sign-out, and must not look like a failing store. The limits of the driver hold.
  *
- * The session stage saves after the handler, when its transactions are over. Code that calls the store itself inside of a transaction needs
- * a second connection; SQLite has one for writes, so there the write fails after the wait for it.
+ * The session stage saves after the handler, when its transactions are over. Code that writes to the store itself inside of a transaction
+ * needs a second connection; SQLite has one for writes, so there it is an `E_DB_SECOND_CONNECTION`.
  *
  * Not for very many requests a second: a read is one query, a save two. Use Redis for these.
  *
@@ -86,7 +86,7 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
 
   /** In steps of 200 rows. The writes of the store do the same in the background. */
   override sweepExpired(now = Date.now()): Promise<number> {
-    return apart(() => this.sweep.sweepAll(now));
+    return this.apart(() => this.sweep.sweepAll(now));
   }
 
   /** `undefined` if another request was faster. */
@@ -133,17 +133,18 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
   }
 
   private write<T>(now: number, work: () => Promise<T>): Promise<T> {
-    return apart(async () => {
+    return this.apart(async () => {
       const result = await work();
       this.sweep.afterWrite(now);
       return result;
     });
   }
-}
 
-/** Outside of the open transaction, and without the signal of the request. */
-function apart<T>(work: () => Promise<T>): Promise<T> {
-  return inCommitScope(undefined, () => inWorkScope(undefined, work, undefined));
+  /** Outside of the open transaction, and without the signal of the request. */
+  private async apart<T>(work: () => Promise<T>): Promise<T> {
+    this.db.refuseSecondWrite();
+    return inCommitScope(undefined, () => inWorkScope(undefined, work, undefined));
+  }
 }
 
 function isLive(record: SessionRecord | undefined, now: number): record is SessionRecord {

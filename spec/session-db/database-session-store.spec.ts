@@ -223,7 +223,7 @@ for (const { name, program, start, driver } of ENGINES) {
       expect(await db.notes()).to.deep.equal([]);
     });
 
-    // SQLite has one writer: a write beside an open transaction waits for its end.
+    // SQLite has one writer: a write beside an open transaction would wait for its end.
     if (program !== undefined) {
       it("are written beside the open transaction, which loses the rest", async () => {
         await using db = await startedOn(driver(server));
@@ -293,6 +293,27 @@ describe("sessions in a database in memory", function () {
 
     expect(answer.status).to.equal(200);
     expect(await named(app, cookie)).to.equal("Ada and Eve");
+  });
+
+  it("are not written in a transaction, which holds the one connection, and the error names both calls", async () => {
+    await using db = await startedOn(sqlite(":memory:"));
+    const store = new DatabaseSessionStore(db);
+    await store.create(newKey(), new Map(), at(0));
+    const writes: readonly (() => Promise<unknown>)[] = [
+      () => store.create(newKey(), new Map(), at(0)),
+      () => store.update(newKey(), { set: new Map(), deleted: [] }, at(0)),
+      () => store.move(newKey(), newKey(), { set: new Map(), deleted: [] }, at(0)),
+      () => store.end(newKey(), 0),
+      () => store.sweepExpired(),
+    ];
+
+    for (const write of writes) {
+      const error = await rejectionOf(db.transaction(() => write()));
+
+      expect(error).to.include({ code: "E_DB_SECOND_CONNECTION" });
+      expect(error.message.match(/database-session-store\.spec/g)).to.have.lengthOf(2);
+    }
+    expect(await db.sessions()).to.equal(1);
   });
 
   it("disappear with the test that runs in a transaction", async () => {
