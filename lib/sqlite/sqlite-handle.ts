@@ -2,9 +2,9 @@
  * An open file of SQLite with its prepared statements. Hot statements are prepared once; the cache is bounded. A change of the schema
  * empties the caches of all handles of the file.
  *
- * Where another process has changed the schema, the engine silently prepares a statement anew, and a `*` stands for other columns. So the
- * file is asked for the version of its schema before a statement with a `*`, and the statement for its columns afterwards, if it is another
- * one than the last time. The question takes as long as a query by key, so the answer counts for a short time.
+ * Where another process has changed the schema, or a rollback has undone a change, the engine silently prepares a statement anew, and a `*`
+ * stands for other columns. So the file is asked for the version of its schema after each statement with a `*`, about 1 µs, and the
+ * statement for its columns where the version is another one than the last time. Columns that a statement names keep their names.
  */
 import { refuseBind } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
@@ -16,7 +16,6 @@ import { PrepareError } from "./sqlite-failure.js";
 const MAX_CACHED_STATEMENTS = 200;
 /** In characters. Longer texts are seldom sent twice. */
 const MAX_CACHED_LENGTH = 20_000;
-const ASK_EVERY_MS = 10;
 
 /** Shared by the handles of one file. */
 export interface SqliteSettings {
@@ -24,8 +23,6 @@ export interface SqliteSettings {
   /** What each handle runs first. */
   readonly pragmas: readonly string[];
   readonly hasBigInts: boolean;
-  /** The time of the application. */
-  readonly now: () => number;
   /** Grows with each change of the schema. */
   schemaVersion: number;
 }
@@ -38,20 +35,17 @@ interface Prepared {
   /** True if its text may have a `*` that stands for columns. */
   readonly hasStar: boolean;
   /** The version of the schema that `columns` are of; `undefined` until rows were read. */
-  version?: unknown;
+  version: unknown;
 }
 
-const STAR = /(?:^|[\s,.])\*/;
+/** Also a product, and not `count(*)`. */
+const STAR = /(?:^|[^(])\*/;
 
 export class SqliteFile {
   private readonly handle: SqliteHandle;
   private readonly cache = new Map<string, Prepared>();
   private cachedVersion: number;
-  private readonly askVersion: PreparedStatement;
-  private askedAt = Number.NEGATIVE_INFINITY;
-  private fileVersion: unknown = undefined;
-  /** True if the transaction has changed the schema, which its end may undo. */
-  private hasChangedSchema = false;
+  private readonly version: PreparedStatement;
   /** False if certainly no transaction is open. Asking the engine takes a call of its own, a noticeable part of a query. */
   private mayBeInTransaction = false;
 
@@ -64,8 +58,8 @@ export class SqliteFile {
     this.cachedVersion = settings.schemaVersion;
     try {
       for (const pragma of settings.pragmas) this.handle.exec(`pragma ${pragma}`);
-      this.askVersion = this.handle.prepare("pragma schema_version");
-      this.askVersion.setReturnArrays(true);
+      this.version = this.handle.prepare("pragma schema_version");
+      this.version.setReturnArrays(true);
     } catch (error) {
       this.handle.close();
       throw error;
@@ -81,8 +75,6 @@ export class SqliteFile {
   exec(sql: string): void {
     this.mayBeInTransaction = true;
     this.handle.exec(sql);
-    if (this.hasChangedSchema) this.settings.schemaVersion++;
-    this.hasChangedSchema = false;
   }
 
   /** @throws PrepareError, an error of the engine, FrameworkError `E_DB_BIND` */
@@ -90,18 +82,14 @@ export class SqliteFile {
     const prepared = this.prepared(sql);
     const binds = parameters.map(bindOf);
     if (prepared.columns.length > 0) {
-      const version = prepared.hasStar ? this.schemaVersion : undefined;
       // The engine stops after the first row of a read. A write must reach its last row.
       const isFirst = isOneRow === true && prepared.kind === "read";
-      return isFirst
-        ? firstRow(prepared, version, prepared.statement.get(...binds))
-        : allRows(prepared, version, prepared.statement.all(...binds));
+      return isFirst ? this.firstRow(prepared, prepared.statement.get(...binds)) : this.allRows(prepared, binds);
     }
     // An application may send `begin` itself.
     this.mayBeInTransaction = true;
     const { changes, lastInsertRowid } = prepared.statement.run(...binds);
     if (prepared.kind === "schema") this.settings.schemaVersion++;
-    this.hasChangedSchema ||= prepared.kind === "schema";
     if (prepared.kind !== "write") return NO_ROWS;
     return { rows: [], affected: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
@@ -121,15 +109,41 @@ export class SqliteFile {
     }
   }
 
-  /** Of the file, whichever process has changed it. */
-  private get schemaVersion(): unknown {
-    const now = this.settings.now();
-    if (now - this.askedAt >= ASK_EVERY_MS) {
-      this.askedAt = now;
-      // `setReturnArrays` is on.
-      [this.fileVersion] = this.askVersion.get() as readonly unknown[];
+  /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
+  private allRows(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
+    // `setReturnArrays` is on.
+    const arrays = prepared.statement.all(...binds) as readonly (readonly unknown[])[];
+    const [first] = arrays;
+    const columns = first === undefined ? [] : this.columnsFor(prepared, first);
+    const rows = arrays.map((values) => rowOf(columns, values));
+    return prepared.kind === "write" ? { rows, affected: BigInt(rows.length) } : { rows };
+  }
+
+  private firstRow(prepared: Prepared, values: unknown): DriverResult {
+    if (values === undefined) return NO_ROWS;
+    // `setReturnArrays` is on.
+    const array = values as readonly unknown[];
+    return { rows: [rowOf(this.columnsFor(prepared, array), array)] };
+  }
+
+  /** The columns of the rows that the statement has just returned. It knows those of a changed schema only when it has run. */
+  private columnsFor(prepared: Prepared, values: readonly unknown[]): readonly string[] {
+    const version = prepared.hasStar ? this.versionNow() : NO_STAR;
+    if (version === undefined || version !== prepared.version || values.length !== prepared.columns.length) {
+      prepared.columns = columnsOf(prepared.statement);
+      prepared.version = version;
     }
-    return this.fileVersion;
+    return prepared.columns;
+  }
+
+  /** `undefined` where another process has locked the file in the meantime: the rows are read, and a write is done. */
+  private versionNow(): unknown {
+    try {
+      // `setReturnArrays` is on.
+      return (this.version.get() as readonly unknown[])[0];
+    } catch {
+      return undefined;
+    }
   }
 
   private prepared(sql: string): Prepared {
@@ -150,7 +164,8 @@ export class SqliteFile {
     }
     statement.setReturnArrays(true);
     if (this.settings.hasBigInts) statement.setReadBigInts(true);
-    const prepared: Prepared = { statement, columns: columnsOf(statement), kind, hasStar: STAR.test(sql) };
+    const hasStar = STAR.test(sql);
+    const prepared: Prepared = { statement, columns: columnsOf(statement), kind, hasStar, version: undefined };
     if (sql.length <= MAX_CACHED_LENGTH && kind !== "schema") this.keep(sql, prepared);
     return prepared;
   }
@@ -166,38 +181,14 @@ export class SqliteFile {
 
   private forgetStatements(): void {
     this.cache.clear();
-    this.askedAt = Number.NEGATIVE_INFINITY;
     this.cachedVersion = this.settings.schemaVersion;
   }
 }
 
 const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
 
-/** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
-function allRows(prepared: Prepared, version: unknown, values: readonly unknown[]): DriverResult {
-  // `setReturnArrays` is on.
-  const arrays = values as readonly (readonly unknown[])[];
-  const columns = columnsFor(prepared, version, arrays[0]);
-  const rows = arrays.map((each) => rowOf(columns, each));
-  return prepared.kind === "write" ? { rows, affected: BigInt(rows.length) } : { rows };
-}
-
-/** The engine returns an array, as for all rows. */
-function firstRow(prepared: Prepared, version: unknown, values: unknown): DriverResult {
-  if (values === undefined) return NO_ROWS;
-  // `setReturnArrays` is on.
-  const array = values as readonly unknown[];
-  return { rows: [rowOf(columnsFor(prepared, version, array), array)] };
-}
-
-/** The statement knows the columns of another schema only when it has run. */
-function columnsFor(prepared: Prepared, version: unknown, values: readonly unknown[] | undefined): readonly string[] {
-  if (values !== undefined && (values.length !== prepared.columns.length || version !== prepared.version)) {
-    prepared.columns = columnsOf(prepared.statement);
-    prepared.version = version;
-  }
-  return prepared.columns;
-}
+/** Stands for the version of the schema where the statement names its columns. */
+const NO_STAR = Symbol("no star");
 
 function rowOf(columns: readonly string[], values: readonly unknown[]): Readonly<Record<string, unknown>> {
   const row: Record<string, unknown> = {};

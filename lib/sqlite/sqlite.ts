@@ -99,7 +99,6 @@ class SqliteDriver extends DatabaseDriver {
       file: this.address,
       pragmas: ["foreign_keys = on", `synchronous = ${options.synchronous}`],
       hasBigInts: options.integers === "bigint",
-      now: () => this.clock.monotonic(),
       schemaVersion: 0,
     };
   }
