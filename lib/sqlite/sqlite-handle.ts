@@ -3,13 +3,14 @@
  * empties the caches of all handles of the file.
  *
  * Where another process has changed the schema, or a rollback has undone a change, the engine silently prepares a statement anew, and a `*`
- * stands for other columns. So the file is asked for the version of its schema after each statement with a `*`, about 1 µs, and the
- * statement for its columns where the version is another one than the last time. Columns that a statement names keep their names.
+ * stands for other columns. Columns that a statement names keep their names. Behind a `*` the engine names the values of a single row, half
+ * a microsecond. After several rows the file is asked for the version of its schema, a whole one, and the statement for its columns where
+ * the version is another one than the last time.
  */
 import { refuseBind } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
 import type { DriverResult, DriverStatement } from "../db/driver.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import { kindOf, mayHaveStar, refuseSecondStatement, type StatementKind } from "./sql-text.js";
 import { openHandle, type PreparedStatement, type SqliteHandle, type SqliteValue } from "./sqlite-engine.js";
 import { PrepareError } from "./sqlite-failure.js";
 
@@ -27,19 +28,21 @@ export interface SqliteSettings {
   schemaVersion: number;
 }
 
+type RowObject = Readonly<Record<string, unknown>>;
+type Values = readonly unknown[];
+
 interface Prepared {
   readonly statement: PreparedStatement;
   /** Empty for a statement that returns no rows. */
   columns: readonly string[];
-  readonly kind: "read" | "write" | "schema";
+  readonly kind: StatementKind;
+  /** Whether the engine returns an object for a row, or an array. */
+  returnsObjects: boolean;
   /** True if its text may have a `*` that stands for columns. */
   readonly hasStar: boolean;
   /** The version of the schema that `columns` are of; `undefined` until rows were read. */
   version: unknown;
 }
-
-/** Also a product, and not `count(*)`. */
-const STAR = /(?:^|[^(])\*/;
 
 export class SqliteFile {
   private readonly handle: SqliteHandle;
@@ -84,7 +87,7 @@ export class SqliteFile {
     if (prepared.columns.length > 0) {
       // The engine stops after the first row of a read. A write must reach its last row.
       const isFirst = isOneRow === true && prepared.kind === "read";
-      return isFirst ? this.firstRow(prepared, prepared.statement.get(...binds)) : this.allRows(prepared, binds);
+      return isFirst ? this.firstRow(prepared, binds) : this.allRows(prepared, binds);
     }
     // An application may send `begin` itself.
     this.mayBeInTransaction = true;
@@ -109,25 +112,25 @@ export class SqliteFile {
     }
   }
 
-  /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
+  /** Arrays that become objects of one shape take half the time of the engine's own objects. */
   private allRows(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
-    // `setReturnArrays` is on.
-    const arrays = prepared.statement.all(...binds) as readonly (readonly unknown[])[];
+    const arrays = returning("arrays", prepared).all(...binds) as readonly Values[];
     const [first] = arrays;
     const columns = first === undefined ? [] : this.columnsFor(prepared, first);
     const rows = arrays.map((values) => rowOf(columns, values));
     return prepared.kind === "write" ? { rows, affected: BigInt(rows.length) } : { rows };
   }
 
-  private firstRow(prepared: Prepared, values: unknown): DriverResult {
-    if (values === undefined) return NO_ROWS;
-    // `setReturnArrays` is on.
-    const array = values as readonly unknown[];
-    return { rows: [rowOf(this.columnsFor(prepared, array), array)] };
+  private firstRow(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
+    const found = returning(prepared.hasStar ? "objects" : "arrays", prepared).get(...binds);
+    if (found === undefined) return NO_ROWS;
+    if (prepared.hasStar) return { rows: [plain(found as RowObject)] };
+    const values = found as Values;
+    return { rows: [rowOf(this.columnsFor(prepared, values), values)] };
   }
 
   /** The columns of the rows that the statement has just returned. It knows those of a changed schema only when it has run. */
-  private columnsFor(prepared: Prepared, values: readonly unknown[]): readonly string[] {
+  private columnsFor(prepared: Prepared, values: Values): readonly string[] {
     const version = prepared.hasStar ? this.versionNow() : NO_STAR;
     if (version === undefined || version !== prepared.version || values.length !== prepared.columns.length) {
       prepared.columns = columnsOf(prepared.statement);
@@ -162,10 +165,16 @@ export class SqliteFile {
     } catch (error) {
       throw new PrepareError(error);
     }
-    statement.setReturnArrays(true);
     if (this.settings.hasBigInts) statement.setReadBigInts(true);
-    const hasStar = STAR.test(sql);
-    const prepared: Prepared = { statement, columns: columnsOf(statement), kind, hasStar, version: undefined };
+    const hasStar = mayHaveStar(sql);
+    const prepared: Prepared = {
+      statement,
+      columns: columnsOf(statement),
+      kind,
+      returnsObjects: true,
+      hasStar,
+      version: undefined,
+    };
     if (sql.length <= MAX_CACHED_LENGTH && kind !== "schema") this.keep(sql, prepared);
     return prepared;
   }
@@ -190,27 +199,29 @@ const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
 /** Stands for the version of the schema where the statement names its columns. */
 const NO_STAR = Symbol("no star");
 
-function rowOf(columns: readonly string[], values: readonly unknown[]): Readonly<Record<string, unknown>> {
+/** The statement, which returns rows in this form from now on. */
+function returning(form: "arrays" | "objects", prepared: Prepared): PreparedStatement {
+  const isObjects = form === "objects";
+  if (prepared.returnsObjects !== isObjects) prepared.statement.setReturnArrays(!isObjects);
+  prepared.returnsObjects = isObjects;
+  return prepared.statement;
+}
+
+/** The objects of the engine have no prototype, and those of `rowOf` have one. */
+function plain(found: RowObject): RowObject {
+  const row: Record<string, unknown> = {};
+  for (const name in found) row[name] = found[name];
+  return row;
+}
+
+function rowOf(columns: readonly string[], values: Values): RowObject {
   const row: Record<string, unknown> = {};
   for (let index = 0; index < columns.length; index++) row[columns[index] ?? ""] = values[index];
   return row;
 }
 
-/** The engine would run the first statement and silently ignore the others. @throws FrameworkError `E_DB_SEVERAL_STATEMENTS` */
-function refuseSecondStatement(sql: string): void {
-  const withoutTexts = sql.replaceAll(/'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\//g, "");
-  if (!/;\s*[^\s;]/.test(withoutTexts)) return;
-  throw new FrameworkError("one call runs one statement: call execute() for each", { code: "E_DB_SEVERAL_STATEMENTS" });
-}
-
 function columnsOf(statement: PreparedStatement): readonly string[] {
   return statement.columns().map(({ name }) => name);
-}
-
-function kindOf(sql: string): Prepared["kind"] {
-  const [, word = ""] = /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(\w+)/.exec(sql) ?? [];
-  if (/^(?:insert|update|delete|replace|with)$/i.test(word)) return "write";
-  return /^(?:create|alter|drop|attach|detach)$/i.test(word) ? "schema" : "read";
 }
 
 /** A date becomes its text in ISO 8601, a boolean 1 or 0. */
