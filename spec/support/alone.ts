@@ -6,13 +6,19 @@
  * describe("a storm of clients", () => {
  *   before(alone());
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileOf } from "./file-of.js";
+import { runsAlone } from "./file-order.js";
 
-/** The folder with one file for each process that runs specs, and `ALONE` while one of them has the machine for itself. */
+/**
+ * The folder with one file for each process that runs specs, one for each that wants the machine for itself, and `ALONE` while one of them
+ * has it.
+ */
 const VARIABLE = "SPECS_THAT_RUN";
 const ALONE = "alone";
+const WISH = "wish-";
 const PAUSE_MS = 10;
 /** Longer than the longest file takes on a busy machine. */
 const LIMIT_MS = 900_000;
@@ -30,16 +36,20 @@ export function closeTurns(): void {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }
 
-/** For the hook before each file: waits while another file is alone. */
+/**
+ * For the hook before each file: waits while another file is alone, or wants to be. A file that runs alone says so here. Otherwise a long file
+ * could begin between two of them, and the second one would wait for it.
+ */
 export function besideOthers(): (this: Mocha.Context) => Promise<void> {
   return async function () {
     this.timeout(LIMIT_MS);
+    if (runsAlone(fileOf(this.test?.parent) ?? "")) return wish();
     do {
       rmSync(pathOf(String(process.pid)), { force: true });
-      while (existsSync(pathOf(ALONE))) await pause();
+      while (isTaken()) await pause();
       writeFileSync(pathOf(String(process.pid)), "");
       // The other side writes its file before it looks for this one, so that one of the two sees the other.
-    } while (existsSync(pathOf(ALONE)));
+    } while (isTaken());
   };
 }
 
@@ -47,15 +57,28 @@ export function besideOthers(): (this: Mocha.Context) => Promise<void> {
 export function alone(): (this: Mocha.Context) => Promise<void> {
   return async function () {
     this.timeout(LIMIT_MS);
+    wish();
     rmSync(pathOf(String(process.pid)), { force: true });
     while (!take()) await pause();
-    while (readdirSync(pathOf()).some((name) => name !== ALONE && isAlive(name))) await pause();
+    while (readdirSync(pathOf()).some((name) => isAlive(name))) await pause();
   };
+}
+
+function wish(): void {
+  writeFileSync(pathOf(WISH + process.pid), "");
+}
+
+/** Whether another process is alone, or wants to be. */
+function isTaken(): boolean {
+  return readdirSync(pathOf()).some(
+    (name) => name === ALONE || (name.startsWith(WISH) && isAlive(name.slice(WISH.length))),
+  );
 }
 
 /** For the hook after each file. */
 export function endTurn(): void {
   rmSync(pathOf(String(process.pid)), { force: true });
+  rmSync(pathOf(WISH + process.pid), { force: true });
   if (isAlone) rmSync(pathOf(ALONE), { force: true });
   isAlone = false;
 }

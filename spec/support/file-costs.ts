@@ -9,6 +9,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fileOf } from "./file-of.js";
 
 /** The file with one line of JSON for each file of specs. */
 const VARIABLE = "SPECS_COSTS";
@@ -90,10 +91,4 @@ function processorTime(): number {
   if (!existsSync(file)) return (user + system) / 1e6;
   const fields = readFileSync(file, "utf8").split(") ").at(-1)?.split(" ").slice(11, 15) ?? [];
   return fields.reduce((ticks, field) => ticks + Number(field), 0) / 100;
-}
-
-/** The file of the first test. */
-function fileOf(suite: Mocha.Suite | undefined): string | undefined {
-  if (suite === undefined) return undefined;
-  return suite.tests[0]?.file ?? suite.suites.map(fileOf).find((file) => file !== undefined);
 }
