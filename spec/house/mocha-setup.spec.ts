@@ -119,6 +119,13 @@ describe("the setup of mocha", function () {
     expect(lines.join("\n")).to.match(/begin \w\nbegin \w/);
   });
 
+  it("lets several files that ask for it run in one process", () => {
+    const setup = `before(async function () { await (await import("${SUPPORT}/alone.js")).alone().call(this); });`;
+    const files = { "one.cjs": beside("one", setup, ""), "two.cjs": beside("two", setup, "") };
+
+    expect(run(files, [], { NOTES: join(folder, "notes") }).stdout).to.contain("2 passing");
+  });
+
   it("has every spec of the repository among its files, once", () => {
     const specs = sourcesBelow("spec").filter(({ path }) => path.endsWith(".spec.ts"));
 

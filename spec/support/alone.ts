@@ -83,8 +83,9 @@ export function endTurn(): void {
   isAlone = false;
 }
 
-/** Creates the file, unless another process has created it. */
+/** Creates the file, unless another process has created it. In one process, the first of several files that run alone has it for all. */
 function take(): boolean {
+  if (isAlone) return true;
   try {
     writeFileSync(pathOf(ALONE), "", { flag: "wx" });
     isAlone = true;

@@ -23,8 +23,9 @@ const LONG = [
   ["journeys/pages-in-a-browser", "cache/cache-outages"],
 ].flat();
 
-/** These wait for seconds too. They are spread over the order, those that take longest first. */
+/** These wait for seconds too. They are spread over the order. */
 const WAITING = [
+  "app/callback",
   "journeys/bad-input",
   "otel/process",
   "journeys/prometheus",
@@ -34,7 +35,6 @@ const WAITING = [
   "otel/telemetry",
   "postgres/batches",
   "testing/test-app",
-  "app/callback",
 ];
 
 const SPECS = "dist/spec/";
