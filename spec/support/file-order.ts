@@ -11,31 +11,37 @@ const ALONE = ["journeys/drain-under-load", "journeys/storm"];
 const SHORT = ["di/constructor", "di/disposal", "http/media-type", "http/vary", "routing/endpoint", "routing/routes"];
 
 /**
- * The files that take longest come next, so that none of them is the last one of a run. Every second one mostly waits: the processors have
+ * The files that take longest come next, so that none of them is the last one of a run. Every fourth one mostly waits: the processors have
  * nothing to do while all processes wait. `SPECS_COSTS_SHOWN=400 npm test` prints what each file costs, and how long it takes.
  */
 const LONG = [
-  ["house/guide", "bullmq/bull-end"],
-  ["journeys/sample-in-a-browser", "bullmq/bull-faults"],
-  ["journeys/sample-in-development", "observe/logging/stderr-sink"],
-  ["journeys/process", "bullmq/bull-jobs"],
-  ["house/entries", "samples/links-observed"],
-  ["journeys/pages-in-a-browser", "cache/cache-outages"],
+  ["house/guide", "journeys/sample-in-a-browser", "journeys/sample-in-development", "bullmq/bull-end"],
+  ["journeys/process", "house/entries", "samples/links-data", "bullmq/bull-faults"],
+  [
+    "journeys/pages-in-a-browser",
+    "journeys/nothing-secret-is-logged",
+    "storage/s3-swift",
+    "observe/logging/stderr-sink",
+  ],
+  ["cost/cost", "journeys/shared-quota", "storage/fs-storage", "bullmq/bull-jobs"],
+  ["storage/s3-storage", "observe/bounded-memory", "observe/logging/json-log", "samples/links-observed"],
 ].flat();
 
-/** These wait for seconds too. They are spread over the order. */
+/** These wait for seconds too. Each comes with some others. */
 const WAITING = [
-  "app/callback",
   "journeys/bad-input",
+  "cache/cache-outages",
   "otel/process",
+  "server/unclaimed-upgrades",
   "journeys/prometheus",
   "mail/smtp",
-  "server/unclaimed-upgrades",
+  "testing/test-app",
+  "postgres/batches",
   "testing/obeys-layer-contract",
   "otel/telemetry",
-  "postgres/batches",
-  "testing/test-app",
+  "app/callback",
 ];
+const OTHERS_FOR_EACH = 24;
 
 const SPECS = "dist/spec/";
 
@@ -43,19 +49,19 @@ const SPECS = "dist/spec/";
 export function orderedFiles(): readonly string[] {
   const [first, waiting] = [[...ALONE, ...SHORT, ...LONG].map(compiled), WAITING.map(compiled)];
   const named = new Set([...first, ...waiting]);
-  const others = filesBelow(SPECS, ".spec.js").filter((file) => !named.has(file));
-  return [...first, ...spread([...waiting, ...others], (file) => (named.has(file) ? "waiting" : roomOf(file)))];
+  const others = spread(filesBelow(SPECS, ".spec.js").filter((file) => !named.has(file)));
+  return [...first, ...waiting.flatMap((file) => [file, ...others.splice(0, OTHERS_FOR_EACH)]), ...others];
 }
 
 /**
- * Spreads the files of each group over the order. Files of one room often wait for the same thing, a server that starts for example. The last
- * places go to groups of many files, which are short.
+ * Spreads the files of each room over the order, because files of one room often wait for the same thing, a server that starts for example.
+ * The last places go to rooms of many files, which are short.
  */
-export function spread(files: readonly string[], groupOf: (file: string) => string): readonly string[] {
-  const groups = new Map<string, string[]>();
-  for (const file of files) groups.set(groupOf(file), [...(groups.get(groupOf(file)) ?? []), file]);
-  return [...groups.values()]
-    .flatMap((group) => group.map((file, at) => ({ file, place: (at + 0.5) / (group.length + 1) })))
+export function spread(files: readonly string[]): string[] {
+  const rooms = new Map<string, string[]>();
+  for (const file of files) rooms.set(roomOf(file), [...(rooms.get(roomOf(file)) ?? []), file]);
+  return [...rooms.values()]
+    .flatMap((room) => room.map((file, at) => ({ file, place: (at + 0.5) / (room.length + 1) })))
     .toSorted((one, other) => one.place - other.place)
     .map(({ file }) => file);
 }
