@@ -3,9 +3,9 @@
  * empties the caches of all handles of the file.
  *
  * Where another process has changed the schema, or a rollback has undone a change, the engine silently prepares a statement anew, and a `*`
- * stands for other columns. Columns that a statement names keep their names. Behind a `*` the engine names the values of a single row, half
- * a microsecond. After several rows the file is asked for the version of its schema, a whole one, and the statement for its columns where
- * the version is another one than the last time.
+ * stands for other columns. Columns that a statement names keep their names. After a statement with a `*` the file is asked for the version
+ * of its schema, and the statement for its columns where the version is another one than the last time. The question takes longer than a
+ * query by key, so its answer counts for a millisecond.
  */
 import { refuseBind } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
@@ -17,6 +17,7 @@ import { PrepareError } from "./sqlite-failure.js";
 const MAX_CACHED_STATEMENTS = 200;
 /** In characters. Longer texts are seldom sent twice. */
 const MAX_CACHED_LENGTH = 20_000;
+const ASK_EVERY_MS = 1;
 
 /** Shared by the handles of one file. */
 export interface SqliteSettings {
@@ -28,7 +29,6 @@ export interface SqliteSettings {
   schemaVersion: number;
 }
 
-type RowObject = Readonly<Record<string, unknown>>;
 type Values = readonly unknown[];
 
 interface Prepared {
@@ -36,8 +36,6 @@ interface Prepared {
   /** Empty for a statement that returns no rows. */
   columns: readonly string[];
   readonly kind: StatementKind;
-  /** Whether the engine returns an object for a row, or an array. */
-  returnsObjects: boolean;
   /** True if its text may have a `*` that stands for columns. */
   readonly hasStar: boolean;
   /** The version of the schema that `columns` are of; `undefined` until rows were read. */
@@ -49,6 +47,10 @@ export class SqliteFile {
   private readonly cache = new Map<string, Prepared>();
   private cachedVersion: number;
   private readonly version: PreparedStatement;
+  private askedAt = Number.NEGATIVE_INFINITY;
+  private fileVersion: unknown = undefined;
+  /** True if the transaction has changed the schema, which its end or that of a savepoint may undo. */
+  private hasChangedSchema = false;
   /** False if certainly no transaction is open. Asking the engine takes a call of its own, a noticeable part of a query. */
   private mayBeInTransaction = false;
 
@@ -78,6 +80,7 @@ export class SqliteFile {
   exec(sql: string): void {
     this.mayBeInTransaction = true;
     this.handle.exec(sql);
+    this.followUndoing();
   }
 
   /** @throws PrepareError, an error of the engine, FrameworkError `E_DB_BIND` */
@@ -92,9 +95,20 @@ export class SqliteFile {
     // An application may send `begin` itself.
     this.mayBeInTransaction = true;
     const { changes, lastInsertRowid } = prepared.statement.run(...binds);
-    if (prepared.kind === "schema") this.settings.schemaVersion++;
+    if (prepared.kind === "schema") {
+      this.settings.schemaVersion++;
+      this.hasChangedSchema = true;
+    }
+    if (prepared.kind === "read") this.followUndoing();
     if (prepared.kind !== "write") return NO_ROWS;
     return { rows: [], affected: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  /** After a statement that may be the end of a transaction or of a savepoint, which may have undone a change of the schema. */
+  private followUndoing(): void {
+    if (!this.hasChangedSchema) return;
+    this.settings.schemaVersion++;
+    this.hasChangedSchema = this.isInTransaction;
   }
 
   close(): void {
@@ -112,9 +126,10 @@ export class SqliteFile {
     }
   }
 
-  /** Arrays that become objects of one shape take half the time of the engine's own objects. */
+  /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
   private allRows(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
-    const arrays = returning("arrays", prepared).all(...binds) as readonly Values[];
+    // `setReturnArrays` is on.
+    const arrays = prepared.statement.all(...binds) as readonly Values[];
     const [first] = arrays;
     const columns = first === undefined ? [] : this.columnsFor(prepared, first);
     const rows = arrays.map((values) => rowOf(columns, values));
@@ -122,21 +137,27 @@ export class SqliteFile {
   }
 
   private firstRow(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
-    const found = returning(prepared.hasStar ? "objects" : "arrays", prepared).get(...binds);
-    if (found === undefined) return NO_ROWS;
-    if (prepared.hasStar) return { rows: [plain(found as RowObject)] };
-    const values = found as Values;
+    // `setReturnArrays` is on.
+    const values = prepared.statement.get(...binds) as Values | undefined;
+    if (values === undefined) return NO_ROWS;
     return { rows: [rowOf(this.columnsFor(prepared, values), values)] };
   }
 
   /** The columns of the rows that the statement has just returned. It knows those of a changed schema only when it has run. */
   private columnsFor(prepared: Prepared, values: Values): readonly string[] {
-    const version = prepared.hasStar ? this.versionNow() : NO_STAR;
+    const version = prepared.hasStar ? this.recentVersion() : NO_STAR;
     if (version === undefined || version !== prepared.version || values.length !== prepared.columns.length) {
       prepared.columns = columnsOf(prepared.statement);
       prepared.version = version;
     }
     return prepared.columns;
+  }
+
+  private recentVersion(): unknown {
+    const now = performance.now();
+    if (now - this.askedAt < ASK_EVERY_MS) return this.fileVersion;
+    this.askedAt = now;
+    return (this.fileVersion = this.versionNow());
   }
 
   /** `undefined` where another process has locked the file in the meantime: the rows are read, and a write is done. */
@@ -165,16 +186,10 @@ export class SqliteFile {
     } catch (error) {
       throw new PrepareError(error);
     }
+    statement.setReturnArrays(true);
     if (this.settings.hasBigInts) statement.setReadBigInts(true);
     const hasStar = mayHaveStar(sql);
-    const prepared: Prepared = {
-      statement,
-      columns: columnsOf(statement),
-      kind,
-      returnsObjects: true,
-      hasStar,
-      version: undefined,
-    };
+    const prepared: Prepared = { statement, columns: columnsOf(statement), kind, hasStar, version: undefined };
     if (sql.length <= MAX_CACHED_LENGTH && kind !== "schema") this.keep(sql, prepared);
     return prepared;
   }
@@ -190,6 +205,7 @@ export class SqliteFile {
 
   private forgetStatements(): void {
     this.cache.clear();
+    this.askedAt = Number.NEGATIVE_INFINITY;
     this.cachedVersion = this.settings.schemaVersion;
   }
 }
@@ -199,22 +215,7 @@ const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
 /** Stands for the version of the schema where the statement names its columns. */
 const NO_STAR = Symbol("no star");
 
-/** The statement, which returns rows in this form from now on. */
-function returning(form: "arrays" | "objects", prepared: Prepared): PreparedStatement {
-  const isObjects = form === "objects";
-  if (prepared.returnsObjects !== isObjects) prepared.statement.setReturnArrays(!isObjects);
-  prepared.returnsObjects = isObjects;
-  return prepared.statement;
-}
-
-/** The objects of the engine have no prototype, and those of `rowOf` have one. */
-function plain(found: RowObject): RowObject {
-  const row: Record<string, unknown> = {};
-  for (const name in found) row[name] = found[name];
-  return row;
-}
-
-function rowOf(columns: readonly string[], values: Values): RowObject {
+function rowOf(columns: readonly string[], values: Values): Readonly<Record<string, unknown>> {
   const row: Record<string, unknown> = {};
   for (let index = 0; index < columns.length; index++) row[columns[index] ?? ""] = values[index];
   return row;
