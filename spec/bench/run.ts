@@ -9,6 +9,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { keepAwake } from "./awake.js";
 import { CACHE } from "./cache.js";
 import { CONDUIT } from "./conduit.js";
 import { DB } from "./db.js";
@@ -60,7 +61,8 @@ function installPeers(): void {
 
 function describeRun({ connections, rounds, seconds }: BenchOptions): string {
   const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`;
-  return `${machine}, ${loadGenerator}, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`;
+  const idle = keepAwake() ? "awake" : "asleep";
+  return `${machine}, idle ones ${idle}, ${loadGenerator}, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`;
 }
 
 async function bench(options: BenchOptions): Promise<void> {
