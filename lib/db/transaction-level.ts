@@ -3,7 +3,7 @@
  * its first statement. Savepoints are a stack, so statements and nested calls of one level take turns: two nested transactions in a
  * `Promise.all` run one after the other.
  *
- * A nested function that awaits work whose turn comes after it waits for itself. A promise does not tell who awaits it, so this is not found
+ * A nested function that awaits work whose turn comes after it waits for itself. A promise does not tell which code awaits it, so this is not found
  * before the request ends, or the outer function. Then all that waits fails, which ends the nested function too.
  */
 import { FrameworkError } from "../errors/framework-error.js";
@@ -83,8 +83,8 @@ export class TransactionLevel implements CommitScope {
   }
 
   /**
-   * Undoes the nested level whose function has not ended, because the function around it did not wait: half of it must not be kept. Never
-   * rejects.
+   * Undoes the nested level if its function still runs, because the function around it has not awaited it. Half of a nested transaction is
+   * never kept. Never rejects.
    */
   async undoInner(): Promise<void> {
     const { inner } = this;

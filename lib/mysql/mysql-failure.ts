@@ -104,7 +104,7 @@ export function endsTransaction(error: unknown): boolean {
   return number !== undefined && ENDS_TRANSACTION.has(number);
 }
 
-/** True if the connection cannot be used again, whatever the server has sent before. */
+/** True if the package has marked the connection as broken: it cannot be used again. */
 export function isFatal(error: unknown): boolean {
   return error instanceof Error && "fatal" in error && error.fatal === true;
 }

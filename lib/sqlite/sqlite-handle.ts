@@ -4,8 +4,8 @@
  *
  * Where another process has changed the schema, or a rollback has undone a change, the engine silently prepares a statement anew, and a `*`
  * stands for other columns. Columns that a statement names keep their names. After a statement with a `*` the file is asked for the version
- * of its schema, and the statement for its columns where the version is another one than the last time. The question takes longer than a
- * query by key, so its answer counts for a millisecond.
+ * of its schema, and the statement for its columns where the version is another one than the last time. The question takes nearly as
+ * long as a query by key, so its answer counts for a millisecond.
  */
 import { refuseBind } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
@@ -46,6 +46,7 @@ export class SqliteFile {
   private readonly handle: SqliteHandle;
   private readonly cache = new Map<string, Prepared>();
   private cachedVersion: number;
+  /** Asks the file for the version of its schema. */
   private readonly version: PreparedStatement;
   private askedAt = Number.NEGATIVE_INFINITY;
   private fileVersion: unknown = undefined;

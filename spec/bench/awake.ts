@@ -1,18 +1,17 @@
 /**
- * Keeps processors awake that have nothing to do, as the profile `latency-performance` of tuned does. On a virtual machine it costs a process
- * several microseconds to send to another one whose processor sleeps. A server that answers slowly lets the load generator sleep more often,
- * so its answers would cost more than those of a faster one for the same work.
+ * Keeps idle processors awake, as the profile `latency-performance` of tuned does. On a virtual machine a server spends several microseconds
+ * to wake a load generator that sleeps. A slower server lets it sleep more often, so it would look slower than it is.
  */
 import { openSync, writeSync } from "node:fs";
 
-/** Linux holds a processor awake for as long as the file is open, here until the end of the run. */
-const WISH = "/dev/cpu_dma_latency";
+/** Linux keeps idle processors awake while the file is open: here until the end of the run. */
+const FILE = "/dev/cpu_dma_latency";
 
-/** Whether the system has taken the wish; it takes it from root alone. */
+/** False where the system refuses, for example because this process is not root. */
 export function keepAwake(): boolean {
   try {
-    // The longest time for waking, in microseconds, as a whole number of 32 bits.
-    writeSync(openSync(WISH, "w"), Buffer.alloc(4));
+    // The longest time that waking may take, in microseconds, as an integer of 32 bits.
+    writeSync(openSync(FILE, "w"), Buffer.alloc(4));
     return true;
   } catch {
     return false;

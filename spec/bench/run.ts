@@ -59,15 +59,15 @@ function installPeers(): void {
   execFileSync("npm", ["ci", "--prefix", PEERS], { stdio: ["ignore", 2, 2] });
 }
 
-function describeRun({ connections, rounds, seconds }: BenchOptions): string {
+function describeRun({ connections, rounds, seconds }: BenchOptions, isAwake: boolean): string {
   const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`;
-  const idle = keepAwake() ? "awake" : "asleep";
-  return `${machine}, idle ones ${idle}, ${loadGenerator}, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`;
+  const load = `${loadGenerator}, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`;
+  return `${machine}, idle processors ${isAwake ? "awake" : "may sleep"}, ${load}`;
 }
 
 async function bench(options: BenchOptions): Promise<void> {
   installPeers();
-  console.log(`${describeRun(options)}\n`);
+  console.log(`${describeRun(options, keepAwake())}\n`);
   for (const part of PARTS.filter(({ name }) => options.scenarios.includes(name))) {
     console.log(`### ${part.name}: ${part.what}\n`);
     console.log(`${await part.run(options)}\n`);

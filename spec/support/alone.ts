@@ -37,8 +37,8 @@ export function closeTurns(): void {
 }
 
 /**
- * For the hook before each file: waits while another file is alone, or wants to be. A file that runs alone says so here. Otherwise a long file
- * could begin between two of them, and the second one would wait for it.
+ * For the hook before each file: waits while another file is alone, or wants to be. A file that runs alone says here that it wants to be. Otherwise a
+ * long file could begin between two of them, and the second one would wait for it.
  */
 export function besideOthers(): (this: Mocha.Context) => Promise<void> {
   return async function () {

@@ -1,6 +1,6 @@
-/** The file that a hook of mocha for a whole file belongs to. */
+/** Finds the file of specs for which a hook of mocha runs. */
 
-/** The file of the first test. */
+/** The file of the first test of the suite; `undefined` without a test. */
 export function fileOf(suite: Mocha.Suite | undefined): string | undefined {
   if (suite === undefined) return undefined;
   return suite.tests[0]?.file ?? suite.suites.map(fileOf).find((file) => file !== undefined);

@@ -7,7 +7,7 @@ import { filesBelow } from "./sources.js";
 /** The files that call `alone()`. They come first, so that none of them waits for a long one. */
 const ALONE = ["journeys/drain-under-load", "journeys/storm"];
 
-/** Files of a moment, for the processes that begin before one of `ALONE` has said that it wants to be alone. */
+/** Files that take a moment. A process may begin one before a file of `ALONE` has said that it wants to be alone. */
 const SHORT = ["di/constructor", "di/disposal", "http/media-type", "http/vary", "routing/endpoint", "routing/routes"];
 
 /**
@@ -27,7 +27,7 @@ const LONG = [
   ["storage/s3-storage", "observe/bounded-memory", "observe/logging/json-log", "samples/links-observed"],
 ].flat();
 
-/** These wait for seconds too. Each comes with some others. */
+/** These wait for seconds too. One of them comes before each group of `OTHERS_FOR_EACH` other files. */
 const WAITING = [
   "journeys/bad-input",
   "cache/cache-outages",
@@ -55,7 +55,7 @@ export function orderedFiles(): readonly string[] {
 
 /**
  * Spreads the files of each room over the order, because files of one room often wait for the same thing, a server that starts for example.
- * The last places go to rooms of many files, which are short.
+ * The last places go to the rooms with many files, which are short ones.
  */
 export function spread(files: readonly string[]): string[] {
   const rooms = new Map<string, string[]>();
