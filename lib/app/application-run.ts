@@ -86,8 +86,9 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
   }
 
   private serve(): void {
-    const { lifecycle, requestHandler } = this.parts;
+    const { lifecycle, requestHandler, csrfExempt } = this.parts;
     this.warn(this.parts.warnings());
+    if (csrfExempt.length > 0) log.info("routes are exempt from the CSRF check", { routes: csrfExempt });
     requestHandler.setHandler(this.parts.chainOf("ready"));
     lifecycle.markReady();
   }

@@ -51,6 +51,8 @@ export interface ApplicationParts {
   /** Shut down after the last subsystem. */
   readonly shutdownLast: readonly ShutdownLast[];
   readonly graph: ApplicationGraph;
+  /** The routes that the CSRF stage does not check. */
+  readonly csrfExempt: readonly string[];
   /** Called when serving begins: a directory may have been made since the application was built. */
   readonly warnings: () => readonly Warning[];
   /** Mistakes of the process as a whole. Only `run()` knows that the process is this application. */
@@ -108,7 +110,7 @@ interface PipelineInput {
 function pipelineParts(
   plan: Plan,
   { checked, container, config, log, subsystems, events }: PipelineInput,
-): Pick<ApplicationParts, "pipeline" | "graph" | "warnings" | "processWarnings" | "chainOf"> {
+): Pick<ApplicationParts, "pipeline" | "graph" | "csrfExempt" | "warnings" | "processWarnings" | "chainOf"> {
   const { inspected, routeCollection } = checked;
   const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
@@ -123,6 +125,7 @@ function pipelineParts(
       events: events.known(),
       instanceOf: (module, provided) => container.in(module).get(provided),
     }),
+    csrfExempt: pipeline.isOn("csrf") ? routeCollection.csrfExempt() : [],
     warnings: () => [
       ...warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
       ...pageWarnings(plan),

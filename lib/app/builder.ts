@@ -34,7 +34,7 @@ import { MetricsLayer } from "../stages/metrics.js";
 import { RequestIdLayer } from "../stages/request-id.js";
 import { TraceContextLayer } from "../stages/trace-context.js";
 import type { MiddlewareInput } from "../routing/middleware.js";
-import type { Routes } from "../routing/routes.js";
+import { Routes } from "../routing/routes.js";
 import { PageContractsLayer } from "../stages/page-contracts.js";
 import type { PageContractRegistry } from "../stages/pages/contract-registry.js";
 import type { Pages } from "../stages/pages/pages.js";
@@ -276,13 +276,17 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Refuses unsafe requests that do not come from a page of this site. */
+  /** Refuses unsafe requests that do not come from a page of this site. A route may say `{ csrf: "exempt" }` or `{ bearer: true }`. */
   csrf(config: CsrfConfig): this {
     this.plan.addStage(
       "csrf",
       ".csrf(…)",
-      (resolve) => carriedLayer("csrf", "CsrfConfig", config, new URL(resolve(AppConfig).url).origin),
+      (resolve) => {
+        const site = { origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) };
+        return carriedLayer("csrf", "CsrfConfig", config, site);
+      },
       AppConfig,
+      Routes,
     );
     return this;
   }

@@ -1,6 +1,6 @@
 /**
  * The application as data: modules, routes and stages. It is equal for equal applications: it has no time and no absolute path, and
- * its keys and lists have a fixed order. Tools and the graph endpoint read it.
+ * its keys are sorted and its lists have a fixed order. Tools and the graph endpoint read it.
  */
 import type { ModuleDescription } from "../di/inspection.js";
 import { type Class, type InjectionToken, nameOf } from "../di/token.js";
@@ -8,6 +8,7 @@ import type { KnownEvent } from "../events/events.js";
 import { listenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import { middlewareName } from "../http/middleware.js";
+import { routeOptions } from "../routing/endpoint.js";
 import type { Route, RouteDescriptor } from "../routing/route.js";
 
 export interface GraphModule {
@@ -59,25 +60,26 @@ export interface GraphInput {
 export function describeGraph({ modules, routes, stages, events, instanceOf }: GraphInput): ApplicationGraph {
   const sorted = routes.toSorted(byPathMethodName);
   return {
-    format: "framework.uag.v1",
-    schema_version: 1,
-    modules: modules.map((each) => describeModule(each, (provided) => instanceOf(each.module, provided))),
-    routes: sorted,
     events: events.map((each) => describeEvent(each, modules)).toSorted((a, b) => compareText(a.name, b.name)),
+    format: "framework.uag.v1",
+    modules: modules.map((each) => describeModule(each, (provided) => instanceOf(each.module, provided))),
     pages: [...new Set(sorted.flatMap(({ pages }) => pages))].toSorted(),
-    pipeline: stages.map(({ number, slot, on }) => ({ number, slot, on })),
+    pipeline: stages.map(({ number, slot, on }) => ({ number, on, slot })),
+    routes: sorted,
+    schema_version: 1,
   };
 }
 
 export function describeRoute(module: string, route: Route): GraphRoute {
-  const { method, path, name, handler, pages } = route.descriptor;
+  const { handler, method, name = null, pages, path } = route.descriptor;
   const middleware = route.around.map(middlewareName);
-  return { module, method, path, name: name ?? null, handler, params: route.path.names, pages, middleware };
+  const params = route.path.names;
+  return { ...routeOptions(route.descriptor), handler, method, middleware, module, name, pages, params, path };
 }
 
 function describeEvent({ name, listeners }: KnownEvent, modules: readonly ModuleDescription[]): GraphEvent {
   const listing = modules.filter(({ events }) => events.some((event) => event.name === name));
-  return { name, modules: listing.map((module) => module.name), listeners: listeners.map((listener) => listener.name) };
+  return { listeners: listeners.map((listener) => listener.name), modules: listing.map((module) => module.name), name };
 }
 
 function describeModule(
@@ -85,13 +87,13 @@ function describeModule(
   instanceOf: (provided: InjectionToken) => unknown,
 ): GraphModule {
   return {
-    name,
-    imports: imports.map(nameOf),
-    exports: exports.map(nameOf),
     controllers: controllers.map(nameOf),
-    providers: providers.map(nameOf),
-    middleware: middleware.map(nameOf),
+    exports: exports.map(nameOf),
+    imports: imports.map(nameOf),
     listeners: providers.flatMap((provided) => listenerNames(instanceOf(provided))),
+    middleware: middleware.map(nameOf),
+    name,
+    providers: providers.map(nameOf),
   };
 }
 

@@ -11,6 +11,7 @@ import type { Layer } from "../http/middleware.js";
 import { markListed, unlistedControllers } from "../routing/controller.js";
 import { sharedEndpoints } from "../routing/controller-diagnostics.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
+import { titleOf } from "../routing/endpoint.js";
 import type { BoundRoute } from "../routing/matcher.js";
 import {
   isMiddleware,
@@ -96,6 +97,11 @@ export class RouteCollection {
         return bindRoute(route, [...around, ...innermost]);
       });
     });
+  }
+
+  csrfExempt(): readonly string[] {
+    const exempt = this.all.descriptors().filter(({ csrf }) => csrf === "exempt");
+    return exempt.map(titleOf);
   }
 
   graphRoutes(): readonly GraphRoute[] {

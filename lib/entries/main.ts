@@ -70,6 +70,7 @@ export {
   Put,
   type Endpoint,
   type EndpointOptions,
+  type RouteOptions,
 } from "../routing/endpoint.js";
 export { routes } from "../routing/endpoint-table.js";
 export { Middleware, middleware } from "../routing/middleware.js";

@@ -8,7 +8,7 @@
  */
 import { nameOf } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { endpoint, invalidRoutes, isEndpoint, type Endpoint } from "./endpoint.js";
+import { endpoint, invalidRoutes, isEndpoint, routeOptions, type Endpoint } from "./endpoint.js";
 import { joinPaths, pathText, type Join } from "./path.js";
 
 /** The entries of a table, each below the prefix. */
@@ -63,5 +63,5 @@ const owners = new WeakMap<Endpoint, Table>();
 function below(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
   if (!isEndpoint(entry)) throw invalidRoutes(`"${key}" of the table "${table}", ${nameOf(entry)}, is not an endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
-  return endpoint(entry.method, joinPaths(prefix, entry.path), { name, pages: entry.pages });
+  return endpoint(entry.method, joinPaths(prefix, entry.path), { name, pages: entry.pages, ...routeOptions(entry) });
 }

@@ -20,7 +20,18 @@ import { setupError } from "../errors/setup-error.js";
 /** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
 
-export interface Endpoint<P extends string = string> {
+/** What the CSRF stage needs to know of a route. An endpoint and a `Route` have these options. */
+export interface RouteOptions {
+  /**
+   * `"exempt"`: the CSRF stage lets requests without its token pass. Only for a handler that checks a signature over `ctx.bytes()`, as that of
+   * a webhook does. The start-up log and `application.graph()` name such routes.
+   */
+  readonly csrf?: "exempt";
+  /** The clients send a bearer token. The CSRF stage answers 401 with `WWW-Authenticate: Bearer` to a request that it would refuse with 403. */
+  readonly bearer?: boolean;
+}
+
+export interface Endpoint<P extends string = string> extends RouteOptions {
   /** Decorates the method that handles this endpoint. */
   <H extends AnyHandler>(
     target: object,
@@ -42,14 +53,15 @@ export interface Endpoint<P extends string = string> {
   url(...values: UrlArguments<P>): string;
 }
 
-export interface EndpointOptions {
+export interface EndpointOptions extends RouteOptions {
   /** Dotted, unique in the application: `links.show`. */
   readonly name?: string;
   readonly page?: string;
   readonly pages?: readonly string[];
 }
 
-const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true };
+const ROUTE_OPTIONS: OptionNames<RouteOptions> = { csrf: true, bearer: true };
+const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true, ...ROUTE_OPTIONS };
 
 /** Answers GET, and HEAD unless the template has a route for HEAD. */
 export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
@@ -89,19 +101,34 @@ export function Any<const P extends string>(path: P, options?: string | Endpoint
 export function endpoint<P extends string>(method: Method, path: P, options?: string | EndpointOptions): Endpoint<P> {
   if (isMember(path, options)) throw bareDecorator(`${capitalized(method)}("/path")`, path, options);
   if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalized(method)}("${path}")`);
-  const { name, page, pages = [] } = typeof options === "string" ? { name: options } : (options ?? {});
+  const { name, page, pages = [], ...rest } = typeof options === "string" ? { name: options } : (options ?? {});
   const decorate = (target: object, key: string | symbol): void => recordMethod(target, { key, endpoint: made });
   const members = {
     method,
     path: pathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
+    ...checkedRouteOptions(rest, `${capitalized(method)}("${path}")`),
     url: (...values: readonly unknown[]) => Path.of(templateOf(made)).fill(values),
   };
   // The members are defined, because the `name` of a function cannot be assigned.
   const made = Object.defineProperties(decorate, propertiesOf(members)) as unknown as Endpoint<P>;
   endpoints.add(made);
   return made;
+}
+
+/** The options that are set. @internal */
+export function routeOptions({ csrf, bearer = false }: RouteOptions): RouteOptions {
+  return { ...(bearer && { bearer }), ...(csrf !== undefined && { csrf }) };
+}
+
+/** @throws FrameworkError `E_OPTION` for an unknown name, and for a value without a meaning. @internal */
+export function checkedRouteOptions(given: RouteOptions, where: string): RouteOptions {
+  checkOptionNames(given, ROUTE_OPTIONS, where);
+  const { csrf = "exempt", bearer = false } = given;
+  if (csrf === "exempt" && typeof bearer === "boolean") return routeOptions(given);
+  const what = `${where}: csrf is "exempt" or left out, bearer is true or false`;
+  throw setupError(new FrameworkError(what, { code: "E_OPTION" }));
 }
 
 /** Whether the arguments are those of a decorator without parentheses: a prototype or a class, and the name of its member. */

@@ -11,14 +11,23 @@
 import { nameOf } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { invalidRoutes, isEndpoint, titleOf, type Endpoint, type Method } from "./endpoint.js";
+import {
+  checkedRouteOptions,
+  invalidRoutes,
+  isEndpoint,
+  routeOptions,
+  titleOf,
+  type Endpoint,
+  type Method,
+  type RouteOptions,
+} from "./endpoint.js";
 import type { Handler, HandlerOf } from "./handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, pathText, type PathFault } from "./path.js";
 import { setupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */
-type Declaration = Pick<Endpoint, "method" | "path" | "name" | "pages">;
+type Declaration = Pick<Endpoint, "method" | "path" | "name" | "pages" | keyof RouteOptions>;
 
 /** A route as data; it does not change while the application runs. `path` is the template with all prefixes: `/teams/{team}/links`. */
 export interface RouteDescriptor extends Declaration {
@@ -39,37 +48,37 @@ export class Route {
     readonly endpoint?: Endpoint,
   ) {}
 
-  static get<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("GET", path, handler);
+  static get<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("GET", path, handler, options);
   }
 
-  static post<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("POST", path, handler);
+  static post<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("POST", path, handler, options);
   }
 
-  static put<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("PUT", path, handler);
+  static put<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("PUT", path, handler, options);
   }
 
-  static patch<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("PATCH", path, handler);
+  static patch<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("PATCH", path, handler, options);
   }
 
-  static delete<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("DELETE", path, handler);
+  static delete<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("DELETE", path, handler, options);
   }
 
-  static head<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("HEAD", path, handler);
+  static head<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("HEAD", path, handler, options);
   }
 
-  static options<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("OPTIONS", path, handler);
+  static options<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("OPTIONS", path, handler, options);
   }
 
   /** Answers every method that has no route of its own at the same template. */
-  static any<const P extends string>(path: P, handler: HandlerOf<P>): Route {
-    return declaredRoute("ANY", path, handler);
+  static any<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return declaredRoute("ANY", path, handler, options);
   }
 
   /**
@@ -119,8 +128,7 @@ export class Route {
 
   /** @internal */
   get descriptor(): RouteDescriptor {
-    const { method, path, name, pages } = this.declared;
-    return Object.freeze({ method, path, handler: this.handlerName, name, pages });
+    return Object.freeze({ ...this.declared, handler: this.handlerName });
   }
 
   /** @internal */
@@ -145,9 +153,15 @@ export class Route {
   }
 }
 
-function declaredRoute<P extends string>(method: Method, path: P, handler: HandlerOf<P>): Route {
+function declaredRoute<P extends string>(
+  method: Method,
+  path: P,
+  handler: HandlerOf<P>,
+  options: RouteOptions = {},
+): Route {
   if (typeof handler !== "function") throw handlerMissing({ method, path });
-  const declared = { method, path: pathText(path, `a ${method} route`), name: undefined, pages: NO_PAGES };
+  const checked = checkedRouteOptions(options, titleOf({ method, path }));
+  const declared = { method, path: pathText(path, `a ${method} route`), name: undefined, pages: NO_PAGES, ...checked };
   // The matcher gives the handler the parameters of this path, and the type of the parameter has compared the two.
   return Route.declared(declared, handler as Handler);
 }
@@ -160,8 +174,8 @@ function handlerMissing(route: Pick<Endpoint, "method" | "path">): FrameworkErro
   );
 }
 
-function declarationOf({ method, path, name, pages }: Declaration): Declaration {
-  return { method, path, name, pages };
+function declarationOf({ method, path, name, pages, ...options }: Declaration): Declaration {
+  return { method, path, name, pages, ...routeOptions(options) };
 }
 
 function handlerNameOf({ name }: { readonly name: string }): string {

@@ -13,8 +13,9 @@ import { nameOf } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { invalidRoutes, mount, templateOf, titleOf, type Endpoint } from "./endpoint.js";
+import { invalidRoutes, mount, templateOf, titleOf, type Endpoint, type RouteOptions } from "./endpoint.js";
 import { KoaRouter } from "./koa-router.js";
+import { BoundRoute, Matcher } from "./matcher.js";
 import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, type PathParameter } from "./path.js";
 import { routeDiagnostics } from "./route-diagnostics.js";
@@ -86,6 +87,11 @@ export class Routes {
   requireRoute(endpoint: Endpoint): void {
     if (this.table().serves(endpoint)) return;
     throw new NotFoundError(`${titleOf(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
+  }
+
+  /** The options of the route that the request would get; without such a route `undefined`. @internal */
+  optionsFor(method: string, path: string): RouteOptions | undefined {
+    return this.table().optionsFor(method, path);
   }
 
   /** Every name with its template, in name order: a snapshot. */
@@ -188,10 +194,13 @@ class RouteTable {
   readonly served: readonly Route[];
   private readonly templates: ReadonlyMap<string, string>;
   private readonly titles: ReadonlySet<string>;
+  private readonly hasOptions: boolean;
+  private optioned: OptionTable | undefined;
 
   constructor(readonly routes: readonly Route[]) {
     this.served = Object.freeze(routes.filter(({ pathOrFault }) => pathOrFault instanceof Path));
     this.templates = templatesByName(routes);
+    this.hasOptions = routes.some(({ descriptor: { csrf, bearer } }) => csrf !== undefined || bearer === true);
     this.titles = new Set(routes.map(({ method, descriptor: { path } }) => `${method} ${joinPaths("", path)}`));
   }
 
@@ -206,9 +215,27 @@ class RouteTable {
     return this.titles.has(`${endpoint.method} ${path}`) || this.titles.has(`ANY ${path}`);
   }
 
+  /** The first call builds the matcher: few applications ask, and only for a request that is about to be refused. */
+  optionsFor(method: string, path: string): RouteOptions | undefined {
+    if (!this.hasOptions) return undefined;
+    const { matcher, options } = (this.optioned ??= optionTable(this.served));
+    const match = matcher.match(method, path);
+    return match.kind === "route" ? options.get(match) : undefined;
+  }
+
   named(): readonly (readonly [string, string])[] {
     return [...this.templates].toSorted(([left], [right]) => (left < right ? -1 : 1));
   }
+}
+
+interface OptionTable {
+  readonly matcher: Matcher;
+  readonly options: ReadonlyMap<BoundRoute, RouteOptions>;
+}
+
+function optionTable(routes: readonly Route[]): OptionTable {
+  const options = new Map(routes.map((each) => [new BoundRoute(each.method, each.path, () => {}), each.descriptor]));
+  return { matcher: new Matcher(options.keys()), options };
 }
 
 /** The first route of a name has it; a second one is a diagnostic. */

@@ -19,11 +19,11 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/cookie.js";
 import type { Layer } from "../../http/middleware.js";
-import { CsrfLayer, type CsrfSettings } from "./csrf-layer.js";
+import { CsrfLayer, type CsrfSettings, type CsrfSite } from "./csrf-layer.js";
 
 const EXPIRED = "The page has expired. Please try again.";
 
-const DEFAULTS: Omit<CsrfSettings, "origin"> = {
+const DEFAULTS: Omit<CsrfSettings, keyof CsrfSite> = {
   // The scripts of the page read the cookie.
   cookie: {
     name: "__Host-csrf",
@@ -43,7 +43,7 @@ const HEADER = /^[!#$%&'*+\-.^_`|~\w]+$/;
 export class CsrfConfig {
   /** @internal */
   readonly slot = "csrf";
-  private settings: Omit<CsrfSettings, "origin"> = DEFAULTS;
+  private settings: Omit<CsrfSettings, keyof CsrfSite> = DEFAULTS;
 
   /** For plain HTTP on the machine of a developer. */
   static dev(): CsrfConfig {
@@ -111,8 +111,8 @@ export class CsrfConfig {
   }
 
   /** @internal */
-  toLayer(origin: string): Layer {
-    return new CsrfLayer({ ...this.settings, origin });
+  toLayer(site: CsrfSite): Layer {
+    return new CsrfLayer({ ...this.settings, ...site });
   }
 
   private withCookie(change: Partial<CookieAttributes>): CsrfConfig {

@@ -3,7 +3,7 @@
  * cookie in a header or in a form field, which another site cannot read. Browsers also tell where a request comes from; one from another
  * site is refused, also with a valid token.
  */
-import { FrameworkError } from "../../errors/framework-error.js";
+import { FrameworkError, UnauthorizedError } from "../../errors/framework-error.js";
 import { readForm } from "../../http/body-reader.js";
 import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/cookie.js";
 import type { Context } from "../../http/context.js";
@@ -12,6 +12,7 @@ import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
 import { refuse, refuseWithError } from "../../http/refuse.js";
 import { safeReferer } from "../../http/safe-path.js";
+import type { Routes } from "../../routing/routes.js";
 import { tracing } from "../../tracing/tracing.js";
 import { FlashPort } from "../session/flash-port.js";
 import { SessionOfRequest } from "../session/session.js";
@@ -21,14 +22,19 @@ import { readToken, TokenMaker } from "./token.js";
 
 const log = tracing.target("framework::http::csrf");
 
+/** What the application gives to the stage. */
+export interface CsrfSite {
+  /** The origin of the configured URL. */
+  readonly origin: string;
+  readonly routes: Pick<Routes, "optionsFor">;
+}
+
 /** The settings, checked by `CsrfConfig`. */
-export interface CsrfSettings {
+export interface CsrfSettings extends CsrfSite {
   readonly cookie: CookieAttributes;
   /** Lower case. */
   readonly header: string;
   readonly trusted: ReadonlySet<string>;
-  /** The origin of the configured URL. */
-  readonly origin: string;
   /** The message for the page that a refused visit of the page protocol goes back to; `undefined`: it gets the problem. */
   readonly expired: string | undefined;
 }
@@ -43,6 +49,11 @@ const FOREIGN = "cross-site request";
 const NO_COOKIE = "missing CSRF cookie";
 const NO_TOKEN = "missing CSRF token";
 const MISMATCH = "CSRF token mismatch";
+
+/** The problem has a fixed detail, so the event says what a program has to send. */
+const FIX =
+  'a page sends the token of the cookie in the header or in the field _token; a program sends "Authorization: Bearer …"; ' +
+  'the route of a webhook says { csrf: "exempt" } and checks a signature';
 
 export class CsrfLayer extends StageLayer {
   private readonly cookie: CsrfCookie;
@@ -65,7 +76,7 @@ export class CsrfLayer extends StageLayer {
       const maker = (this.maker ??= new TokenMaker(session?.settings.keys));
       const token = new CsrfToken(ctx, this.cookie, maker);
       TokenOfRequest.set(ctx, token);
-      if (isExempt(ctx)) return inner(ctx);
+      if (hasBearer(ctx)) return inner(ctx);
       if (session !== undefined) session.whenSaved = token;
       const result = this.admit(ctx, token, maker, inner);
       if (session !== undefined) return result;
@@ -80,16 +91,13 @@ export class CsrfLayer extends StageLayer {
     }
     const source = sourceOf(ctx, this.settings.origin, this.settings.trusted);
     if (source === "trusted") return inner(ctx);
-    if (source === "foreign") return refuseRequest(ctx, FOREIGN);
-    // The next try of a page of this site needs a cookie. Another site cannot read it.
-    token.mayIssue = true;
+    const request: Admission = { ctx, token, inner };
+    if (source === "foreign") return this.refuse(request, FOREIGN);
     const cookies = token.cookies();
-    if (cookies.length === 0) return this.refuse(ctx, NO_COOKIE);
+    if (cookies.length === 0) return this.refuse(request, NO_COOKIE);
     const check = (given: string | undefined): void | Promise<void> => {
       const fault = given === undefined ? NO_TOKEN : faultOf(maker, token.requestId, cookies, given);
-      if (fault !== undefined) return this.refuse(ctx, fault);
-      token.mayIssue = false;
-      return inner(ctx);
+      return fault === undefined ? inner(ctx) : this.refuse(request, fault);
     };
     const header = readToken(ctx.get(this.settings.header));
     const form = header === undefined ? formOf(ctx) : undefined;
@@ -97,8 +105,22 @@ export class CsrfLayer extends StageLayer {
     return form.then(tokenOf).then((field) => (ctx.isAbandoned ? undefined : check(field)), refusing(ctx));
   }
 
+  /** The stage stands before the router, so only here, for a request that would be refused, it asks which route the request would get. */
+  private refuse({ ctx, token, inner }: Admission, detail: string): void | Promise<void> {
+    const { csrf, bearer } = this.settings.routes.optionsFor(ctx.method, ctx.path) ?? {};
+    if (csrf === "exempt") {
+      token.isExempt = true;
+      return inner(ctx);
+    }
+    if (bearer === true) return askForBearer(ctx);
+    if (detail === FOREIGN) return refuseRequest(ctx, detail);
+    // The next try of a page of this site needs a cookie. Another site cannot read it.
+    token.mayIssue = true;
+    return this.leadBack(ctx, detail);
+  }
+
   /** A visit of the page protocol would show the problem as text in a dialog. It goes back to its page, with a message. */
-  private refuse(ctx: Context, detail: string): void {
+  private leadBack(ctx: Context, detail: string): void {
     const { expired, origin } = this.settings;
     if (expired === undefined || ctx.get("x-inertia") !== "true") return refuseRequest(ctx, detail);
     log.debug("request refused", { status: 303, reason: detail });
@@ -110,8 +132,15 @@ export class CsrfLayer extends StageLayer {
   }
 }
 
+/** An unsafe request that the stage has to decide on. */
+interface Admission {
+  readonly ctx: Context;
+  readonly token: CsrfToken;
+  readonly inner: Run;
+}
+
 /** A request with a bearer token: no browser adds one by itself. */
-function isExempt(ctx: Context): boolean {
+function hasBearer(ctx: Context): boolean {
   const { authorization } = ctx.incoming.headers;
   return authorization !== undefined && BEARER.test(authorization);
 }
@@ -142,8 +171,13 @@ function refusing(ctx: Context): (error: unknown) => void {
   };
 }
 
+function askForBearer(ctx: Context): void {
+  log.debug("request refused", { status: 401, reason: "missing bearer token" });
+  refuseWithError(ctx, new UnauthorizedError("This route needs a bearer token.", { challenge: "Bearer" }), true);
+}
+
 function refuseRequest(ctx: Context, detail: string): void {
-  log.debug("request refused", { status: 403, reason: detail });
+  log.debug("request refused", { status: 403, reason: detail, ...(detail !== FOREIGN && { fix: FIX }) });
   refuse(ctx, new Problem(403, { slug: "csrf", detail }));
 }
 

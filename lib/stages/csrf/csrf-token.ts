@@ -36,6 +36,8 @@ interface Issued {
 export class CsrfToken {
   /** Whether the answer may bring a token to a browser that has none. @internal */
   mayIssue = false;
+  /** The route is exempt from the check: its answer brings no token. @internal */
+  isExempt = false;
   /** Whether the body may hold the token. */
   private isShown = false;
   private readonly session: Session | undefined;
@@ -90,7 +92,7 @@ export class CsrfToken {
 
   /** Sends the browser its token, if it has to learn one. @internal */
   saved(result: SaveResult, isPublic: boolean): void {
-    if (isPublic && !this.makesPrivate()) return;
+    if (this.isExempt || (isPublic && !this.makesPrivate())) return;
     const token = this.tokenToSend(result);
     if (token !== undefined) this.send(token);
   }

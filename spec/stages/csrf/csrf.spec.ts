@@ -298,7 +298,8 @@ describe("CSRF protection", () => {
   });
 
   it("obeys the layer contract", async () => {
-    const layer = (CsrfConfig.dev() as unknown as { toLayer(origin: string): never }).toLayer("http://localhost");
+    const site = { origin: "http://localhost", routes: routes() };
+    const layer = (CsrfConfig.dev() as unknown as { toLayer(of: typeof site): never }).toLayer(site);
     await obeysLayerContract(layer, { refused: { method: "POST" } });
   });
 });
