@@ -17,14 +17,12 @@ import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
 import type { SessionConfig } from "../stages/session/session-config.js";
 import type { SessionStore } from "../stages/session/store.js";
 import { TimeoutLayer } from "../stages/timeout.js";
-import { nameOf, type Class } from "../di/token.js";
+import type { Class } from "../di/token.js";
 import { bindingOf, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";
 import type { CorsOptions } from "../stages/cors/cors-options.js";
-import { DevProxyLayer, devProxyState, type DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
-import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
-import { profile } from "../runtime/profile.js";
+import type { DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
 import { ProxyLayer, type ProxyFunction } from "../stages/proxy.js";
 import { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
@@ -45,6 +43,7 @@ import type { Application } from "./application.js";
 import { carriedLayer, instanceOf, optionsOf, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
+import { addDevProxy, addPages } from "./front-end.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
@@ -124,18 +123,7 @@ export class ApplicationBuilder {
    * `FRAMEWORK_VITE_IPC` or `endpoint` names the server, and in release builds.
    */
   devProxy(options?: DevProxyOptions): this {
-    const call = ".devProxy(…)";
-    try {
-      const state = devProxyState(optionsOf(options), { profile, environment: process.env });
-      this.plan.devProxy = state;
-      if (typeof state === "string") return this;
-      this.plan.addStage("devProxy", call, () => new DevProxyLayer(state, this.plan.pages));
-      this.attach((server, draining) => tunnelUpgrades(server, state.endpoint, draining));
-    } catch (error) {
-      this.plan.addStage("devProxy", call, () => {
-        throw error;
-      });
-    }
+    addDevProxy(this.plan, options);
     return this;
   }
 
@@ -250,14 +238,7 @@ export class ApplicationBuilder {
 
   /** Answers with pages of a front end: `page("links/index", props)` in a handler. */
   pages(pages: Pages): this {
-    this.plan.addStage(
-      "pages",
-      ".pages(…)",
-      (resolve) => pagesOf(pages).layer({ origin: new URL(resolve(AppConfig).url).origin }),
-      AppConfig,
-    );
-    this.plan.pages = pages;
-    this.plan.handles.push(...(pages?.bindings?.() ?? []));
+    addPages(this.plan, pages);
     return this;
   }
 
@@ -323,10 +304,4 @@ export class ApplicationBuilder {
     this.plan.calls.push(call);
     return this.plan;
   }
-}
-
-/** The class of pages is loaded by its entry point alone, so the method tells them from other values. */
-function pagesOf(given: Pages): Pages {
-  if (typeof (given as Partial<Pages> | undefined)?.layer === "function") return given;
-  throw new TypeError(`${nameOf(given)} is not a Pages`);
 }
