@@ -156,8 +156,8 @@ export class BullJobs implements JobEngine {
     return [...inRows, ...dead].toSorted((one, other) => other.diedAt - one.diedAt).slice(0, limit);
   }
 
-  async revive(id: string): Promise<boolean> {
-    if ((await this.rows?.revive(id)) === true) {
+  async retry(id: string): Promise<boolean> {
+    if ((await this.rows?.retry(id)) === true) {
       this.relay?.wake();
       return true;
     }

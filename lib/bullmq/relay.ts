@@ -6,7 +6,7 @@ import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type { JobInTransit } from "../jobs/claim-jobs.js";
 import type { DatabaseJobs } from "../jobs/database-jobs.js";
-import type { NewJob } from "../jobs/job-store.js";
+import type { LiveWorker, NewJob } from "../jobs/job-store.js";
 import { quietly } from "../jobs/quiet.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
@@ -21,6 +21,8 @@ const DEAD_AFTER_MS = 30_000;
 
 export class Relay {
   private readonly id = randomUUID();
+  /** A relay has no handlers. */
+  private readonly live: LiveWorker = { id: this.id, names: [], queues: undefined };
   private timer: Timer | undefined;
   private moving: Promise<void> | undefined;
   private isWoken = false;
@@ -36,7 +38,7 @@ export class Relay {
   ) {}
 
   async begin(): Promise<void> {
-    await this.rows.beat(this.id);
+    await this.rows.heartbeat(this.live);
     this.wake();
   }
 
@@ -50,7 +52,7 @@ export class Relay {
     this.hasEnded = true;
     this.timer?.cancel();
     await this.moving;
-    await this.rows.giveBack(this.batch?.rows ?? []).catch(() => {});
+    await this.rows.release(this.batch?.rows ?? []).catch(() => {});
     await this.rows.leave(this.id).catch(() => {});
   }
 
@@ -90,7 +92,7 @@ export class Relay {
   private async beat(): Promise<void> {
     if (this.clock.monotonic() - this.lastBeat < BEAT_MS) return;
     this.lastBeat = this.clock.monotonic();
-    await quietly(() => this.rows.beat(this.id));
+    await quietly(() => this.rows.heartbeat(this.live));
     await quietly(() => this.rows.returnLost(DEAD_AFTER_MS));
   }
 }

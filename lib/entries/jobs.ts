@@ -12,15 +12,19 @@ export type {
   ClaimRequest,
   DeadJob,
   Dispatched,
+  Heartbeat,
   JobClaim,
   JobCounts,
   JobFailure,
   JobStore,
   KeyRule,
+  LiveWorker,
   NewJob,
+  PausedQueue,
   ReapedJob,
+  UnhandledJobs,
 } from "../jobs/job-store.js";
 export { DatabaseJobs, type DatabaseJobsOptions } from "../jobs/database-jobs.js";
-export { jobsMigration, jobTables, type MigratedDatabase } from "../jobs/job-migrations.js";
+export { type JobMigration, jobsMigrations, jobTables, type MigratedDatabase } from "../jobs/job-migrations.js";
 export type { JobDatabase, JobDialect, RawResult, RawStatement } from "../jobs/job-sql.js";
 export type { JobEngine, JobWorker } from "../jobs/job-engine.js";

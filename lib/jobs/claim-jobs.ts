@@ -2,7 +2,7 @@
  * The claim of due jobs, in the way of each engine: one statement on PostgreSQL, where a materialised CTE keeps the planner from locking
  * more rows than the limit; one UPDATE on SQLite, which has one writer; on MySQL a select that locks, and an update, at READ COMMITTED.
  */
-import { binds, type JobSql, literal } from "./job-sql.js";
+import { binds, type JobRow, type JobSql, literal } from "./job-sql.js";
 import type { ClaimedJob, ClaimRequest, NewJob } from "./job-store.js";
 
 const SMALL =
@@ -12,8 +12,6 @@ const SMALL =
 const COLUMNS = ["payload", ...SMALL].join(", ");
 /** The package of PostgreSQL reads the name and type of each column anew for each result, which takes longer than all their values. */
 const PACKED = `job.payload, json_build_array(${SMALL.map((name) => `job.${name}`).join(", ")})::text AS packed`;
-
-type Row = Readonly<Record<string, unknown>>;
 
 export async function claimJobs(sql: JobSql, request: ClaimRequest): Promise<readonly ClaimedJob[]> {
   return (await claimedRows(sql, request)).map(claimedJob);
@@ -34,13 +32,13 @@ export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promi
   }));
 }
 
-async function claimedRows(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
+async function claimedRows(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
   const rows = sql.dialect === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
   // RETURNING gives the rows in no order.
   return rows.toSorted(byTurn);
 }
 
-async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
+async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
   const { picked, queues } = pick(sql, request);
   const changes = changesOf(sql, request);
   if (sql.dialect === "sqlite") {
@@ -53,7 +51,7 @@ async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly
   return rows.map(unpacked);
 }
 
-function unpacked({ payload, packed }: Row): Row {
+function unpacked({ payload, packed }: JobRow): JobRow {
   // As PACKED writes it.
   const values = JSON.parse(String(packed)) as readonly unknown[];
   const row: Record<string, unknown> = { payload };
@@ -61,7 +59,7 @@ function unpacked({ payload, packed }: Row): Row {
   return row;
 }
 
-function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonly Row[]> {
+function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
   const { picked, queues } = pick(sql, request, COLUMNS);
   return sql.database.transaction(
     async () => {
@@ -94,12 +92,12 @@ function changesOf({ dialect, now }: JobSql, { leaseMs }: ClaimRequest): string 
   return `worker = ?, token = ${old("token")} + 1, attempt = ${old("attempt")} + 1, wait_key = NULL, leased_until = ${now} + ${literal(leaseMs)}`;
 }
 
-function byTurn(one: Row, other: Row): number {
+function byTurn(one: JobRow, other: JobRow): number {
   const [priority, due] = ["priority", "due"].map((name) => Number(one[name]) - Number(other[name]));
   return priority || due || (String(one["id"]) < String(other["id"]) ? -1 : 1);
 }
 
-function claimedJob(row: Row): ClaimedJob {
+function claimedJob(row: JobRow): ClaimedJob {
   return {
     id: String(row["id"]),
     name: String(row["name"]),

@@ -19,7 +19,18 @@ export interface JobWorker {
 /** A `JobStore` without the steps of a claim: those belong to the loop. */
 export interface JobEngine extends Omit<
   JobStore,
-  "claim" | "complete" | "fail" | "giveBack" | "renew" | "beat" | "leave" | "reap" | "onWake"
+  | "claim"
+  | "complete"
+  | "fail"
+  | "release"
+  | "releaseUnheld"
+  | "waitUnhandled"
+  | "unhandled"
+  | "renew"
+  | "heartbeat"
+  | "leave"
+  | "reap"
+  | "onWake"
 > {
   worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker;
 }

@@ -38,6 +38,10 @@ export class JobHandlers {
     return this.byName.get(name);
   }
 
+  get names(): readonly string[] {
+    return [...this.byName.keys()];
+  }
+
   get size(): number {
     return this.byName.size;
   }

@@ -39,6 +39,11 @@ const TYPES: Readonly<Record<JobDialect, ColumnTypes>> = {
 
 /** The statements that make the tables, in their order. */
 export function jobTables(dialect: JobDialect): readonly string[] {
+  return [...firstTables(dialect), ...secondTables(dialect)];
+}
+
+/** Released with 0.1, and so it never changes. */
+function firstTables(dialect: JobDialect): readonly string[] {
   const { id, name, hash, text, long, number, small } = TYPES[dialect];
   const end = dialect === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
   const job = [
@@ -70,6 +75,32 @@ export function jobTables(dialect: JobDialect): readonly string[] {
   ];
 }
 
+/**
+ * Processes of the version before go on with these tables during a deploy: columns are added and none is renamed. Where a column of a worker
+ * is null, the worker is of that version.
+ */
+function secondTables(dialect: JobDialect): readonly string[] {
+  const { name, hash, text, long, number, small } = TYPES[dialect];
+  const end = dialect === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
+  const jobColumns = [
+    `unhandled_since ${number}`,
+    `cancel_asked ${number}`,
+    `concurrency_key ${hash}`,
+    `concurrency_limit ${small}`,
+    `slot_key ${hash}`,
+  ];
+  return [
+    ...jobColumns.map((column) => `ALTER TABLE framework_jobs ADD COLUMN ${column}`),
+    ...[`names ${long}`, `queues ${long}`].map((column) => `ALTER TABLE framework_job_workers ADD COLUMN ${column}`),
+    `CREATE TABLE framework_job_queues (queue ${name} NOT NULL PRIMARY KEY, paused_at ${number} NOT NULL, paused_by ${text} NOT NULL${end}`,
+    `CREATE INDEX framework_jobs_unhandled ON framework_jobs (unhandled_since)${partial(dialect, "unhandled_since IS NOT NULL")}`,
+    `CREATE UNIQUE INDEX framework_jobs_slot ON framework_jobs (slot_key)${partial(dialect, "slot_key IS NOT NULL")}`,
+    ...(dialect === "mysql"
+      ? []
+      : ["CREATE INDEX framework_jobs_cancelled ON framework_jobs (worker) WHERE cancel_asked IS NOT NULL"]),
+  ];
+}
+
 /** Without a condition, PostgreSQL would write an index entry for each null too, and again at each claim. */
 const KEY_INDEXES = ["wait_key", "hold_key"].map(
   (key) => `CREATE UNIQUE INDEX framework_jobs_${key} ON framework_jobs (${key}) WHERE ${key} IS NOT NULL`,
@@ -93,13 +124,25 @@ export interface MigratedDatabase {
   executeQuery(statement: RawStatement): Promise<unknown>;
 }
 
-/** The migration that makes the tables, for the list of migrations of a database. Its name never changes. */
-export const jobsMigration = Object.freeze({
-  name: "framework_jobs",
-  async up(db: MigratedDatabase): Promise<void> {
-    for (const statement of jobTables(dialectOf(db))) await db.executeQuery(rawStatement(statement));
-  },
-});
+export interface JobMigration {
+  readonly name: string;
+  up(db: MigratedDatabase): Promise<void>;
+}
+
+/** The migrations that make the tables, for the list of migrations of a database. Their names never change. */
+export const jobsMigrations: readonly JobMigration[] = [
+  migration("framework_jobs", firstTables),
+  migration("framework_jobs_2", secondTables),
+];
+
+function migration(name: string, tables: (dialect: JobDialect) => readonly string[]): JobMigration {
+  return Object.freeze({
+    name,
+    async up(db: MigratedDatabase): Promise<void> {
+      for (const statement of tables(dialectOf(db))) await db.executeQuery(rawStatement(statement));
+    },
+  });
+}
 
 /** Kysely does not name its dialect; its adapters differ in these two. */
 function dialectOf(db: MigratedDatabase): JobDialect {

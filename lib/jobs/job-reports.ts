@@ -46,10 +46,10 @@ export class JobReports {
   }
 
   reaped(jobs: readonly ReapedJob[]): void {
-    for (const { id, name, queue, attempt, isDead } of jobs) {
+    for (const { id, name, queue, attempt, isDead, reason } of jobs) {
       this.count("(reaped)", isDead ? "dead" : "retried");
       const fields = { job_id: id, job: name, queue, attempt };
-      if (isDead) log.error("job is dead", { ...fields, error: "its worker died, or its lease ended" });
+      if (isDead) log.error("job is dead", { ...fields, error: reason });
       else log.warn("job taken from a dead worker", fields);
     }
   }

@@ -4,12 +4,15 @@
  *
  * Times are milliseconds by the clock of the database, so that the clocks of several machines need not agree. A test passes its own clock.
  */
+import { FrameworkError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
 
 export type JobDialect = "sqlite" | "postgres" | "mysql";
 
+export type JobRow = Readonly<Record<string, unknown>>;
+
 export interface JobRows {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly rows: readonly JobRow[];
   readonly affected: number;
 }
 
@@ -113,6 +116,11 @@ export function binds(count: number): string {
 export function literal(value: number): string {
   if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not a whole number`);
   return String(value);
+}
+
+/** The kind of a `DatabaseError`, by its shape. */
+export function isFailure(error: unknown, kind: string): boolean {
+  return error instanceof FrameworkError && "kind" in error && error.kind === kind;
 }
 
 function numbered(sql: string): string {

@@ -59,10 +59,46 @@ export interface ClaimedJob extends JobClaim {
 
 export interface ClaimRequest {
   readonly worker: string;
-  /** Absent: all queues. */
+  /** Absent: all queues. A paused queue gives no job in either case. */
   readonly queues: readonly string[] | undefined;
   readonly limit: number;
+  /** The most jobs of one queue, by its name; for other queues `limit` holds alone. */
+  readonly queueLimits?: ReadonlyMap<string, number> | undefined;
   readonly leaseMs: number;
+}
+
+/** What a worker says of itself with each heartbeat. */
+export interface LiveWorker {
+  readonly id: string;
+  /** The names of the jobs that it has handlers for. */
+  readonly names: readonly string[];
+  /** Absent: all queues. */
+  readonly queues: readonly string[] | undefined;
+}
+
+export interface Heartbeat {
+  /** False if the worker was taken for dead since its last heartbeat, so that its claims are refused. */
+  readonly isKnown: boolean;
+  /** Running jobs of this worker that somebody asked to cancel. */
+  readonly cancelled: readonly JobClaim[];
+}
+
+/** A queue whose jobs are not claimed. */
+export interface PausedQueue {
+  readonly queue: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
+  readonly by: string;
+}
+
+/** Waiting jobs of one name that some process claimed and had no handler for. */
+export interface UnhandledJobs {
+  readonly name: string;
+  readonly queue: string;
+  /** At most 10,000. */
+  readonly jobs: number;
+  /** The first claim without a handler, in milliseconds since the Unix epoch. */
+  readonly since: number;
 }
 
 export interface JobFailure {
@@ -82,14 +118,20 @@ export interface DeadJob {
   readonly diedAt: number;
 }
 
-/** A job that was taken from a worker that died, or whose lease ended. */
+/** A job that was taken from a worker that died, or whose lease ended, or that has waited too long for a handler. */
 export interface ReapedJob {
   readonly id: string;
   readonly name: string;
   readonly queue: string;
   readonly attempt: number;
   readonly isDead: boolean;
+  readonly reason: string;
 }
+
+/** The reason of a job that was taken from its worker. */
+export const DEATH = "the worker died, or its lease ended";
+/** The reason of a dead letter that no process had a handler for. */
+export const UNHANDLED = "E_JOB_UNKNOWN no process has handled this name for a day";
 
 export interface JobCounts {
   /** The number of waiting jobs, delayed jobs and retries included. */
@@ -124,18 +166,34 @@ export interface JobStore {
   fail(claim: JobClaim, failure: JobFailure): Promise<boolean>;
 
   /** Returns the jobs to the waiting jobs, due at once. The attempt does not count. */
-  giveBack(claims: readonly JobClaim[]): Promise<void>;
+  release(claims: readonly JobClaim[]): Promise<void>;
+
+  /**
+   * Releases the jobs that the worker has claimed and does not hold: the answer to its claim was lost. Returns the number of released jobs.
+   */
+  releaseUnheld(worker: string, held: readonly JobClaim[]): Promise<number>;
+
+  /**
+   * Returns jobs that the worker has no handler for to the waiting jobs, due after `delayMs`. The attempt does not count.
+   */
+  waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void>;
+
+  /** The waiting jobs that some process had no handler for, by name and queue. */
+  unhandled(): Promise<readonly UnhandledJobs[]>;
 
   /** The leases end `leaseMs` from now. Returns the claims that it refused. */
   renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]>;
 
-  /** Says that the worker is alive. False if it was taken for dead since its last call, so that its claims are refused. */
-  beat(worker: string): Promise<boolean>;
+  /** Says that the worker is alive, and what it works on. */
+  heartbeat(worker: LiveWorker): Promise<Heartbeat>;
 
   /** Says that the worker has ended and holds no claim. */
   leave(worker: string): Promise<void>;
 
-  /** Takes back the jobs of workers that were silent for `deadAfterMs`, and jobs whose lease has ended. The attempt counts. */
+  /**
+   * Takes back the jobs of workers that were silent for `deadAfterMs`, and jobs whose lease has ended. The attempt counts. A job that has
+   * waited for a handler for a day is moved to the dead letters, unless a living worker handles its name on its queue.
+   */
   reap(deadAfterMs: number): Promise<readonly ReapedJob[]>;
 
   /**
@@ -155,7 +213,7 @@ export interface JobStore {
   dead(limit: number): Promise<readonly DeadJob[]>;
 
   /** Moves a dead job back to the waiting jobs, with all its attempts. False if there is no such dead job. */
-  revive(id: string): Promise<boolean>;
+  retry(id: string): Promise<boolean>;
 
   counts(): Promise<JobCounts>;
 

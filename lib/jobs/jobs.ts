@@ -187,7 +187,7 @@ export class Jobs extends Subsystem {
 
   /** Runs a dead job again, with all its attempts. False if there is no such dead job. */
   async revive(id: string): Promise<boolean> {
-    const isRevived = await this.waiting().revive(id);
+    const isRevived = await this.waiting().retry(id);
     if (isRevived) this.wake();
     return isRevived;
   }

@@ -11,17 +11,24 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { wholeNumber } from "./job.js";
-import type {
-  ClaimedJob,
-  ClaimRequest,
-  DeadJob,
-  Dispatched,
-  JobClaim,
-  JobCounts,
-  JobFailure,
-  JobStore,
-  NewJob,
-  ReapedJob,
+import { type StoredJob, WaitingJobs } from "./memory-waiting.js";
+import { MemoryWorkers } from "./memory-workers.js";
+import {
+  type ClaimedJob,
+  type ClaimRequest,
+  DEATH,
+  type DeadJob,
+  type Dispatched,
+  type Heartbeat,
+  type JobClaim,
+  type JobCounts,
+  type JobFailure,
+  type JobStore,
+  type LiveWorker,
+  type NewJob,
+  type ReapedJob,
+  UNHANDLED,
+  type UnhandledJobs,
 } from "./job-store.js";
 
 export interface MemoryJobsOptions {
@@ -33,27 +40,15 @@ export interface MemoryJobsOptions {
 
 const NAMES: OptionNames<MemoryJobsOptions> = { clock: true, maxJobs: true };
 const DEFAULT_JOBS = 100_000;
-
-interface StoredJob extends Omit<NewJob, "delayMs" | "payload"> {
-  payload: string;
-  state: "waiting" | "running" | "dead";
-  due: number;
-  token: number;
-  attempt: number;
-  worker: string | undefined;
-  leasedUntil: number;
-  reason: string;
-  diedAt: number;
-}
+const UNHANDLED_FOR_MS = 86_400_000;
 
 export class MemoryJobs implements JobStore {
   readonly joinsTransactions = false;
   private readonly clock: Clock;
   private readonly maxJobs: number;
   private readonly jobs = new Map<string, StoredJob>();
-  /** In the order of the claims. */
-  private waiting: StoredJob[] = [];
-  private readonly beats = new Map<string, number>();
+  private readonly waiting = new WaitingJobs();
+  private readonly workers = new MemoryWorkers();
   private readonly ticks = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
 
@@ -70,13 +65,10 @@ export class MemoryJobs implements JobStore {
 
   async claim({ worker, queues, limit, leaseMs }: ClaimRequest): Promise<readonly ClaimedJob[]> {
     const now = this.clock.now();
-    const taken: StoredJob[] = [];
-    for (const job of this.waiting) {
-      if (taken.length === limit) break;
-      if (job.due <= now && (queues === undefined || queues.includes(job.queue))) taken.push(job);
-    }
-    const ids = new Set(taken);
-    this.waiting = this.waiting.filter((job) => !ids.has(job));
+    const taken = this.waiting.take(
+      limit,
+      (job) => job.due <= now && (queues === undefined || queues.includes(job.queue)),
+    );
     for (const job of taken) {
       Object.assign(job, { state: "running", worker, leasedUntil: now + leaseMs });
       job.token += 1;
@@ -101,14 +93,33 @@ export class MemoryJobs implements JobStore {
     return true;
   }
 
-  async giveBack(claims: readonly JobClaim[]): Promise<void> {
-    for (const claim of claims) {
-      const job = this.held(claim);
-      if (job === undefined) continue;
-      job.attempt -= 1;
-      this.putBack(job, this.clock.now());
-    }
+  async release(claims: readonly JobClaim[]): Promise<void> {
+    this.releaseAll(claims, 0);
     this.wake();
+  }
+
+  async releaseUnheld(worker: string, held: readonly JobClaim[]): Promise<number> {
+    const tokens = new Map(held.map(({ id, token }) => [id, token]));
+    const unheld = [...this.jobs.values()].filter(
+      (job) => job.state === "running" && job.worker === worker && tokens.get(job.id) !== job.token,
+    );
+    await this.release(unheld);
+    return unheld.length;
+  }
+
+  async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
+    for (const job of this.releaseAll(claims, delayMs)) job.unhandledSince ??= this.clock.now();
+  }
+
+  async unhandled(): Promise<readonly UnhandledJobs[]> {
+    const found = new Map<string, UnhandledJobs>();
+    for (const { state, name, queue, unhandledSince: since } of this.jobs.values()) {
+      if (state !== "waiting" || since === undefined) continue;
+      const key = `${name} ${queue}`;
+      const { jobs, since: first } = found.get(key) ?? { jobs: 0, since };
+      found.set(key, { name, queue, jobs: jobs + 1, since: Math.min(first, since) });
+    }
+    return [...found.values()];
   }
 
   async renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]> {
@@ -119,28 +130,26 @@ export class MemoryJobs implements JobStore {
     });
   }
 
-  async beat(worker: string): Promise<boolean> {
-    const isKnown = this.beats.get(worker) !== -1;
-    this.beats.set(worker, this.clock.now());
-    return isKnown;
+  async heartbeat(worker: LiveWorker): Promise<Heartbeat> {
+    return { isKnown: this.workers.heartbeat(worker, this.clock.now()), cancelled: [] };
   }
 
   async leave(worker: string): Promise<void> {
-    this.beats.delete(worker);
+    this.workers.leave(worker);
   }
 
   async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
     const now = this.clock.now();
-    for (const [worker, at] of this.beats) {
-      // The clock was set back since the last beat.
-      if (at > now + MOST_AHEAD_MS) this.beats.set(worker, now);
-      else if (at < now - deadAfterMs) this.beats.set(worker, -1);
-    }
-    const lost = [...this.jobs.values()].filter(
-      ({ state, worker, leasedUntil }) =>
-        state === "running" && (leasedUntil <= now || (this.beats.get(worker ?? "") ?? -1) === -1),
+    this.workers.forgetSilent(now, deadAfterMs);
+    const all = [...this.jobs.values()];
+    const lost = all.filter(
+      ({ state, worker, leasedUntil }) => state === "running" && (leasedUntil <= now || !this.workers.isLiving(worker)),
     );
     const reaped = lost.map((job) => this.takeFromDead(job, now));
+    for (const job of all.filter((each) => this.isUnhandled(each, now))) {
+      this.bury(job, UNHANDLED);
+      reaped.push(reapedJob(job));
+    }
     if (reaped.length > 0) this.wake();
     return reaped;
   }
@@ -168,7 +177,7 @@ export class MemoryJobs implements JobStore {
       .map(({ id, name, queue, attempt, reason, diedAt }) => ({ id, name, queue, attempt, reason, diedAt }));
   }
 
-  async revive(id: string): Promise<boolean> {
+  async retry(id: string): Promise<boolean> {
     const job = this.jobs.get(id);
     if (job?.state !== "dead") return false;
     job.attempt = 0;
@@ -205,13 +214,13 @@ export class MemoryJobs implements JobStore {
     const other = this.withKey(job);
     if (other !== undefined && job.unique === "until-done") return { outcome: "kept", id: other.id };
     if (other !== undefined) {
-      this.waiting = this.waiting.filter((each) => each !== other);
+      this.waiting.remove(other);
       other.payload = job.payload;
       this.await(other, Math.min(other.due, due));
       return { outcome: "replaced", id: other.id };
     }
     const stored = { ...job, state: "waiting", due, token: 0, attempt: 0, worker: undefined } as const;
-    this.await({ ...stored, leasedUntil: 0, reason: "", diedAt: 0 }, due);
+    this.await({ ...stored, unhandledSince: undefined, leasedUntil: 0, reason: "", diedAt: 0 }, due);
     return { outcome: "created", id: job.id };
   }
 
@@ -230,15 +239,28 @@ export class MemoryJobs implements JobStore {
     return job?.state === "running" && job.token === token ? job : undefined;
   }
 
+  /** Returns the jobs that wait again. */
+  private releaseAll(claims: readonly JobClaim[], delayMs: number): readonly StoredJob[] {
+    const held = claims.flatMap((claim) => this.held(claim) ?? []);
+    for (const job of held) {
+      job.attempt -= 1;
+      this.putBack(job, this.clock.now() + delayMs);
+    }
+    return held;
+  }
+
+  private isUnhandled({ state, name, queue, unhandledSince = Infinity }: StoredJob, now: number): boolean {
+    return state === "waiting" && unhandledSince < now - UNHANDLED_FOR_MS && !this.workers.handle(name, queue);
+  }
+
   private takeFromDead(job: StoredJob, now: number): ReapedJob {
-    const isDead = job.attempt >= job.maxAttempts;
-    if (isDead) this.bury(job, "the worker died, or its lease ended");
+    if (job.attempt >= job.maxAttempts) this.bury(job, DEATH);
     else this.putBack(job, now);
-    const { id, name, queue, attempt } = job;
-    return { id, name, queue, attempt, isDead };
+    return { ...reapedJob(job), reason: DEATH };
   }
 
   private bury(job: StoredJob, reason: string): void {
+    this.waiting.remove(job);
     Object.assign(job, { state: "dead", reason, diedAt: this.clock.now(), worker: undefined });
   }
 
@@ -248,19 +270,10 @@ export class MemoryJobs implements JobStore {
     else this.await(job, due);
   }
 
-  /** Keeps the order of the claims. */
   private await(job: StoredJob, due: number): void {
     Object.assign(job, { state: "waiting", worker: undefined, due });
     this.jobs.set(job.id, job);
-    let low = 0;
-    let high = this.waiting.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.waiting[middle];
-      if (other !== undefined && comesBefore(other, job)) low = middle + 1;
-      else high = middle;
-    }
-    this.waiting.splice(low, 0, job);
+    this.waiting.add(job);
   }
 
   private wake(): void {
@@ -268,9 +281,8 @@ export class MemoryJobs implements JobStore {
   }
 }
 
-function comesBefore(one: StoredJob, other: StoredJob): boolean {
-  if (one.priority !== other.priority) return one.priority < other.priority;
-  return one.due === other.due ? one.id < other.id : one.due < other.due;
+function reapedJob({ id, name, queue, attempt, state, reason }: StoredJob): ReapedJob {
+  return { id, name, queue, attempt, isDead: state === "dead", reason };
 }
 
 function full(maxJobs: number): UnavailableError {

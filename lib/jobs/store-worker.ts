@@ -12,7 +12,7 @@ import { Completions } from "./completions.js";
 import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
 import { JobLeaseLostError } from "./job-context.js";
 import type { JobReports } from "./job-reports.js";
-import type { ClaimedJob, JobStore } from "./job-store.js";
+import type { ClaimedJob, JobStore, LiveWorker } from "./job-store.js";
 import { quietly } from "./quiet.js";
 
 /** A claim ends after this time unless it is renewed. */
@@ -79,7 +79,9 @@ export class StoreWorker {
 
   /** The first beat comes before the first claim: a store takes the jobs of an unknown worker for those of a dead one. */
   async begin(): Promise<void> {
-    await quietly(() => this.store.beat(this.id)).catch((error: unknown) => this.reports.storeFailed("beat", error));
+    await quietly(() => this.store.heartbeat(this.live)).catch((error: unknown) =>
+      this.reports.storeFailed("heartbeat", error),
+    );
     await this.beat();
     this.stopListening = this.store.onWake?.(this.wake);
     this.claimMore();
@@ -119,6 +121,10 @@ export class StoreWorker {
     return this.running.size;
   }
 
+  private get live(): LiveWorker {
+    return { id: this.id, names: this.tools.handlers.names, queues: this.settings.queues };
+  }
+
   private async settled(): Promise<void> {
     await Promise.all([this.claiming, ...[...this.running.values()].map(({ done }) => done)]);
   }
@@ -131,7 +137,7 @@ export class StoreWorker {
 
   private async giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await this.store.giveBack(jobs).catch((error: unknown) => this.reports.storeFailed("giveBack", error));
+    await this.store.release(jobs).catch((error: unknown) => this.reports.storeFailed("release", error));
     this.reports.returned(jobs);
   }
 
@@ -228,11 +234,11 @@ export class StoreWorker {
 
   private async beat(): Promise<void> {
     try {
-      if (!(await quietly(() => this.store.beat(this.id)))) await this.beginAnew();
+      if (!(await quietly(() => this.store.heartbeat(this.live))).isKnown) await this.beginAnew();
       await this.renewLeases();
       this.reports.reaped(await quietly(() => this.store.reap(DEAD_AFTER_MS)));
     } catch (error) {
-      this.reports.storeFailed("beat", error);
+      this.reports.storeFailed("heartbeat", error);
     }
     if (this.isOver) return;
     const jitter = 0.8 + Math.random() * 0.2;
@@ -266,7 +272,7 @@ export class StoreWorker {
   private async beginAnew(): Promise<void> {
     const old = this.id;
     this.id = randomUUID();
-    await this.store.beat(this.id);
+    await this.store.heartbeat(this.live);
     await this.store.leave(old);
     for (const claim of this.claims()) this.lose(claim);
     this.wake();

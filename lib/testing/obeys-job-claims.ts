@@ -1,5 +1,5 @@
 /** The promises of `obeysQueue` about the steps of a claim: tokens, leases, the death of a worker, ticks. For stores, not for engines. */
-import type { ClaimedJob, JobStore, NewJob } from "../jobs/job-store.js";
+import type { ClaimedJob, JobStore, LiveWorker, NewJob } from "../jobs/job-store.js";
 import { JobIds } from "../jobs/job-id.js";
 import type { QueuePromise } from "./obeys-queue-promises.js";
 import type { QueueTrial } from "./queue-trial.js";
@@ -20,7 +20,7 @@ const PROOFS: readonly (readonly [promise: string, prove: Proof])[] = [
     "a completion after the reaper has taken the job is refused, also before another worker claims it",
     refusesCompletionsAfterReap,
   ],
-  ["a worker that is silent for half a minute loses its jobs, and one that beats keeps them", reapsSilentWorkers],
+  ["a worker that is silent for half a minute loses its jobs, and one with heartbeats keeps them", reapsSilentWorkers],
   ["a job whose worker dies at the last attempt is dead", buriesAtLastAttempt],
   ["a job that fails while a newer one waits with its key makes room for it", makesRoomForNewer],
   ["a tick is recorded once, with its job, and no earlier one after it", recordsTicksOnce],
@@ -37,7 +37,7 @@ async function refusesOldTokens(store: JobStore, trial: QueueTrial): Promise<voi
   trial.equal((await store.complete([old])).length, 1, "the refused completions");
   trial.equal((await store.renew([old], LEASE_MS)).length, 1, "the refused renewals");
   trial.equal(await store.fail(old, { reason: "late", retryInMs: 0 }), false, "the failure");
-  await store.giveBack([old]);
+  await store.release([old]);
   trial.equal((await store.renew([now], LEASE_MS)).length, 0, "the refused renewals of the new claim");
   trial.equal((await store.complete([now])).length, 0, "the refused completions of the new claim");
   trial.equal((await store.complete([now])).length, 1, "the refused second completions");
@@ -60,7 +60,7 @@ async function reapsSilentWorkers(store: JobStore, trial: QueueTrial): Promise<v
   const lost = await claim(store, trial, silent);
   const kept = await claim(store, trial, beating);
   await trial.options.pass(20_000);
-  trial.equal(await store.beat(beating), true, "the beat of a living worker");
+  trial.equal((await store.heartbeat(live(beating))).isKnown, true, "the heartbeat of a living worker");
   await trial.options.pass(15_000);
   const reaped = (await store.reap(DEAD_AFTER_MS)).filter(({ name }) => name === lost.name);
   trial.equal(
@@ -68,7 +68,11 @@ async function reapsSilentWorkers(store: JobStore, trial: QueueTrial): Promise<v
     [{ id: lost.id, isDead: false }],
     "the taken jobs",
   );
-  trial.equal(await store.beat(silent), false, "the beat of the worker that was taken for dead");
+  trial.equal(
+    (await store.heartbeat(live(silent))).isKnown,
+    false,
+    "the heartbeat of the worker that was taken for dead",
+  );
   trial.equal((await store.complete([kept])).length, 0, "the refused completions of the living worker");
   const again = await claim(store, trial, beating);
   trial.equal([again.id, again.attempt], [lost.id, 2], "the next claim");
@@ -150,8 +154,12 @@ function plainJob(id: string, { run, queue }: QueueTrial): NewJob {
   };
 }
 
+function live(id: string): LiveWorker {
+  return { id, names: [], queues: undefined };
+}
+
 async function claim(store: JobStore, trial: QueueTrial, worker: string, leaseMs = LEASE_MS): Promise<ClaimedJob> {
-  await store.beat(worker);
+  await store.heartbeat(live(worker));
   const [job] = await store.claim({ worker, queues: [trial.queue], limit: 1, leaseMs });
   if (job === undefined) throw new Error("there is no job to claim");
   return job;

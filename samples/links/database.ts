@@ -1,7 +1,7 @@
 /** The tables, and the database that has them: a file of SQLite, or PostgreSQL where the environment names one. */
 import { Database, type Migration } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import { jobsMigration } from "@stagecraft/framework/jobs";
+import { jobsMigrations } from "@stagecraft/framework/jobs";
 import { sessionMigrations } from "@stagecraft/framework/session/db";
 
 /** Times and days are ISO texts in UTC, which sort as they are. */
@@ -55,4 +55,4 @@ const tables: Migration = {
 };
 
 /** The tables of the sample, of its jobs, and of its sessions. */
-const migrations = [tables, jobsMigration, sessionMigrations];
+const migrations = [tables, jobsMigrations, sessionMigrations];

@@ -16,7 +16,7 @@ import {
 } from "@stagecraft/framework";
 import { Database } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import { Handles, job, Jobs, jobsMigration, type JobsOptions, MemoryJobs } from "@stagecraft/framework/jobs";
+import { Handles, job, Jobs, jobsMigrations, type JobsOptions, MemoryJobs } from "@stagecraft/framework/jobs";
 import { RequestId, TraceContext } from "@stagecraft/framework/observe";
 import { expectNoLeak, FakeClock, type LogLine, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -70,7 +70,7 @@ class Orders {
 
 const inDatabase = (file: string) =>
   provide(ShopDatabase).useFactory(
-    () => new ShopDatabase(sqlite(file), { migrations: [jobsMigration], migrate: true }),
+    () => new ShopDatabase(sqlite(file), { migrations: [jobsMigrations], migrate: true }),
   );
 
 /** An application whose jobs wait in the store, and in the database unless a store is given. */

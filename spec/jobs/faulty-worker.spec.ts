@@ -49,7 +49,7 @@ describe("a worker process", function () {
     await child.says("begins with 1");
     child.kill("SIGSTOP");
     await passLease();
-    await store.beat("other");
+    await store.heartbeat({ id: "other", names: [], queues: undefined });
     const reaped = await store.reap(30_000);
     const claims = await store.claim({ worker: "other", queues: undefined, limit: 1, leaseMs: LEASE_MS });
     // The handler ends as soon as the process runs again.
@@ -77,7 +77,9 @@ describe("a worker process", function () {
     const reaped = await store.reap(30_000);
     const [letter] = await jobs.dead();
 
-    expect(reaped).to.deep.equal([{ id, name: "poisoned", queue: "default", attempt: 2, isDead: true }]);
+    expect(reaped).to.deep.equal([
+      { id, name: "poisoned", queue: "default", attempt: 2, isDead: true, reason: letter?.reason },
+    ]);
     expect(letter).to.include({ id, attempt: 2, reason: "the worker died, or its lease ended" });
   });
 });

@@ -3,7 +3,7 @@ import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
 import type { PoolFigures } from "../../lib/db/pool-report.js";
 import { Metrics } from "@stagecraft/framework/observe";
 import { type Clock, SystemClock } from "@stagecraft/framework";
-import { jobsMigration } from "../../lib/jobs/job-migrations.js";
+import { jobsMigrations } from "../../lib/jobs/job-migrations.js";
 import { JobSql } from "../../lib/jobs/job-sql.js";
 
 export class JobsDatabase extends Database<Record<string, never>> implements AsyncDisposable {
@@ -21,9 +21,15 @@ export async function jobsDatabase(driver: DatabaseDriver, clock: Clock): Promis
 
 export async function makeTables(db: JobsDatabase): Promise<void> {
   const sql = new JobSql(db);
-  for (const table of ["framework_jobs", "framework_dead_jobs", "framework_job_workers", "framework_job_ticks"])
+  for (const table of [
+    "framework_jobs",
+    "framework_dead_jobs",
+    "framework_job_workers",
+    "framework_job_ticks",
+    "framework_job_queues",
+  ])
     await sql.run(`DROP TABLE IF EXISTS ${table}`);
-  await jobsMigration.up(db.query);
+  for (const migration of jobsMigrations) await migration.up(db.query);
 }
 
 /** Advances the clock in small steps. Between them the statements that `server` has begun end, however long they take. */

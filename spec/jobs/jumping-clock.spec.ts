@@ -34,7 +34,7 @@ async function ticksOf(store: JobStore, clock: FakeClock, pass: (ms: number) => 
 async function takenFromDead(store: JobStore, clock: FakeClock): Promise<readonly number[]> {
   clock.setNow(at("2027-01-01T00:00Z"));
   await preparedJobs([], { store }, clock).jobs.dispatch(unhandled);
-  await store.beat("dead");
+  await store.heartbeat({ id: "dead", names: [], queues: undefined });
   await store.claim({ worker: "dead", queues: undefined, limit: 1, leaseMs: 300_000 });
   clock.setNow(at("2026-01-01T00:00Z"));
   const atOnce = await store.reap(30_000);

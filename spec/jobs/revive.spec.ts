@@ -60,13 +60,13 @@ for (const [name, { program, start, driver, waiting }] of Object.entries(ENGINES
       const store = new DatabaseJobs(db);
       const [revived, goOn] = [new Gate(), new Gate()];
       const first = db.transaction(async () => {
-        const isRevived = await store.revive(ID);
+        const isRevived = await store.retry(ID);
         revived.open();
         await goOn.passed;
         return isRevived;
       });
       await revived.passed;
-      const second = store.revive(ID);
+      const second = store.retry(ID);
       await until(async () => (await server.run(waiting)).length > 0);
       goOn.open();
 

@@ -132,7 +132,7 @@ describe("DatabaseJobs on PostgreSQL after an empty queue", function () {
     // A borrowed server makes no statistics itself. Statistics of an empty table, and statements whose plans the server has made by then.
     await server.run("ANALYZE framework_jobs");
     const store = new DatabaseJobs(db);
-    await store.beat("worker");
+    await store.heartbeat({ id: "worker", names: [], queues: undefined });
     for (let each = 0; each < 10; each++) await claimOne(store);
     await server.run(MANY);
     for (let each = 0; each < 10; each++) await store.complete(await claimOne(store));

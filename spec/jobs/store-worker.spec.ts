@@ -90,13 +90,13 @@ describe("a process that ends", () => {
   it("gives no sign of life after the one that was on its way", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
-    const beat = store.beat.bind(store);
+    const heartbeat = store.heartbeat.bind(store);
     let beats = 0;
     let goOn: Gate | undefined;
-    store.beat = async (worker) => {
+    store.heartbeat = async (worker) => {
       beats += 1;
       await goOn?.passed;
-      return beat(worker);
+      return heartbeat(worker);
     };
     const jobs = jobsOver(store, clock, new Patient());
     await jobs.beginWork("worker");

@@ -3,7 +3,7 @@ import { Application, Cache, type Context, provide, Route, Routes } from "@stage
 import { cacheKey, MemoryCache } from "@stagecraft/framework/cache";
 import { Database } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import { Handles, job, Jobs, jobsMigration } from "@stagecraft/framework/jobs";
+import { Handles, job, Jobs, jobsMigrations } from "@stagecraft/framework/jobs";
 import { Mail, Mailer, MemoryMailer } from "@stagecraft/framework/mail";
 import { mailJobs, mailQueue } from "@stagecraft/framework/mail/jobs";
 import { MemoryStorage, Storage } from "@stagecraft/framework/storage";
@@ -53,7 +53,7 @@ describe("the subsystems of an application", function () {
   this.timeout(60_000);
 
   it("show no bind, payload, cached value, file or mail in log, spans, metrics and answers", async () => {
-    const database = new ShopDatabase(sqlite(":memory:"), { migrations: [notes, jobsMigration], migrate: true });
+    const database = new ShopDatabase(sqlite(":memory:"), { migrations: [notes, jobsMigrations], migrate: true });
     const [cache, storage, worker] = [new MemoryCache(), new MemoryStorage(), new Worker()];
     let jobs: Jobs | undefined;
     let mailer: Mailer | undefined;

@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { DatabaseJobs, Jobs } from "@stagecraft/framework/jobs";
 import { Metrics } from "@stagecraft/framework/observe";
 import { SystemClock } from "@stagecraft/framework";
-import { jobsMigration } from "../../lib/jobs/job-migrations.js";
+import { jobsMigrations } from "../../lib/jobs/job-migrations.js";
 import { killDatabase, startEngine } from "./jobs-engine.js";
 import { countedJob } from "./jobs-worker.js";
 import { readJournal } from "./jobs-journal.js";
@@ -69,7 +69,7 @@ const metrics = new Metrics();
 const clock = new SystemClock();
 database.prepare({ name: "database", clock, metrics });
 await database.start();
-await jobsMigration.up(database.query);
+for (const migration of jobsMigrations) await migration.up(database.query);
 const jobs = new Jobs({ store: new DatabaseJobs(database) });
 jobs.prepare({ name: "jobs", clock, metrics });
 for (let at = 0; at < count; at += 1000) {
