@@ -5,6 +5,7 @@
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
+import { UagEndpointLayer } from "../stages/uag-endpoint.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
 import type { Container } from "../di/container.js";
@@ -116,15 +117,17 @@ function pipelineParts(
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
   const stages = allStages(checked, container);
   const pipeline = fillPipeline(plan, { stages, container, site });
+  const graph = describeGraph({
+    modules: inspected.modules,
+    routes: routeCollection.graphRoutes(),
+    stages: pipeline.describe(),
+    events: events.known(),
+    instanceOf: (module, provided) => container.in(module).get(provided),
+  });
+  for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.show(graph);
   return {
     pipeline,
-    graph: describeGraph({
-      modules: inspected.modules,
-      routes: routeCollection.graphRoutes(),
-      stages: pipeline.describe(),
-      events: events.known(),
-      instanceOf: (module, provided) => container.in(module).get(provided),
-    }),
+    graph,
     csrfExempt: pipeline.isOn("csrf") ? routeCollection.csrfExempt() : [],
     warnings: () => [
       ...warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),

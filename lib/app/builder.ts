@@ -17,6 +17,7 @@ import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
 import type { SessionConfig } from "../stages/session/session-config.js";
 import type { SessionStore } from "../stages/session/store.js";
 import { TimeoutLayer } from "../stages/timeout.js";
+import { UAG_PATH, UagEndpointLayer } from "../stages/uag-endpoint.js";
 import type { Class } from "../di/token.js";
 import { bindingOf, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
@@ -142,6 +143,16 @@ export class ApplicationBuilder {
   /** The path of the health endpoints, by default `/up`. */
   healthPrefix(path: string): this {
     this.change(".healthPrefix(path)").healthPrefix = path;
+    return this;
+  }
+
+  /**
+   * Answers GET of the path with `application.graph()` as JSON, by default `/_framework/uag.json`. Release builds ignore the call, with a
+   * WARN event at the start.
+   */
+  uagEndpoint(path?: string): this {
+    this.plan.addStage("uagEndpoint", ".uagEndpoint(…)", () => new UagEndpointLayer(path));
+    this.plan.uagPath = path ?? UAG_PATH;
     return this;
   }
 

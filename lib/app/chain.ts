@@ -21,6 +21,7 @@ import { dispatch, type UnmatchedHandler } from "../routing/router.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { Redirect } from "../stages/redirects/redirect.js";
 import { answerWithoutMapper, RedirectMapperLayer, type RedirectSite } from "../stages/redirects/redirect-mapper.js";
+import { profile } from "../runtime/profile.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
 import { BootingLayer } from "../stages/maintenance.js";
@@ -83,7 +84,9 @@ export interface PipelineParts {
 
 export function fillPipeline(plan: Plan, { stages, container, site }: PipelineParts): Pipeline {
   const pipeline = new Pipeline().mark("router");
-  for (const { slot, layer } of stages) pipeline.put(slot, layer);
+  for (const { slot, layer } of stages) {
+    if (slot !== "uagEndpoint" || profile === "debug") pipeline.put(slot, layer);
+  }
   if (plan.health) {
     pipeline.put("health", new HealthLayer(new Health(container.get(Readiness), plan.healthPrefix)));
   }

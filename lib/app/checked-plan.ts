@@ -50,7 +50,7 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
   const all = [
     ...settings.diagnostics,
     ...inspected.diagnostics,
-    ...routeCollection.findings(settings.healthPaths),
+    ...routeCollection.findings(settings.healthPaths, plan.uagPath),
     ...diagnostics,
     ...limits.diagnostics(),
   ];

@@ -60,6 +60,7 @@ export class Plan {
   trustedProxies: string | AddressBlocks | undefined;
   health = true;
   healthPrefix = HEALTH_PREFIX;
+  uagPath: string | undefined;
   redirectMapper = true;
   lifecycle: LifecycleOptions = {};
   errorMapping: ErrorMapping | undefined;

@@ -20,7 +20,7 @@ import {
   type InstanceOf,
   type MiddlewareClass,
 } from "../routing/middleware.js";
-import { foreignPatterns, healthCollisions } from "../routing/route-diagnostics.js";
+import { foreignPatterns, graphCollisions, healthCollisions } from "../routing/route-diagnostics.js";
 import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
 import { describeRoute, type GraphRoute } from "./graph.js";
@@ -55,7 +55,7 @@ export class RouteCollection {
     return (module === undefined ? this.readGiven() : this.readModule(module)) as readonly Class[];
   }
 
-  findings(healthPaths: readonly string[]): readonly Diagnostic[] {
+  findings(healthPaths: readonly string[], uagPath: string | undefined): readonly Diagnostic[] {
     const repeated = [...this.listings].filter(([, modules]) => modules.length > 1);
     return [
       ...this.moduleDiagnostics,
@@ -64,6 +64,7 @@ export class RouteCollection {
       ...sharedEndpoints([...this.listings.keys()] as readonly Class<object>[]),
       ...this.all.diagnostics(),
       ...healthCollisions(this.all.flattened(), healthPaths),
+      ...graphCollisions(this.all.flattened(), uagPath),
     ];
   }
 

@@ -9,6 +9,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { causeText } from "../errors/thrown-value.js";
 import { Health, checkHealthPrefix } from "../stages/health.js";
+import { checkUagPath } from "../stages/uag-endpoint.js";
 import { checkLifecycleOptions } from "../lifecycle/options.js";
 import type { Plan } from "./plan.js";
 import { AppConfig, checkPort } from "./config.js";
@@ -22,11 +23,13 @@ export interface CheckedSettings {
 
 export function checkSettings(plan: Plan): CheckedSettings {
   const wrongPrefix = plan.health ? checkHealthPrefix(plan.healthPrefix) : undefined;
+  const healthPaths = plan.health && wrongPrefix === undefined ? Health.pathsBelow(plan.healthPrefix) : [];
   const single = [
     plan.port === undefined ? undefined : checkPort(plan.port, ".port(n)"),
     checkHost(plan.host),
     checkSwitch(plan.health, ".health(on)"),
     wrongPrefix,
+    plan.uagPath === undefined ? undefined : checkUagPath(plan.uagPath, healthPaths),
     checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
     ...plan.attachments.map(checkAttachment),
     checkKoa(plan.koa),
@@ -39,7 +42,6 @@ export function checkSettings(plan: Plan): CheckedSettings {
     ...(plan.pageContracts?.diagnostics?.() ?? []),
     ...single.filter((diagnostic) => diagnostic !== undefined),
   ];
-  const healthPaths = plan.health && wrongPrefix === undefined ? Health.pathsBelow(plan.healthPrefix) : [];
   return { proxies: readProxies(plan, diagnostics), diagnostics, healthPaths };
 }
 

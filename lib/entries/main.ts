@@ -95,6 +95,7 @@ export { SecurityHeaders } from "../stages/security-headers/security-headers.js"
 export type { StaticFilesOptions } from "../stages/static-files/options.js";
 export { StaticFiles } from "../stages/static-files/static-files.js";
 export { TimeoutLayer } from "../stages/timeout.js";
+export { UagEndpointLayer } from "../stages/uag-endpoint.js";
 
 export type { StageRow } from "../pipeline/pipeline.js";
 export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table.js";

@@ -32,6 +32,15 @@ export function healthCollisions(routes: readonly Route[], healthPaths: readonly
   });
 }
 
+/** The routes with the path of the graph, where the application has moved it out of the reserved paths. */
+export function graphCollisions(routes: readonly Route[], graphPath: string | undefined): Diagnostic[] {
+  return routes.flatMap(({ pathOrFault: path, descriptor }) => {
+    if (!(path instanceof Path) || path.shape !== graphPath || isReserved(path)) return [];
+    const what = `the route ${titleOf(descriptor)} has the path of .uagEndpoint(…), which answers before it`;
+    return [{ code: "E_ROUTE_RESERVED", what, where: descriptor.handler, fix: "give one of the two another path" }];
+  });
+}
+
 /** The paths with a pattern of other routers. It is literal text here, so the route does not match the paths that it seems to match. */
 export function foreignPatterns(routes: readonly Route[]): readonly Warning[] {
   const suspected = routes.filter(({ descriptor }) => FOREIGN_PATTERN.test(descriptor.path.replaceAll("{*", "{")));
@@ -49,9 +58,13 @@ function ofPath({ descriptor, pathOrFault: path }: Route): Diagnostic[] {
     const fix = "write it as segments after slashes, each a text, {name}, or {*name} at the end";
     return [{ code: "E_ROUTE_PATH", what, where, fix }];
   }
-  if (path.shape !== RESERVED && !path.shape.startsWith(`${RESERVED}/`)) return [];
+  if (!isReserved(path)) return [];
   const what = `the route ${titleOf(descriptor)} lies below ${RESERVED}, which is reserved for the framework`;
   return [{ code: "E_ROUTE_RESERVED", what, where, fix: "give it another path" }];
+}
+
+function isReserved({ shape }: Path): boolean {
+  return shape === RESERVED || shape.startsWith(`${RESERVED}/`);
 }
 
 /** The compiler refuses these. Files that import each other give `undefined`, and plain JavaScript gives anything. */

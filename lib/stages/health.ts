@@ -23,7 +23,8 @@ export interface HealthAnswer {
 /** The prefix of the endpoints unless `.healthPrefix(path)` sets another one. */
 export const HEALTH_PREFIX = "/up";
 
-const METHOD_NOT_ALLOWED: HealthAnswer = {
+/** @internal */
+export const METHOD_NOT_ALLOWED: HealthAnswer = {
   status: 405,
   headers: { Allow: "GET, HEAD", "Cache-Control": "no-store", "Content-Length": "0" },
   body: "",
@@ -70,22 +71,23 @@ export class Health {
 }
 
 function liveAnswer(state: LifecycleState): HealthAnswer {
-  return json(isLive(state), { state });
+  return jsonAnswer(isLive(state), { state });
 }
 
 function readyAnswer(report: ReadinessReport): HealthAnswer {
-  return json(report.ready, report);
+  return jsonAnswer(report.ready, report);
 }
 
 function overallAnswer(report: ReadinessReport): HealthAnswer {
-  return json(report.ready, { ...report, live: isLive(report.state) });
+  return jsonAnswer(report.ready, { ...report, live: isLive(report.state) });
 }
 
 function isLive(state: LifecycleState): boolean {
   return state !== "stopped";
 }
 
-function json(isHealthy: boolean, value: object): HealthAnswer {
+/** The answer with the value as JSON, 503 where the application is not healthy. @internal */
+export function jsonAnswer(isHealthy: boolean, value: object): HealthAnswer {
   const body = JSON.stringify(value);
   const headers = {
     "Content-Type": "application/json",
@@ -95,7 +97,8 @@ function json(isHealthy: boolean, value: object): HealthAnswer {
   return { status: isHealthy ? 200 : 503, headers, body };
 }
 
-function withoutBody(answer: HealthAnswer): HealthAnswer {
+/** @internal */
+export function withoutBody(answer: HealthAnswer): HealthAnswer {
   return { ...answer, body: "" };
 }
 
@@ -109,12 +112,13 @@ export class HealthLayer extends StageLayer {
     return (ctx) => {
       const answer = health.answer(ctx.method, ctx.path);
       if (answer === undefined) return inner(ctx);
-      return isPromise(answer) ? answer.then((ready) => write(ctx, ready)) : write(ctx, answer);
+      return isPromise(answer) ? answer.then((ready) => writeAnswer(ctx, ready)) : writeAnswer(ctx, answer);
     };
   }
 }
 
-function write(ctx: Context, { status, headers, body }: HealthAnswer): void {
+/** @internal */
+export function writeAnswer(ctx: Context, { status, headers, body }: HealthAnswer): void {
   ctx.answerStatus(status);
   for (const name in headers) ctx.raw.setHeader(name, headers[name] ?? "");
   if (body !== "") ctx.payload = body;
@@ -128,14 +132,19 @@ const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
  * slash.
  */
 export function checkHealthPrefix(prefix: unknown): Diagnostic | undefined {
-  const [before, ...segments] = typeof prefix === "string" ? prefix.split("/") : [];
-  if (before === "" && segments.length > 0 && segments.every(isSegment)) return undefined;
+  if (isPlainPath(prefix)) return undefined;
   return {
     code: "E_HEALTH_PREFIX",
     what: `${typeof prefix === "string" ? JSON.stringify(prefix) : nameOf(prefix)} cannot be the prefix of the health endpoints`,
     where: "Application.create().healthPrefix(path)",
     fix: "write a plain path with one leading and no trailing slash and at least one segment, for example /up",
   };
+}
+
+/** @internal */
+export function isPlainPath(path: unknown): path is string {
+  const [before, ...segments] = typeof path === "string" ? path.split("/") : [];
+  return before === "" && segments.length > 0 && segments.every(isSegment);
 }
 
 function isSegment(text: string): boolean {

@@ -39,6 +39,7 @@ await web.Application.create()
   .devProxy() // 1, where the development server of a front end runs
   .proxy(({ url }) => (url === "/n" ? web.ProxyAction.rewrite("/notes") : web.ProxyAction.continue())) // 2
   .healthPrefix("/up") // 3
+  .uagEndpoint() // 4, in debug builds
   .compression() // 5
   .securityHeaders(new web.SecurityHeaders().withCsp("default-src 'none'")) // 6
   .cors({ origins: ["http://localhost:5173"] }) // 7

@@ -73,7 +73,6 @@ const FACES = "entries";
 
 /** Slots without a folder in `lib/stages`, and the reason. */
 const SLOTS_WITHOUT_STAGE: Readonly<Partial<Record<Slot, string>>> = {
-  uagEndpoint: "not built yet",
   layers: "holds the layers of the application",
   router: "is lib/routing",
 };

@@ -144,13 +144,24 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   ],
   [
     "health",
-    "compression",
-    "the answer of health does not vary by what the client can decode",
+    "uagEndpoint",
+    "a request for the graph passes health, and one for health ends there",
     async (probes) => {
-      const health = await probes.request("/health/live", GZIP);
+      const [graph, health] = [await probes.request("/_framework/uag.json"), await probes.request("/health/live")];
+
+      expect([graph.response.status, graph.gapsReached.at(-1)]).to.deep.equal([200, "health"]);
+      expect([health.response.status, health.gapsReached.at(-1)]).to.deep.equal([200, "proxy"]);
+    },
+  ],
+  [
+    "uagEndpoint",
+    "compression",
+    "the graph does not vary by what the client can decode",
+    async (probes) => {
+      const graph = await probes.request("/_framework/uag.json", GZIP);
       const page = await probes.request("/page", GZIP);
 
-      expect([health.response.headers.get("vary"), page.response.headers.get("vary")]).to.deep.equal([
+      expect([graph.response.headers.get("vary"), page.response.headers.get("vary")]).to.deep.equal([
         null,
         "Accept-Encoding, X-Inertia, Origin",
       ]);
@@ -399,6 +410,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
 const ANSWERS: readonly (readonly [who: Slot, status: number, path: string, AnyRequestOptions, last?: Slot])[] = [
   ["proxy", 410, "/closed", {}, "devProxy"],
   ["health", 200, "/health/ready", {}, "proxy"],
+  ["uagEndpoint", 200, "/_framework/uag.json", {}, "health"],
   ["cors", 204, "/page", PREFLIGHT, "securityHeaders"],
   ["bodyLimit", 413, "/echo", TOO_LARGE, "errorMapping"],
   ["maintenance", 503, "/page", {}, "timeout"],
@@ -445,7 +457,7 @@ describe("the real stages", () => {
     });
   }
 
-  for (const [who, status, path, options] of ANSWERS.slice(3)) {
+  for (const [who, status, path, options] of ANSWERS.slice(4)) {
     it(`complete, log and count the ${status} of ${who}`, async () => {
       await using probes = await StageProbes.start();
       await provoke(probes, who);

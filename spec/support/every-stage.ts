@@ -116,6 +116,7 @@ export class EveryStage {
     proxy: (builder) => builder.proxy(({ url }) => actionFor(url)),
     health: (builder) => builder.health(true),
     healthPrefix: (builder) => builder.healthPrefix("/health"),
+    uagEndpoint: (builder) => builder.uagEndpoint(),
     lifecycle: (builder) => builder.lifecycle({ drainDelayMs: 1, probeTimeoutMs: 2 }),
     compression: (builder) => builder.compression(),
     securityHeaders: (builder) =>

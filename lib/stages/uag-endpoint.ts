@@ -1,0 +1,54 @@
+/**
+ * Stage layer: answers one path with the graph of the application as JSON, for the tools of a developer. The graph names every route and
+ * every class, so only a debug build has the endpoint, and only where the application asks for it. It stands beside the inner stages, like
+ * the health endpoints: they neither refuse its requests nor count them.
+ *
+ * @example
+ * builder.uagEndpoint(); // GET /_framework/uag.json
+ */
+import { nameOf } from "../di/token.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import { StageLayer, type Run } from "../http/middleware.js";
+import { profile } from "../runtime/profile.js";
+import { isPlainPath, jsonAnswer, METHOD_NOT_ALLOWED, withoutBody, writeAnswer } from "./health.js";
+
+/** The path unless `.uagEndpoint(path)` sets another one. */
+export const UAG_PATH = "/_framework/uag.json";
+
+export class UagEndpointLayer extends StageLayer {
+  private answer = jsonAnswer(true, {});
+
+  /** @param path a value that `checkUagPath` accepts */
+  constructor(private readonly path: string = UAG_PATH) {
+    super();
+  }
+
+  /** Sets the body. The graph exists only when all stages are known. @internal */
+  show(graph: object): void {
+    this.answer = jsonAnswer(true, graph);
+  }
+
+  /** @internal */
+  startWarnings(): readonly Warning[] {
+    return profile === "release" ? [{ message: ".uagEndpoint(…) is ignored in a release build" }] : [];
+  }
+
+  override wrap(inner: Run): Run {
+    return (ctx) => {
+      if (ctx.path !== this.path) return inner(ctx);
+      if (ctx.method === "GET") return writeAnswer(ctx, this.answer);
+      return writeAnswer(ctx, ctx.method === "HEAD" ? withoutBody(this.answer) : METHOD_NOT_ALLOWED);
+    };
+  }
+}
+
+/** The diagnostic for a path that is not plain, or that the health endpoints have; `undefined` for any other. */
+export function checkUagPath(path: unknown, healthPaths: readonly string[]): Diagnostic | undefined {
+  if (isPlainPath(path) && !healthPaths.includes(path)) return undefined;
+  return {
+    code: "E_UAG_PATH",
+    what: `${typeof path === "string" ? JSON.stringify(path) : nameOf(path)} cannot be the path of the graph`,
+    where: "Application.create().uagEndpoint(path)",
+    fix: `write a plain path with one leading and no trailing slash, which is no health path, for example ${UAG_PATH}`,
+  };
+}
