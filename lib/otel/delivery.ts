@@ -2,8 +2,8 @@
  * Passes batches of spans to the exporter. Keeps which batches are in flight, and how many spans were lost and why. A failed export never
  * rejects here: the spans of the batch are counted as dropped.
  */
-import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 import { tracing } from "../tracing/tracing.js";
+import type { ReadableSpan, SpanExporter } from "./peers.js";
 
 /** `ExportResultCode.SUCCESS`. Its package is a dependency of the SDK, not ours. */
 const SUCCESS = 0;

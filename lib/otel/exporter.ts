@@ -3,10 +3,9 @@
  * except the exporter's endpoint and timeout.
  */
 import type { TracerProvider } from "@opentelemetry/api";
-import type { IdGenerator, SpanExporter, SpanProcessor, TracerConfig } from "@opentelemetry/sdk-trace-base";
 import { FrameworkError } from "../errors/framework-error.js";
 import { MAX_ATTRIBUTES, MAX_TEXT_LENGTH } from "./attributes.js";
-import { otlp, sdk } from "./peers.js";
+import { type IdGenerator, otlp, type ReadableSpan, sdk, type SpanExporter, type SpanProcessor } from "./peers.js";
 import type { TelemetrySettings } from "./settings.js";
 import { setupError } from "../errors/setup-error.js";
 
@@ -47,7 +46,7 @@ export function newProvider(serviceName: string, idGenerator: IdGenerator, proce
   });
 }
 
-type TelemetryResource = NonNullable<TracerConfig["resource"]>;
+type TelemetryResource = ReadableSpan["resource"];
 
 /** A resource with `service.name` only. The SDK's own resource would add attributes of its own. */
 class ServiceResource implements TelemetryResource {

@@ -4,9 +4,9 @@
  *
  * OpenTelemetry's own exporter makes one attempt over gRPC.
  */
-import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 import type { Clock, Timer } from "../runtime/clock.js";
 import { retryDelayOf } from "./retry-info.js";
+import type { ReadableSpan, SpanExporter } from "./peers.js";
 
 /** The status codes RESOURCE_EXHAUSTED and UNAVAILABLE of gRPC. */
 const RETRYABLE: ReadonlySet<unknown> = new Set([8, 14]);

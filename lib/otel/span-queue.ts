@@ -7,9 +7,9 @@
  */
 import { AsyncResource } from "node:async_hooks";
 import type { AttributeValue } from "@opentelemetry/api";
-import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Clock, Timer } from "../runtime/clock.js";
 import type { Delivery, DroppedSpans } from "./delivery.js";
+import type { ReadableSpan, SpanProcessor } from "./peers.js";
 
 /** A waiting span takes about 2 KiB of memory beside its text. */
 export const MAX_WAITING_SPANS = 16_384;

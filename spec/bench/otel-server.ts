@@ -6,7 +6,7 @@
 
 import { ROOT_CONTEXT, SpanKind, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
-import { AlwaysOnSampler, BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { Application, Route, Routes } from "@stagecraft/framework";
 import { TraceContext } from "@stagecraft/framework/observe";
 import { Telemetry } from "@stagecraft/framework/observe/otel";
@@ -23,10 +23,11 @@ const builder = Application.create().routes(hello).traceContext();
 
 /** The SDK as in its documentation: start with attributes, do the work, end. */
 class ByHand extends Layer {
-  private readonly tracer = new BasicTracerProvider({
+  private readonly tracer = new TracerProvider({
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
-      new BatchSpanProcessor(new OTLPTraceExporter({ url: endpoint }), {
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: endpoint }),
         maxQueueSize: MAX_WAITING_SPANS,
         maxExportBatchSize: MAX_BATCH_SPANS,
         scheduledDelayMillis: BATCH_DELAY_MS,

@@ -31,9 +31,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./observe/redact": NOTHING,
   "./observe/metrics": NOTHING,
   "./observe/tracing": NOTHING,
-  "./observe/otel": {
-    loads: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-grpc"],
-  },
+  // The exporter brings its SDK.
+  "./observe/otel": { loads: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"] },
   "./session": NOTHING,
   "./pages": { loads: ["koa"] },
   // It works on a cache that the application has made, and loads no driver.

@@ -1,5 +1,5 @@
 import { Metadata, status } from "@grpc/grpc-js";
-import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan } from "../../lib/otel/peers.js";
 import { expect } from "chai";
 import { Metrics } from "../../lib/observe/metrics/metrics.js";
 import { FIRST_DELAY_MS, LONGEST_DELAY_MS, MAX_ATTEMPTS, RetryingExporter } from "../../lib/otel/retry.js";

@@ -1,5 +1,5 @@
 /** An exporter whose exports end when the test says so, and with the result that the test gives. */
-import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan, SpanExporter } from "../../lib/otel/peers.js";
 
 type Settle = Parameters<SpanExporter["export"]>[1];
 type Result = Parameters<Settle>[0];

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as turn } from "node:timers/promises";
-import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan } from "../../lib/otel/peers.js";
 import { expect } from "chai";
 import type { LogEvent } from "../../lib/tracing/subscriber.js";
 import { tracing } from "../../lib/tracing/tracing.js";

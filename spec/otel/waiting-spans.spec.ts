@@ -1,4 +1,4 @@
-import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan } from "../../lib/otel/peers.js";
 import { expect } from "chai";
 import {
   MAX_BATCH_SPANS,
