@@ -6,7 +6,7 @@
 import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Dispatched, NewJob } from "../jobs/job-store.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import { keysTooFast } from "../jobs/key-mutex.js";
 import { type BullData, bullData, deduplicationId } from "./bull-record.js";
 
 /** If a worker is as fast as the dispatches, it takes about every second job between two steps. Then ten tries can end without a job. */
@@ -22,11 +22,11 @@ const SCORES_PER_MS = 0x1000;
  * worker takes it from there. A job that runs or has ended loses the deduplication id, so that the next try adds a new job.
  */
 const REPLACE = `local function at(key) return redis.call("ZSCORE", key, ARGV[1]) end
-if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then return nil end
 local old = redis.call("HGET", KEYS[2], "data")
 if not old or redis.call("LPOS", KEYS[3], ARGV[1]) or at(KEYS[4]) or at(KEYS[5]) then
   redis.call("DEL", KEYS[1])
-  return 0
+  return nil
 end
 local starts = string.format('"o":%d', cjson.decode(old).o)
 redis.call("HSET", KEYS[2], "data", "{" .. starts .. "," .. string.sub(ARGV[2], 2))
@@ -36,7 +36,7 @@ if score and tonumber(ARGV[3]) < tonumber(score) then
   local first = redis.call("ZRANGE", KEYS[6], 0, 0, "WITHSCORES")
   redis.call("ZADD", KEYS[7], tonumber(first[2]) / ${SCORES_PER_MS}, "1")
 end
-return 1`;
+return redis.call("HGET", KEYS[2], "priority") or "0"`;
 
 const LISTS = ["active", "completed", "failed", "delayed", "marker"];
 
@@ -53,16 +53,28 @@ export async function addKeyed(place: KeyPlace, job: NewJob, options: BullJobOpt
     const known = added.id ?? job.id;
     if (known === job.id) return { outcome: "created", id: known };
     if (job.unique === "until-done") return { outcome: "kept", id: known };
-    if (await replace(place, known, job)) return { outcome: "replaced", id: known };
+    const priority = await replace(place, known, job);
+    if (priority === undefined) continue;
+    if (priority !== job.priority) await changePriority(queue, known, job.priority);
+    return { outcome: "replaced", id: known };
   }
-  throw new FrameworkError(`jobs of ${job.name} with one key come and go too fast to add one`, { code: "E_JOB_KEY" });
+  throw keysTooFast(job.name);
 }
 
-/** False if the job does not wait any more. Then the id is free, or another job has it. */
-async function replace({ queue, redis }: KeyPlace, id: string, job: NewJob): Promise<boolean> {
+/** The old priority; absent if the job does not wait any more. Then the id is free, or another job has it. */
+async function replace({ queue, redis }: KeyPlace, id: string, job: NewJob): Promise<number | undefined> {
   const { o: _, ...data } = bullData(job);
   const names = [`de:${deduplicationId(job.name, job.key ?? "")}`, id, ...LISTS];
   const keys = names.map((name) => queue.toKey(name));
   const score = (Date.now() + job.delayMs) * SCORES_PER_MS;
-  return (await redis.call("EVAL", REPLACE, keys.length, ...keys, id, JSON.stringify(data), score)) === 1;
+  const priority = await redis.call("EVAL", REPLACE, keys.length, ...keys, id, JSON.stringify(data), score);
+  return priority === null ? undefined : Number(priority);
+}
+
+/** A second step: a process that dies before it has confirmed no dispatch. The job may have ended by then. */
+async function changePriority(queue: KeyPlace["queue"], id: string, priority: number): Promise<void> {
+  const job = await queue.getJob(id);
+  await job?.changePriority({ priority }).catch(async (error: unknown) => {
+    if ((await queue.getJob(id)) !== undefined) throw error;
+  });
 }

@@ -2,11 +2,17 @@
  * Adds jobs to the tables. Many jobs without a key are the rows of one statement, or of a few if their payloads are large. A job with a key
  * is bound by unique indexes: `wait_key` is set while a job waits; `hold_key` is set for a job that is unique until it is done, until it is
  * done. The keys are hashes of name and key, so that no collation of an engine makes two keys one.
+ *
+ * The index keeps a dispatch waiting, with its connection, while another transaction holds the key. This wait is bounded; without a bound,
+ * dispatches with one key hold all connections of the pool. MySQL, other than MariaDB, has no bound for one statement: there the option
+ * `lockTimeoutMs` of the driver is the bound. SQLite has one writer, and its driver bounds the wait for it.
  */
 import { createHash } from "node:crypto";
-import { FrameworkError } from "../errors/framework-error.js";
-import { type JobSql, literal } from "./job-sql.js";
+import { currentCommitScope } from "../lifecycle/commit-scope.js";
+import { SystemClock } from "../runtime/clock.js";
+import { isFailure, type JobRows, type JobSql, literal } from "./job-sql.js";
 import type { Dispatched, NewJob } from "./job-store.js";
+import { keyHeld, keysTooFast, MAX_KEY_WAIT_MS } from "./key-mutex.js";
 
 const COLUMNS =
   "id, name, queue, payload, request_id, traceparent, tracestate, job_key, wait_key, hold_key, priority, max_attempts, due";
@@ -14,8 +20,8 @@ const TRIES = 5;
 /** A server refuses a statement above its limit: MariaDB above 16 MiB, unless its `max_allowed_packet` is set. */
 const MOST_BYTES = 2_097_152;
 
-/** The columns of a new payload for a job that waits already. */
-const REPLACED = ["payload", "request_id", "traceparent", "tracestate"];
+/** The columns that a job that waits already takes from the new one. */
+const REPLACED = ["payload", "request_id", "traceparent", "tracestate", "queue", "priority", "max_attempts"];
 
 export async function insertJobs(sql: JobSql, jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
   await insertPlain(
@@ -95,21 +101,28 @@ function fieldsOf(job: NewJob): Record<keyof typeof FIELDS, string | number | un
   return { ...texts, priority, max_attempts: maxAttempts, delay: delayMs };
 }
 
-function insertKeyed(sql: JobSql, job: NewJob): Promise<Dispatched> | Dispatched {
+async function insertKeyed(sql: JobSql, job: NewJob): Promise<Dispatched> {
   const { key, name, unique } = job;
   if (key === undefined) return { outcome: "created", id: job.id };
   const hash = createHash("sha256").update(`${name}\n${key}`).digest("hex");
-  return unique === "waiting" ? replaceWaiting(sql, job, hash) : keepExisting(sql, job, hash);
+  const work = () => (unique === "waiting" ? replaceWaiting(sql, job, hash) : keepExisting(sql, job, hash));
+  try {
+    if (sql.dialect === "sqlite" || currentCommitScope() !== undefined) return await work();
+    return await sql.keyMutex.run({ name, hash }, sql.clock ?? new SystemClock(), work);
+  } catch (error) {
+    throw sql.dialect !== "sqlite" && isFailure(error, "busy") ? keyHeld(name) : error;
+  }
 }
 
 async function replaceWaiting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
-  const insert = `INSERT INTO framework_jobs (${COLUMNS}) VALUES (${valuesOf(sql, job)})`;
+  const insert = `INSERT INTO framework_jobs (${COLUMNS}) SELECT ${valuesOf(sql, job)} ${boundSource(sql)}`;
   const binds = bindsOf(job, hash);
   if (sql.dialect === "mysql") return replaceOnMysql(sql, { job, insert, binds, hash });
   const changes = REPLACED.map((column) => `${column} = excluded.${column}`).join(", ");
   const earlier = "CASE WHEN framework_jobs.due < excluded.due THEN framework_jobs.due ELSE excluded.due END";
-  const { rows } = await sql.run(
-    `${insert} ON CONFLICT (wait_key) WHERE wait_key IS NOT NULL DO UPDATE SET ${changes}, due = ${earlier} RETURNING id`,
+  const { rows } = await insertBounded(
+    sql,
+    `${insert} WHERE true ON CONFLICT (wait_key) WHERE wait_key IS NOT NULL DO UPDATE SET ${changes}, due = ${earlier} RETURNING id`,
     binds,
   );
   return dispatchedAs(job, String(rows[0]?.["id"]), "replaced");
@@ -126,7 +139,8 @@ interface MysqlReplacement {
 function replaceOnMysql(sql: JobSql, { job, insert, binds, hash }: MysqlReplacement): Promise<Dispatched> {
   const changes = REPLACED.map((column) => `${column} = VALUES(${column})`).join(", ");
   return sql.database.current(async () => {
-    await sql.run(`${insert} ON DUPLICATE KEY UPDATE ${changes}, due = LEAST(due, VALUES(due))`, binds);
+    const replace = `${insert} ON DUPLICATE KEY UPDATE ${changes}, due = LEAST(due, VALUES(due))`;
+    await insertBounded(sql, replace, binds);
     const { rows } = await sql.run("SELECT id FROM framework_jobs WHERE wait_key = ? FOR UPDATE", [hash]);
     return dispatchedAs(job, String(rows[0]?.["id"]), "replaced");
   });
@@ -134,19 +148,49 @@ function replaceOnMysql(sql: JobSql, { job, insert, binds, hash }: MysqlReplacem
 
 async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
   const isMysql = sql.dialect === "mysql";
-  const [insert, ignore] = isMysql ? ["INSERT IGNORE INTO", ""] : ["INSERT INTO", "ON CONFLICT DO NOTHING"];
-  const statement = `${insert} framework_jobs (${COLUMNS}) SELECT ${valuesOf(sql, job)}${isMysql ? " FROM DUAL" : ""} WHERE NOT EXISTS (SELECT 1 FROM framework_jobs WHERE job_key = ?) ${ignore}`;
+  const values = `SELECT ${valuesOf(sql, job)} ${boundSource(sql)}`;
+  const isNew = "WHERE NOT EXISTS (SELECT 1 FROM framework_jobs WHERE job_key = ?)";
+  const insert = isMysql
+    ? `INSERT IGNORE INTO framework_jobs (${COLUMNS}) ${values} ${isNew}`
+    : `INSERT INTO framework_jobs (${COLUMNS}) ${values} ${isNew} ON CONFLICT DO NOTHING RETURNING id`;
   // In a transaction MySQL reads as of its first read, unless it locks: the insert then meets a job that the select does not see.
   const latest = isMysql ? " LOCK IN SHARE MODE" : "";
   for (let left = TRIES; left > 0; left--) {
-    const { affected } = await sql.run(statement, [...bindsOf(job, hash), hash]);
-    if (affected > 0) return { outcome: "created", id: job.id };
+    const { rows: added, affected } = await insertBounded(sql, insert, [...bindsOf(job, hash), hash]);
+    if (isMysql ? affected > 0 : typeof added[0]?.["id"] === "string") return { outcome: "created", id: job.id };
     const { rows } = await sql.run(`SELECT id FROM framework_jobs WHERE job_key = ?${latest}`, [hash]);
     const [row] = rows;
     if (row !== undefined) return dispatchedAs(job, String(row["id"]), "kept");
     // The other job was completed between the two statements.
   }
-  throw new FrameworkError(`jobs of ${job.name} with one key come and go too fast to add one`, { code: "E_JOB_KEY" });
+  throw keysTooFast(job.name);
+}
+
+/**
+ * Runs an insert of one row `RETURNING id` so that it waits for a lock for a bounded time. On PostgreSQL the setting returns to its old
+ * value in the same statement, so that the transaction of the caller is not bound by it. MariaDB reads the comment as a part of the
+ * statement.
+ */
+function insertBounded(sql: JobSql, insert: string, parameters: readonly (string | null)[]): Promise<JobRows> {
+  if (sql.dialect === "sqlite") return sql.run(insert, parameters);
+  if (sql.dialect === "mysql") {
+    const bound = `/*M!100100 SET STATEMENT innodb_lock_wait_timeout = LEAST(@@innodb_lock_wait_timeout, ${MAX_KEY_WAIT_MS / 1000}) FOR */`;
+    return sql.run(`${bound} ${insert}`, parameters);
+  }
+  const isLonger = `value = '0' OR CAST(value AS interval) > interval '${MAX_KEY_WAIT_MS} ms'`;
+  const shorter = `CASE WHEN ${isLonger} THEN '${MAX_KEY_WAIT_MS}' ELSE value END`;
+  const old = "old AS MATERIALIZED (SELECT current_setting('lock_timeout') AS value)";
+  const bound = `bound AS MATERIALIZED (SELECT value, set_config('lock_timeout', ${shorter}, true) FROM old)`;
+  const added = `added AS (${insert}), done AS MATERIALIZED (SELECT MAX(id) AS id FROM added)`;
+  return sql.run(
+    `WITH ${old}, ${bound}, ${added} SELECT id, set_config('lock_timeout', value, true) FROM done, bound`,
+    parameters,
+  );
+}
+
+/** The row of an insert comes from here on PostgreSQL, so that the server sets the bound before it inserts. */
+function boundSource({ dialect }: JobSql): string {
+  return { postgres: "FROM bound", mysql: "FROM DUAL", sqlite: "FROM (SELECT 1)" }[dialect];
 }
 
 function dispatchedAs(job: NewJob, id: string, outcome: "replaced" | "kept"): Dispatched {

@@ -6,6 +6,7 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
+import { KeyMutex } from "./key-mutex.js";
 
 export type JobDialect = "sqlite" | "postgres" | "mysql";
 
@@ -52,6 +53,7 @@ const NOW: Readonly<Record<JobDialect, string>> = {
 
 export class JobSql {
   readonly dialect: JobDialect;
+  readonly keyMutex = new KeyMutex();
   /** Set by a test. */
   clock: Clock | undefined;
   private readonly query: ReturnType<JobDatabase["query"]["withoutPlugins"]>;

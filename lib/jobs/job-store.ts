@@ -31,8 +31,8 @@ export interface NewJob {
 }
 
 /**
- * `replaced`: a job with this key waited, and has the new payload and the earlier of the two times. `kept`: a job with this key waits or
- * runs, and nothing changed.
+ * `replaced`: a job with this key waited. It has the payload, the attempts, the queue and the priority of the new one, and the earlier of
+ * the two times. `kept`: a job with this key waits or runs, and nothing changed.
  */
 export interface Dispatched {
   readonly outcome: "created" | "replaced" | "kept";

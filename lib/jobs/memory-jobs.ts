@@ -215,7 +215,8 @@ export class MemoryJobs implements JobStore {
     if (other !== undefined && job.unique === "until-done") return { outcome: "kept", id: other.id };
     if (other !== undefined) {
       this.waiting.remove(other);
-      other.payload = job.payload;
+      const { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate } = job;
+      Object.assign(other, { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate });
       this.await(other, Math.min(other.due, due));
       return { outcome: "replaced", id: other.id };
     }

@@ -1,8 +1,7 @@
 /** The waiting jobs of `MemoryJobs`, in the order of the claims. */
 import type { NewJob } from "./job-store.js";
 
-export interface StoredJob extends Omit<NewJob, "delayMs" | "payload"> {
-  payload: string;
+export interface StoredJob extends Omit<NewJob, "delayMs"> {
   state: "waiting" | "running" | "dead";
   due: number;
   token: number;

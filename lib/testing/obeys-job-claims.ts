@@ -23,6 +23,7 @@ const PROOFS: readonly (readonly [promise: string, prove: Proof])[] = [
   ["a worker that is silent for half a minute loses its jobs, and one with heartbeats keeps them", reapsSilentWorkers],
   ["a job whose worker dies at the last attempt is dead", buriesAtLastAttempt],
   ["a job that fails while a newer one waits with its key makes room for it", makesRoomForNewer],
+  ["a waiting job that is replaced moves to the newer queue, and keeps the count of its attempts", movesToNewerQueue],
   ["a tick is recorded once, with its job, and no earlier one after it", recordsTicksOnce],
   ["a tick that was recorded by a clock far ahead does not count after the clock was set back", forgetsTicksAhead],
 ];
@@ -108,6 +109,19 @@ async function makesRoomForNewer(store: JobStore, trial: QueueTrial): Promise<vo
   });
   trial.equal(left.length, 0, "the number of further jobs");
   await store.complete([next]);
+}
+
+async function movesToNewerQueue(store: JobStore, trial: QueueTrial): Promise<void> {
+  const worker = `f-${trial.run}`;
+  const queue = `${trial.queue}-newer`;
+  const id = await add(store, trial, { key: "k", payload: "1" });
+  await store.fail(await claim(store, trial, worker), { reason: "x", retryInMs: 0 });
+  await add(store, trial, { key: "k", payload: "2", queue });
+  const left = await store.claim({ worker, queues: [trial.queue], limit: 9, leaseMs: LEASE_MS });
+  trial.equal(left.length, 0, "the number of jobs in the older queue");
+  const [job] = await store.claim({ worker, queues: [queue], limit: 9, leaseMs: LEASE_MS });
+  trial.equal([job?.id, job?.payload, job?.queue, job?.attempt], [id, "2", queue, 2], "the job in the newer queue");
+  if (job !== undefined) await store.complete([job]);
 }
 
 async function recordsTicksOnce(store: JobStore, trial: QueueTrial): Promise<void> {

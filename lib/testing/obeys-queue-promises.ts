@@ -196,6 +196,23 @@ export const queuePromises: readonly QueuePromise[] = [
     },
   ],
   [
+    "a waiting job with a key takes the newer attempts and the newer priority",
+    async (trial) => {
+      const seen: unknown[] = [];
+      const [old, other] = [trial.job<string>("raised", { attempts: 1, priority: 100 }), trial.job<string>("other")];
+      const newer = trial.job<string>("raised", { attempts: 3, priority: 1 });
+      const dispatcher = await trial.dispatcher();
+      await dispatcher.dispatch(old, "old", { key: "k" });
+      await dispatcher.dispatch(other, "other", { priority: 50 });
+      await dispatcher.dispatch(newer, "new", { key: "k" });
+      const run = (payload: string, { maxAttempts }: { maxAttempts: number }): void =>
+        void seen.push(`${payload} of ${maxAttempts}`);
+      await trial.begin([handlerOf(newer, run), handlerOf(other, run)], { concurrency: 1 });
+      await trial.until("the runs", () => seen.length === 2);
+      trial.equal(seen, ["new of 3", "other of 20"], "the payloads and attempts in their order");
+    },
+  ],
+  [
     "a running job with a key gets a successor, and keeps the job that is unique until it is done",
     async (trial) => {
       const seen: string[] = [];
