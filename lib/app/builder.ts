@@ -5,9 +5,9 @@
  * @example
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
  */
-import type Koa from "koa";
 import type { AddressBlocks } from "../http/address-blocks.js";
 import { KoaApplication } from "../http/koa-application.js";
+import type { KoaApp } from "../http/koa-types.js";
 import { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
 import { CatchPanicLayer } from "../stages/catch-panic.js";
 import { ErrorMapping } from "../stages/error-mapping.js";
@@ -48,7 +48,7 @@ import { addDevProxy, addPages } from "./front-end.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
-  readonly koa: Koa = new KoaApplication();
+  readonly koa: KoaApp = new KoaApplication();
   private readonly plan: Plan;
 
   /** @internal Use `Application.create`. */

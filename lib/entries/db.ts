@@ -2,6 +2,7 @@
  * The entry point `@stagecraft/framework/db`: databases and their transactions, over a driver of another entry point. Needs the package
  * `kysely`. If it is missing, the import throws `E_PEER_MISSING`, which names the command that installs it.
  */
+export type { AtOnce } from "../db/at-once.js";
 export { Database, type DatabaseOptions } from "../db/database.js";
 export {
   DatabaseError,

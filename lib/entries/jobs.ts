@@ -28,3 +28,7 @@ export { DatabaseJobs, type DatabaseJobsOptions } from "../jobs/database-jobs.js
 export { type JobMigration, jobsMigrations, jobTables, type MigratedDatabase } from "../jobs/job-migrations.js";
 export type { JobDatabase, JobDialect, RawResult, RawStatement } from "../jobs/job-sql.js";
 export type { JobEngine, JobWorker } from "../jobs/job-engine.js";
+export type { JobOutcome, JobTools } from "../jobs/handled-job.js";
+export type { JobHandler, JobHandlers } from "../jobs/job-handlers.js";
+export type { JobReports } from "../jobs/job-reports.js";
+export type { WorkerSettings } from "../jobs/store-worker.js";

@@ -10,7 +10,7 @@ export type { MailMessage } from "../mail/mail-message.js";
 export { readQueuedMail, type MailQueue, type QueuedMailData } from "../mail/mail-queue.js";
 export type { MailRecord } from "../mail/mail-records.js";
 export type { MailResult, RefusedRecipient } from "../mail/mail-result.js";
-export { Mail, OutgoingMail, type MailClass, type MailOptions } from "../mail/mail.js";
+export { Mail, OutgoingMail, type MailClass, type MailOptions, type QueuedMailState } from "../mail/mail.js";
 export { Mailer, type MailerOptions } from "../mail/mailer.js";
 export { MemoryMailer, type ExpectedMail, type MemoryMailerOptions } from "../mail/memory-mailer.js";
 export type { MailContent } from "../mail/mime.js";

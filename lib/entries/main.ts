@@ -5,6 +5,9 @@
 export { Clock, SystemClock, type Timer } from "../runtime/clock.js";
 export { profile, type Profile } from "../runtime/profile.js";
 
+export type { TracingLayer } from "../tracing/registry.js";
+export type { RemoteParent } from "../tracing/subscriber.js";
+
 export { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 export {
   BadRequestError,
@@ -29,16 +32,23 @@ export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 
 export { AddressBlocks } from "../http/address-blocks.js";
 export { Context, type FormFields } from "../http/context.js";
-export type { EventIterable, EventSource, ServerSentEvent } from "../http/event-stream.js";
-export { Extension } from "../http/extension.js";
-export { Layer, type KoaMiddleware, type Next, type Run } from "../http/middleware.js";
-export { Reply } from "../http/reply.js";
-export type { Schema } from "../http/schema.js";
+export type { EventBody, EventIterable, EventSource, ServerSentEvent } from "../http/event-stream.js";
+export { Extension, type Extensible } from "../http/extension.js";
+export {
+  Layer,
+  type KoaMiddleware,
+  type Middleware as MiddlewareContract,
+  type Next,
+  type Run,
+} from "../http/middleware.js";
+export type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../http/koa-types.js";
+export { Reply, type Payload as ReplyPayload } from "../http/reply.js";
+export type { InferOutput, Schema } from "../http/schema.js";
 
 export { Inject, Injectable } from "../di/injectable.js";
-export { Module, type ModuleOptions } from "../di/module.js";
-export { provide, type Binding, type Resolve } from "../di/provide.js";
-export { token, type InjectionToken, type Token } from "../di/token.js";
+export { Module, type ModuleEvent, type ModuleOptions } from "../di/module.js";
+export { provide, type Binding, type Provision, type Resolve, type Source as BindingSource } from "../di/provide.js";
+export { token, type AbstractClass, type Class, type InjectionToken, type Token } from "../di/token.js";
 
 export { Cache, CacheUnavailableError, type CacheScript } from "../lifecycle/cache.js";
 export type { LifecycleOptions } from "../lifecycle/options.js";
@@ -49,14 +59,20 @@ export {
   type SubsystemHost,
   type SubsystemMetrics,
 } from "../lifecycle/operations.js";
-export { Readiness, type ReadinessReport } from "../lifecycle/readiness.js";
+export { Readiness, type Check as ReadinessCheck, type ReadinessReport } from "../lifecycle/readiness.js";
 export type { LifecycleState } from "../lifecycle/state.js";
-export { ShutdownLast, Subsystem, SUBSYSTEM_KINDS, type SubsystemKind } from "../lifecycle/subsystem.js";
-export { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
+export {
+  ShutdownLast,
+  Subsystem,
+  SUBSYSTEM_KINDS,
+  type SubsystemKind,
+  type WorkingProcess,
+} from "../lifecycle/subsystem.js";
+export { currentWorkScope, type AskingRequest, type WorkScope } from "../lifecycle/work-scope.js";
 
 export { event, type EventType, type PayloadOf } from "../events/event.js";
 export { Events } from "../events/events.js";
-export { On, type ListenerOptions } from "../events/on.js";
+export { On, type ListenerDecorator, type ListenerOptions } from "../events/on.js";
 
 export { Controller } from "../routing/controller.js";
 export {
@@ -71,25 +87,35 @@ export {
   type Endpoint,
   type EndpointOptions,
   type RouteOptions,
+  type Method as HttpMethod,
 } from "../routing/endpoint.js";
-export { routes } from "../routing/endpoint-table.js";
-export { Middleware, middleware } from "../routing/middleware.js";
-export { resource } from "../routing/resource.js";
+export { routes, type EndpointTable } from "../routing/endpoint-table.js";
+export type { AnyClass, AnyHandler, HandlerOf } from "../routing/handler.js";
+export {
+  Middleware,
+  middleware,
+  type MiddlewareClass,
+  type MiddlewareInput,
+  type PlainMiddlewareClass,
+} from "../routing/middleware.js";
+export type { PathParameter, UrlArguments } from "../routing/path.js";
+export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../routing/resource.js";
 export { Route, type RouteDescriptor } from "../routing/route.js";
 export { RouteGroup, type HandlersOf } from "../routing/route-group.js";
-export { Routes } from "../routing/routes.js";
+export { Routes, type RoutesRouter } from "../routing/routes.js";
 
 export { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
 export { CatchPanicLayer } from "../stages/catch-panic.js";
 export { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 export { CorsLayer } from "../stages/cors/cors.js";
 export type { CorsOptions, OriginPredicate } from "../stages/cors/cors-options.js";
+export type { DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
 export { ErrorMapping, type ErrorMapper } from "../stages/error-mapping.js";
 export { Maintenance, MaintenanceLayer } from "../stages/maintenance.js";
 export { ProxyAction, ProxyLayer, type ProxyFunction, type ProxyRequest } from "../stages/proxy.js";
 export type { RateLimitKey } from "../stages/rate-limit/client-key.js";
 export { RateLimit, type OnBackendError } from "../stages/rate-limit/rate-limit.js";
-export { redirect, type Redirect } from "../stages/redirects/redirect.js";
+export { redirect, type Left as LeftData, type Redirect } from "../stages/redirects/redirect.js";
 export { CspNonce } from "../stages/security-headers/csp-nonce.js";
 export { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 export type { StaticFilesOptions } from "../stages/static-files/options.js";
@@ -106,5 +132,5 @@ export { Application, type Running } from "../app/application.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";
 export { environment, type EnvironmentValues } from "../app/environment.js";
-export type { ApplicationGraph } from "../app/graph.js";
+export type { ApplicationGraph, GraphEvent, GraphModule, GraphRoute } from "../app/graph.js";
 export { variable, type Variable } from "../app/variable.js";

@@ -2,9 +2,21 @@
  * The entry point `@stagecraft/framework/observe`: logs, request ids, metrics and trace context. The application holds them as values.
  * The import registers nothing; only `installLogging` changes the process.
  */
-export { tracing } from "../tracing/tracing.js";
+export { tracing, type Target } from "../tracing/tracing.js";
+export type { Registry, TracingLayer } from "../tracing/registry.js";
+export type { Span } from "../tracing/span.js";
+export type {
+  Fields,
+  Level,
+  LevelFilter,
+  LogEvent,
+  SpanData,
+  SpanOutcome,
+  Subscriber,
+  TargetFilter,
+} from "../tracing/subscriber.js";
 
-export { MetricsError, ObserveError, RequestIdError } from "../observe/errors.js";
+export { MetricsError, ObserveError, RequestIdError, type RequestIdErrorReason } from "../observe/errors.js";
 export { MAX_REQUEST_ID_BYTES, RequestId } from "../observe/request-id.js";
 export {
   ALL,
@@ -28,7 +40,8 @@ export { CaptureSink, LogSink } from "../observe/logging/sink.js";
 export { StderrSink } from "../observe/logging/stderr-sink.js";
 export * as redact from "./observe-redact.js";
 
-export { Metrics } from "../observe/metrics/metrics.js";
+export type { LabelValue } from "../observe/metrics/labels.js";
+export { Metrics, type MetricsOptions } from "../observe/metrics/metrics.js";
 
 export { AccessLogLayer } from "../stages/access-log.js";
 export { MetricsLayer } from "../stages/metrics.js";

@@ -5,4 +5,5 @@
  * import throws `E_PEER_MISSING`, which names the command that installs it.
  */
 export { DEFAULT_ENDPOINT, Telemetry, TelemetryBuilder } from "../otel/telemetry.js";
+export type { TracingLayer } from "../tracing/registry.js";
 export { SPANS_DROPPED_TOTAL, type SpanCounter } from "../otel/delivery.js";

@@ -5,14 +5,23 @@ export { external, type External } from "../stages/pages/external.js";
 export {
   PageContracts,
   type ComponentName,
+  type InputsOf,
   type PageErrors,
   type PageProps,
   type PropsOf,
+  type ServerProps,
   type SharedPageProps,
   type SharedProps,
 } from "../stages/pages/contract.js";
 export type { ContractArtifact, PageContractRegistry, ShapeArtifact } from "../stages/pages/contract-registry.js";
-export { contract, shape, type PageContract, type Shape, type ShapeTable } from "../stages/pages/contract-shape.js";
+export {
+  contract,
+  shape,
+  type PageContract,
+  type Shape,
+  type ShapeTable,
+  type TypeOfShapes,
+} from "../stages/pages/contract-shape.js";
 export { DocumentBody, RootDocument, type RenderDocument, type RootDocumentOptions } from "../stages/pages/document.js";
 export type { HeadMetadata } from "../stages/pages/head-metadata.js";
 export { clearHistory, preserveFragment } from "../stages/pages/history.js";

@@ -11,6 +11,7 @@ export { expectNoLeak } from "../testing/expect-no-leak.js";
 export { expectProblem, type ExpectedProblem, type ProblemDocument } from "../testing/expect-problem.js";
 export { FakeClock } from "../testing/fake-clock.js";
 export { obeysLayerContract, type LayerContractOptions } from "../testing/obeys-layer-contract.js";
+export type { LayerUnderTest, TrialRequest } from "../testing/layer-trial.js";
 export { obeysSessionStore } from "../testing/obeys-session-store.js";
 export { testApp, type TestApp } from "../testing/test-app.js";
 export type { AnyRequestOptions, TestClient, TestResponse } from "../testing/test-client.js";

@@ -6,9 +6,9 @@
  * async show({ params }: Context<"id">) { return this.store.find(params.id); }
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type Cookies from "cookies";
 import type Koa from "koa";
 import { copyBytes, readForm, readJson, readSearch, readText } from "./body-reader.js";
+import type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "./koa-types.js";
 import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "./head.js";
 import { asFrameworkError } from "./thrown-error.js";
@@ -61,7 +61,7 @@ const PATH_ALONE = /^\/[^?#]*$/;
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export class Context<Names extends string = never> extends Exchange {
   /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
-  declare readonly app: Koa;
+  declare readonly app: KoaApp;
   /** The application's own classes, set as `app` is. @internal */
   declare readonly RequestFace: typeof KoaRequestFace;
   /** @internal */
@@ -74,7 +74,7 @@ export class Context<Names extends string = never> extends Exchange {
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
-  private cookieJar: Cookies | undefined = undefined;
+  private cookieJar: KoaCookies | undefined = undefined;
   private parsedUrl: string | undefined = undefined;
   private parsedPath = "";
 
@@ -276,7 +276,7 @@ export class Context<Names extends string = never> extends Exchange {
   // --- Koa's own objects, made when asked for ---
 
   /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, since a proxy may have decrypted. */
-  get cookies(): Cookies {
+  get cookies(): KoaCookies {
     return (this.cookieJar ??= new ContextCookies(this));
   }
 
@@ -288,18 +288,18 @@ export class Context<Names extends string = never> extends Exchange {
     this.stateValue = value;
   }
 
-  get request(): Koa.Request {
+  get request(): KoaRequest {
     // Koa's members come through the prototype.
-    return (this.requestFace ??= new this.RequestFace(this)) as unknown as Koa.Request;
+    return (this.requestFace ??= new this.RequestFace(this)) as unknown as KoaRequest;
   }
 
-  get response(): Koa.Response {
+  get response(): KoaResponse {
     if (this.responseFace === undefined) {
       this.responseFace = new this.ResponseFace(this);
       // Koa's response gives access to Node's.
       handOutResponse(this);
     }
-    return this.responseFace as unknown as Koa.Response;
+    return this.responseFace as unknown as KoaResponse;
   }
 
   /** Koa's way for a callback to report an error. The request fails with it while the answer is open. */

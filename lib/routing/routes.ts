@@ -31,6 +31,9 @@ interface Cover {
   readonly reach: number;
 }
 
+/** The router of `routes.router()`: the type of @koa/router under a name that declaration files can write, also under pnpm. */
+export interface RoutesRouter extends Router {}
+
 export class Routes {
   private readonly members: Member[];
   private readonly covers: Cover[] = [];
@@ -108,13 +111,13 @@ export class Routes {
    * A @koa/router with these routes, in order of specificity, and their middleware. The framework's answers to errors and its rules
    * for JSON are not part of it. The application may add routes to it. A second call gives the same router.
    */
-  router(): Router {
+  router(): RoutesRouter {
     this.koaRouter ??= new KoaRouter((made) => this.instanceOf(made));
     return this.koaRouter.withRoutes(this.served());
   }
 
   /** The router, for a Koa application of its own. */
-  intoRouter(): Router {
+  intoRouter(): RoutesRouter {
     return this.router();
   }
 

@@ -23,7 +23,7 @@ type RedirectTarget =
   | { readonly kind: "endpoint"; readonly endpoint: Endpoint; readonly url: () => string };
 
 /** What a redirect leaves in the flash of the session for the next page. */
-interface Left {
+export interface Left {
   readonly data: ReadonlyMap<string, string>;
   /** By bag. */
   readonly errors: ReadonlyMap<string, FieldMessages>;

@@ -1,0 +1,18 @@
+/**
+ * Koa's types under names of this package, for the members that users see. A declaration file of an application can name these types
+ * also where Koa's own package is out of its reach, as under pnpm. Inside the framework use the types of Koa.
+ */
+import type Cookies from "cookies";
+import type Koa from "koa";
+
+/** `builder.koa` and `ctx.app`. */
+export interface KoaApp extends Koa {}
+
+/** `ctx.cookies`. */
+export interface KoaCookies extends Cookies {}
+
+/** `ctx.request`. */
+export interface KoaRequest extends Koa.Request {}
+
+/** `ctx.response`. */
+export interface KoaResponse extends Koa.Response {}

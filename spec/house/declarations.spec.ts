@@ -1,0 +1,108 @@
+/**
+ * A project may write declaration files, as a library and each part of a composite build do: the compiler can name every type that an
+ * inferred value of the package has. The folder is as pnpm makes it, where only the packages that the project lists are in reach.
+ */
+import { expect } from "chai";
+import { type CompilerOptions, Consumer } from "../support/consumer.js";
+import { guidePrograms, recommendedSettings } from "../support/guide-programs.js";
+import { partsOfFace, resultsProgram } from "../support/results-program.js";
+import { manifest, textOf } from "../support/sources.js";
+
+const STRICT = {
+  declaration: true,
+  composite: true,
+  isolatedModules: true,
+  verbatimModuleSyntax: true,
+  exactOptionalPropertyTypes: true,
+  rootDir: ".",
+  outDir: "out",
+  skipLibCheck: true,
+};
+
+/** A static member of a class that is exported as a type is out of reach of the program. */
+const TYPE_ONLY = /error TS(?:1361|1362|2339|2693):/;
+
+function settings(): CompilerOptions {
+  const { compilerOptions } = JSON.parse(recommendedSettings()) as { readonly compilerOptions: CompilerOptions };
+  return { ...compilerOptions, ...STRICT };
+}
+
+function optionalPackages(): readonly string[] {
+  return [...Object.keys(manifest().peerDependencies ?? {}), "@types/pg"];
+}
+
+/** Entry points whose values are arguments of this one: a program that has such a value imports them too. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  "": ["cache", "observe", "pages", "session", "uploads"],
+  "/mail/jobs": ["jobs"],
+  "/session/db": ["db"],
+  "/testing": ["jobs", "mail", "session", "storage"],
+};
+
+/** A project hands the log on as a whole, and names none of these members; ioredis does not export a type of its options. */
+const NAMED_BY_NOBODY = /of_JsonLog_on|of_RedisCacheOptions_client/;
+
+/** `…/jobs` and the main entry point for `…/jobs/bullmq`. */
+function above(entry: string, parts: ReadonlyMap<string, string>): readonly string[] {
+  const { name } = manifest();
+  const beside = (BESIDE[entry.slice(name.length)] ?? []).map((each) => `${name}/${each}`);
+  return [...parts.keys()].filter((each) => entry.startsWith(`${each}/`) || beside.includes(each));
+}
+
+describe("declaration files of a project", function () {
+  this.timeout(240_000);
+  let consumer: Consumer;
+
+  before(() => {
+    consumer = Consumer.create();
+    consumer.installFromRepository(
+      "@types/node",
+      "zod",
+      "react",
+      "react-dom",
+      "vite",
+      "@vitejs/plugin-react",
+      "chai",
+      "mocha",
+      ...optionalPackages(),
+    );
+  });
+
+  after(() => consumer[Symbol.dispose]());
+
+  it("can name the type of each value that an entry point gives", async () => {
+    const parts = partsOfFace(textOf("docs/api.txt") ?? "");
+    for (const [entry, part] of parts)
+      consumer.write(`results/${entry}.ts`, resultsProgram(entry, part, above(entry, parts)));
+
+    const messages: string[] = [];
+    for (const entry of parts.keys()) {
+      const output = await consumer.compile([`results/${entry}.ts`], { ...settings(), noImplicitAny: false });
+      messages.push(
+        ...output.split("\n").filter((line) => line !== "" && !TYPE_ONLY.test(line) && !NAMED_BY_NOBODY.test(line)),
+      );
+    }
+
+    expect(parts).to.have.property("size").above(20);
+    expect(messages.join("\n")).to.equal("");
+  });
+
+  it("compile for the programs of the guide", async () => {
+    const right = guidePrograms().filter(({ message }) => message === undefined);
+    for (const { path, code } of right) consumer.write(`guide/${path}`, code);
+
+    expect(await consumer.compile(["guide"], settings())).to.equal("");
+  });
+
+  it("compile for the samples", async () => {
+    consumer.copy("samples");
+
+    expect(
+      await consumer.compile(
+        ["samples"],
+        { ...settings(), lib: ["ES2023", "ESNext.Disposable", "DOM", "DOM.Iterable"] },
+        ["samples/links/pages"],
+      ),
+    ).to.equal("");
+  });
+});
