@@ -11,6 +11,7 @@ import { isStream, keepFailure } from "./body-stream.js";
 import { isAsyncIterable } from "./iterable-stream.js";
 import { detachResponse } from "./detached-response.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
+import { isBlob, isBytes, isResponse, isWebStream } from "./web-values.js";
 
 /** A copy of the headers, so that they can be restored; `undefined` if there were none. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
@@ -238,24 +239,23 @@ const BODY_HEADERS = ["content-type", "content-length", "transfer-encoding"] as 
 export function lengthOf(payload: unknown): number | undefined {
   if (typeof payload === "string") return Buffer.byteLength(payload);
   if (payload instanceof Uint8Array) return payload.byteLength;
-  return payload instanceof Blob ? payload.size : undefined;
+  return isBlob(payload) ? payload.size : undefined;
 }
 
 function naturalTypeOf(value: unknown): string | undefined {
   if (typeof value === "string") return TEXT;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") {
-    if (ArrayBuffer.isView(value) || isFlowing(value) || value instanceof ArrayBuffer) return BYTES;
-    // Its own headers name the type and go before this one.
-    if (value instanceof Response) return BYTES;
-    if (value instanceof Blob) return value.type === "" ? BYTES : value.type;
+    // The headers of a response name the type and go before this one.
+    if (isBytes(value) || isFlowing(value) || isResponse(value)) return BYTES;
+    if (isBlob(value)) return value.type === "" ? BYTES : value.type;
   }
   return JSON_TYPE;
 }
 
 /** A body whose value does not tell its length. */
 function isFlowing(value: unknown): boolean {
-  return isStream(value) || value instanceof ReadableStream || isAsyncIterable(value);
+  return isStream(value) || isWebStream(value) || isAsyncIterable(value);
 }
 
 /** Middleware written for Koa knows bytes as a `Buffer`, and takes any other object for JSON. */

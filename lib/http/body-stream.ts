@@ -2,7 +2,8 @@
  * Streams as bodies: how to tell them from other values, how to keep their failures, and how to make each of them sendable. A stream is
  * known by its methods, since it may come from another copy of the stream package or an old kind; its state may be missing then.
  */
-import { discardIterable, isAsyncIterable } from "./iterable-stream.js";
+import { bytesOf, discardIterable, isAsyncIterable } from "./iterable-stream.js";
+import { isBytes, isWebStream } from "./web-values.js";
 import { Readable, pipeline, Transform, type TransformCallback } from "node:stream";
 
 export function isStream(value: unknown): value is Readable {
@@ -21,9 +22,9 @@ export function discardBody(body: unknown): void {
   if (isStream(body)) {
     body.once("error", () => {});
     body.destroy();
-  } else if (body instanceof ReadableStream && !body.locked) {
-    body.cancel().catch(() => {});
-  } else if (isAsyncIterable(body) && !(body instanceof ReadableStream)) {
+  } else if (isWebStream(body)) {
+    if (!body.locked) Promise.resolve(body.cancel()).catch(() => {});
+  } else if (isAsyncIterable(body)) {
     discardIterable(body);
   }
 }
@@ -87,6 +88,7 @@ class SendableStream extends Transform {
 
   override _transform(chunk: unknown, _encoding: BufferEncoding, done: TransformCallback): void {
     if (typeof chunk === "string" || chunk instanceof Uint8Array) done(null, chunk);
+    else if (isBytes(chunk)) done(null, bytesOf(chunk));
     else
       done(
         new TypeError(`a stream that was answered with gave a chunk that is neither text nor bytes: ${typeof chunk}`),

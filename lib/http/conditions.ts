@@ -78,6 +78,14 @@ export function readHttpDate(text: string): number | undefined {
   return ASCTIME.test(text) ? secondsOf(`${text} GMT`) : undefined;
 }
 
+/**
+ * The time of a file in whole seconds, as `Last-Modified` may say it: never later than now, where the clock of the writer ran ahead (RFC 9110
+ * section 8.8.2.1).
+ */
+export function modifiedSeconds(timeMs: number, nowMs = Date.now()): number {
+  return Math.floor(Math.min(timeMs, nowMs) / 1000);
+}
+
 export function writeHttpDate(seconds: number): string {
   return new Date(seconds * 1000).toUTCString();
 }

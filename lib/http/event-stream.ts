@@ -9,6 +9,7 @@ import type { Context } from "./context.js";
 import { discardIterable, IterableStream, isAsyncIterable } from "./iterable-stream.js";
 import { jsonText } from "./json-text.js";
 import { valueText } from "../errors/value-text.js";
+import { hasMethod } from "./web-values.js";
 import type { Timer } from "../runtime/clock.js";
 
 /** One event. Give at least one member. */
@@ -55,7 +56,7 @@ export class EventBody {
 
 /** Plain JavaScript can give a list, or an `async` function without `*`. */
 function noEvents(how: string, value: unknown): TypeError {
-  const kind = value instanceof Promise ? "a promise" : valueText(value);
+  const kind = hasMethod(value, "then") ? "a promise" : valueText(value);
   return new TypeError(`Reply.events ${how} ${kind}: give an async iterable, or an async function* that makes one`);
 }
 

@@ -7,6 +7,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { tracing } from "../tracing/tracing.js";
 import { jsonText } from "./json-text.js";
 import { BYTES, TEXT } from "./media-type.js";
+import { isBytes } from "./web-values.js";
 
 const log = tracing.target("framework::http::send");
 
@@ -61,7 +62,7 @@ export class IterableStream extends Readable {
 
   /** @throws TypeError for a value that cannot be sent, which ends the body */
   protected encode(value: unknown): string | Uint8Array {
-    const item = ArrayBuffer.isView(value) || value instanceof ArrayBuffer ? bytesOf(value) : value;
+    const item = isBytes(value) ? bytesOf(value) : value;
     const isWhole = typeof item === "string" || item instanceof Uint8Array;
     this.naturalType ??= isWhole ? (typeof item === "string" ? TEXT : BYTES) : JSON_LINES;
     // A text between JSON lines would not belong to any line.
@@ -117,6 +118,6 @@ function asError(thrown: unknown): Error {
     : new Error("an async iterable failed with a value that is not an Error", { cause: thrown });
 }
 
-export function bytesOf(value: ArrayBufferView | ArrayBuffer): Buffer {
+export function bytesOf(value: ArrayBufferView | ArrayBufferLike): Buffer {
   return ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
 }

@@ -1,35 +1,41 @@
 /**
- * The JSON text of an answer. `JSON.stringify` silently makes `{}` of a map, a set, an error or a promise. They are refused here.
+ * The JSON text of an answer. `JSON.stringify` silently makes `{}`, or an object of internal members, of a map, an error, a promise or a
+ * `Response`. They are refused here, wherever in the value they are.
  */
+import { types } from "node:util";
+import { hasMethod, isBlob, isBytes, kindOf, tagOf } from "./web-values.js";
 
-/** The names that the language gives to values whose content `JSON.stringify` does not see. */
+/** The tags of values whose content `JSON.stringify` does not see, although a subclass may have members that it does see. */
 const WITHOUT_JSON: ReadonlySet<string> = new Set([
-  "Array Iterator",
   "ArrayBuffer",
-  "AsyncGenerator",
+  "DataView",
   "Error",
   "FormData",
-  "Generator",
   "Headers",
   "Map",
-  "Map Iterator",
   "Promise",
   "RegExp",
   "Set",
-  "Set Iterator",
+  "SharedArrayBuffer",
   "URLSearchParams",
   "WeakMap",
   "WeakRef",
   "WeakSet",
 ]);
 
+/** The tags of values that JSON shows whole, also when they have no member. */
+const WITH_JSON: ReadonlySet<string> = new Set(["Object", "Array", "Arguments", "Boolean", "Number", "String"]);
+
+/** An empty object between the marks of JSON. A text may hold the same characters, so that it is only a hint. */
+const HOLDS_EMPTY = /[:,[]\{\}[,\]}]/;
+
 /** @throws TypeError for a value that is not JSON, and for one that holds such a value; it names the kind, never the content. */
 export function jsonText(value: unknown): string {
   if (typeof value === "object" && value !== null && !isPlain(value)) refuseWithoutJson(value);
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
-  // The text of such a value inside another one. Most answers hold no empty object and are not walked a second time.
-  if (text.includes("{}")) JSON.stringify(value, refuseMember);
+  // After the text is made: a value with a cycle has been refused then.
+  if (typeof value === "object" && value !== null) checkMembers(value, HOLDS_EMPTY.test(text));
   return text;
 }
 
@@ -45,22 +51,69 @@ function refuseWithoutJson(value: object): void {
   throw new TypeError(`a handler returned ${named(kind)}, which cannot be sent; return an object, an array or text`);
 }
 
-function refuseMember(_key: string, member: unknown): unknown {
-  if (typeof member !== "object" || member === null || isPlain(member)) return member;
-  const kind = kindWithoutJson(member);
-  if (kind === undefined) return member;
-  const fix = kind === "Promise" ? "await it first" : "put an object or an array in its place";
-  throw new TypeError(`a handler returned a value that holds ${named(kind)}, which cannot be sent; ${fix}`);
+/**
+ * Looks at the members that JSON shows. It is on the way of every answer, so it calls nothing for texts and numbers.
+ *
+ * @param holdsEmpty whether the text has an empty object: only then a `toJSON` is called a second time to see what it came from
+ */
+function checkMembers(value: object, holdsEmpty: boolean): void {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const member: unknown = value[at];
+      if (typeof member === "object" && member !== null) checkMember(member, holdsEmpty);
+    }
+  } else if (hasOwnJson(value)) {
+    if (holdsEmpty && !types.isDate(value)) checkResult(value.toJSON(""));
+  } else {
+    const isLiteral = Object.getPrototypeOf(value) === Object.prototype;
+    for (const name in value) {
+      const member = (value as Record<string, unknown>)[name];
+      if (typeof member !== "object" || member === null) continue;
+      // As in JSON, only members of the object itself count.
+      if (isLiteral || Object.hasOwn(value, name)) checkMember(member, holdsEmpty);
+    }
+  }
+}
+
+function checkMember(member: object, holdsEmpty: boolean): void {
+  if (!isPlain(member)) {
+    const kind = kindWithoutJson(member);
+    if (kind !== undefined) {
+      const fix = kind === "Promise" ? "await it first" : "put an object or an array in its place";
+      throw new TypeError(`a handler returned a value that holds ${named(kind)}, which cannot be sent; ${fix}`);
+    }
+  }
+  checkMembers(member, holdsEmpty);
+}
+
+/** As in JSON, the `toJSON` of a result is not called. */
+function checkResult(result: unknown): void {
+  if (typeof result === "object" && result !== null && !hasOwnJson(result)) checkMember(result, true);
 }
 
 /** A `toJSON` of the application makes any value sendable. */
+function hasOwnJson(value: object): value is { toJSON(key: string): unknown } {
+  return typeof (value as { toJSON?: unknown }).toJSON === "function";
+}
+
 function kindWithoutJson(value: object): string | undefined {
-  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return undefined;
-  if (value instanceof Error) return "Error";
-  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  return WITHOUT_JSON.has(kind) ? kind : undefined;
+  if (hasOwnJson(value)) return undefined;
+  if (value instanceof Error || types.isNativeError(value)) return "Error";
+  if (hasMethod(value, "then")) return "Promise";
+  const tag = tagOf(value);
+  if (WITHOUT_JSON.has(tag) || givesContent(value)) return kindOf(value);
+  if (WITH_JSON.has(tag) || isBytes(value)) return undefined;
+  return Object.keys(value).length === 0 ? kindOf(value) : undefined;
+}
+
+/** Whether a method gives the content of the value: of an iterator, a body, a stream, or a form. */
+function givesContent(value: object): boolean {
+  if (hasMethod(value, "next")) return Symbol.iterator in value || Symbol.asyncIterator in value;
+  if (hasMethod(value, "arrayBuffer")) return isBlob(value) || hasMethod(value, "json");
+  if (hasMethod(value, "getReader") || (hasMethod(value, "append") && hasMethod(value, "delete"))) return true;
+  return hasMethod(value, "pipe") && hasMethod(value, "on");
 }
 
 function named(kind: string): string {
-  return /^[AE]/.test(kind) ? `an ${kind}` : `a ${kind}`;
+  return /^[AEIO]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }

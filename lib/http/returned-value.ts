@@ -2,7 +2,6 @@
  * Makes the value that a handler or a middleware returned the answer on the context. Text stays text, bytes stay bytes, and any other
  * value becomes JSON. That happens inside the pipeline, so that the error boundary catches the errors of a `toJSON`.
  */
-import zlib from "node:zlib";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { Context } from "./context.js";
@@ -10,30 +9,12 @@ import { EventBody } from "./event-stream.js";
 import { bytesOf, isAsyncIterable, IterableStream } from "./iterable-stream.js";
 import { isPlain, jsonText } from "./json-text.js";
 import { JSON_TYPE } from "./media-type.js";
+import { isUndoneByFetch, OF_CODED_BYTES, weakTag } from "./coded-content.js";
 import { Reply } from "./reply.js";
 import { sendable, discardBody, isStream, keepFailure, failureOf } from "./body-stream.js";
 import { trimWhitespace } from "./field-value.js";
 import { checkFinalStatus } from "./head.js";
-
-/**
- * The content codings that Node's `fetch` decodes before a handler sees the body. It decodes all codings of a body, or none if it does not
- * know one of them. The headers stay as they were.
- */
-const UNDONE: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", ...(undoesZstd() ? ["zstd"] : [])]);
-
-/** @param field the value of `Content-Encoding` */
-export function isUndoneByFetch(field: string): boolean {
-  return field
-    .toLowerCase()
-    .split(",")
-    .every((coding) => UNDONE.has(coding.trim()));
-}
-
-/** undici decodes it since 7.11, if Node's zlib can. Node 20 and 22 hold undici 6. */
-function undoesZstd(): boolean {
-  const [major = 0, minor = 0] = (process.versions["undici"] ?? "").split(".").map(Number);
-  return "createZstdDecompress" in zlib && (major > 7 || (major === 7 && minor >= 11));
-}
+import { chunksOf, cookiesOf, isBlob, isBytes, isResponse, isWebStream, type WebResponse } from "./web-values.js";
 
 /** A returned value that an outer stage turns into the answer: a redirect, a page. */
 export abstract class Deferred {
@@ -47,7 +28,7 @@ export abstract class Deferred {
 /** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
 export function answerWith(ctx: Context, value: unknown): void {
   if (!ctx.mayChange) {
-    const body: unknown = value instanceof Reply || value instanceof Response ? value.body : value;
+    const body: unknown = value instanceof Reply || isResponse(value) ? value.body : value;
     if (body instanceof EventBody) body.discard();
     else discardBody(body);
     return;
@@ -71,10 +52,9 @@ function answerWithObject(ctx: Context, value: object): void {
   else if (value instanceof Deferred) defer(ctx, value);
   // `pipe` and `end` return the response: the application writes the answer.
   else if (value === ctx.raw) ctx.respond = false;
-  else if (value instanceof Uint8Array || isStream(value) || value instanceof ReadableStream || value instanceof Blob)
-    ctx.answerBody(value);
-  else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) ctx.answerBody(bytesOf(value));
-  else if (value instanceof Response) answerFetchResponse(ctx, value);
+  else if (value instanceof Uint8Array || isStream(value) || isWebStream(value) || isBlob(value)) ctx.answerBody(value);
+  else if (isBytes(value)) ctx.answerBody(bytesOf(value));
+  else if (isResponse(value)) answerFetchResponse(ctx, value);
   else if (isAsyncIterable(value)) ctx.answerBody(new IterableStream(value, !ctx.raw.hasHeader("Content-Type")));
   else answerJson(ctx, value);
 }
@@ -108,11 +88,10 @@ function bodyOf(ctx: Context, { body }: Reply): unknown {
   return isAsyncIterable(body) && !isStream(body) ? new IterableStream(body) : body;
 }
 
-/** Headers about the connection of the other response, and about a coding that `fetch` has decoded. */
+/** Headers about the connection of the other response. */
 const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
-const OF_THE_CODING = /^content-(?:encoding|length)$/;
 
-function answerFetchResponse(ctx: Context, response: Response): void {
+function answerFetchResponse(ctx: Context, response: WebResponse): void {
   if (ctx.headIsSent) {
     ctx.answerBody(response.body ?? "");
     return;
@@ -120,21 +99,21 @@ function answerFetchResponse(ctx: Context, response: Response): void {
   // The status of `Response.error()` is 0.
   checkFinalStatus(response.status);
   ctx.answerStatus(response.status);
-  const coding = response.headers.get("content-encoding");
+  const coding = response.headers.get("content-encoding") ?? undefined;
   // A response that the application made has no URL, and its body is in the coding of its headers.
-  const isDecoded = response.url !== "" && coding !== null && isUndoneByFetch(coding);
-  const named = namesIn(response.headers.get("connection"));
+  const isDecoded = (response.url ?? "") !== "" && coding !== undefined && isUndoneByFetch(coding);
+  const named = namesIn(response.headers.get("connection") ?? undefined);
   for (const [name, value] of response.headers) {
-    if (OF_THE_CONNECTION.test(name) || named?.has(name) === true || (isDecoded && OF_THE_CODING.test(name))) continue;
-    if (name === "set-cookie") ctx.raw.appendHeader(name, value);
-    else ctx.raw.setHeader(name, value);
+    if (OF_THE_CONNECTION.test(name) || named?.has(name) === true || (isDecoded && OF_CODED_BYTES.has(name))) continue;
+    if (name !== "set-cookie") ctx.raw.setHeader(name, isDecoded && name === "etag" ? weakTag(value) : value);
   }
+  for (const cookie of cookiesOf(response)) ctx.raw.appendHeader("set-cookie", cookie);
   if (response.body !== null) ctx.answerBody(response.body);
 }
 
 /** The fields that an upstream's `Connection` names are for its connection alone (RFC 9110 section 7.6.1). */
-function namesIn(connection: string | null): ReadonlySet<string> | undefined {
-  if (connection === null) return undefined;
+function namesIn(connection: string | undefined): ReadonlySet<string> | undefined {
+  if (connection === undefined) return undefined;
   return new Set(connection.split(",").map((name) => trimWhitespace(name).toLowerCase()));
 }
 
@@ -144,17 +123,17 @@ export function settleBody(ctx: Context): void {
   if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array) return;
   if (isStream(payload)) {
     ctx.payload = sendable(payload);
-  } else if (payload instanceof ReadableStream) {
+  } else if (isWebStream(payload)) {
     ctx.payload = streamOf(payload);
-  } else if (payload instanceof Blob) {
+  } else if (isBlob(payload)) {
     const { size } = payload;
     ctx.payload = streamOf(payload.stream());
     if (!ctx.headIsSent && !ctx.raw.hasHeader("Content-Length")) ctx.raw.setHeader("Content-Length", size);
-  } else if (payload instanceof Response) {
+  } else if (isResponse(payload)) {
     ctx.payload = undefined;
     answerFetchResponse(ctx, payload);
     settleBody(ctx);
-  } else if (ArrayBuffer.isView(payload) || payload instanceof ArrayBuffer) {
+  } else if (isBytes(payload)) {
     ctx.payload = bytesOf(payload);
   } else if (isAsyncIterable(payload)) {
     const stream = new IterableStream(payload, !ctx.headIsSent && !ctx.raw.hasHeader("Content-Type"));
@@ -166,8 +145,9 @@ export function settleBody(ctx: Context): void {
 }
 
 function streamOf(body: ReadableStream): Readable {
+  const isOwn = body instanceof ReadableStream;
   // Node's and the DOM's declarations of the same class differ.
-  const stream = Readable.fromWeb(body as NodeReadableStream);
+  const stream = isOwn ? Readable.fromWeb(body as NodeReadableStream) : new IterableStream(chunksOf(body));
   keepFailure(stream);
   return stream;
 }
@@ -182,7 +162,7 @@ const FIRST_CHUNK_MS = 100;
 export function answerReturned(ctx: Context, value: unknown): void | Promise<void> {
   answerWith(ctx, value);
   if (typeof ctx.payload !== "object") return undefined;
-  if (ctx.payload instanceof ReadableStream || isStream(ctx.payload) || isAsyncIterable(ctx.payload)) settleBody(ctx);
+  if (isWebStream(ctx.payload) || isStream(ctx.payload) || isAsyncIterable(ctx.payload)) settleBody(ctx);
   return isStream(ctx.payload) ? firstChunk(ctx, ctx.payload) : undefined;
 }
 

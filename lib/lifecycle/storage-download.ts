@@ -6,7 +6,14 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { contentDisposition } from "../http/content-disposition.js";
-import { evaluateConditions, isRangeCurrent, readRange, type Validators, writeHttpDate } from "../http/conditions.js";
+import {
+  evaluateConditions,
+  isRangeCurrent,
+  modifiedSeconds,
+  readRange,
+  type Validators,
+  writeHttpDate,
+} from "../http/conditions.js";
 import { Reply } from "../http/reply.js";
 import { StorageRangeError, StoredFileMissingError } from "./storage-errors.js";
 import type { OpenedFile, StorageRange, StoredFile } from "./storage-files.js";
@@ -99,7 +106,7 @@ function described(answer: Reply, file: StoredFile, disposition: string): Reply 
     .header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
     .header("Cache-Control", file.visibility === "public" ? "no-cache" : "private, no-cache")
     .header("ETag", file.etag)
-    .header("Last-Modified", file.modified.toUTCString());
+    .header("Last-Modified", validatorsOf(file).lastModified);
 }
 
 function withLength(answer: Reply, length: number): Reply {
@@ -107,7 +114,7 @@ function withLength(answer: Reply, length: number): Reply {
 }
 
 function validatorsOf({ etag, modified: date }: StoredFile): Validators {
-  const modified = Math.floor(date.getTime() / 1000);
+  const modified = modifiedSeconds(date.getTime());
   return { etag, modified, lastModified: writeHttpDate(modified) };
 }
 

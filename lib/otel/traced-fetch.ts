@@ -50,7 +50,14 @@ async function call(layer: SpanExportLayer, fetch: Fetch, span: Span, [input, in
 
 /** Converts the address to a string once, because a second conversion may give another string. */
 function targetOf(input: unknown): Call[0] {
-  return input instanceof Request || input instanceof URL ? input : String(input);
+  return isRequest(input) || input instanceof URL ? input : String(input);
+}
+
+/** Known by its members: the `fetch` of a package takes a `Request` of a class of its own. */
+function isRequest(input: unknown): input is Request {
+  if (typeof input !== "object" || input === null) return false;
+  const { url, method, headers }: { url?: unknown; method?: unknown; headers?: unknown } = input;
+  return typeof url === "string" && typeof method === "string" && typeof headers === "object";
 }
 
 /** Reads each option once, into an object without accessors. */
@@ -65,18 +72,18 @@ function optionsOf(init: Call[1]): Call[1] {
 /** As in `fetch`, the headers of the options replace the headers of the request. */
 function headersOf(input: Call[0], init: Call[1]): Headers {
   if (init?.headers !== undefined) return new Headers(init.headers);
-  return new Headers(input instanceof Request ? input.headers : undefined);
+  return new Headers(isRequest(input) ? input.headers : undefined);
 }
 
 /** The method as `fetch` sends it: it converts only these names to capitals. */
 function methodOf(input: Call[0], init: Call[1]): string {
-  const method = init?.method ?? (input instanceof Request ? input.method : "GET");
+  const method = init?.method ?? (isRequest(input) ? input.method : "GET");
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method;
 }
 
 /** Scheme, host and path; for other schemes than http only the scheme, because the rest may be content (`data:`). */
 function addressOf(input: Call[0]): string | undefined {
-  const text = input instanceof Request ? input.url : String(input);
+  const text = isRequest(input) ? input.url : String(input);
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin, pathname } = new URL(text);
   return /^https?:$/.test(protocol) ? origin + pathname : protocol;

@@ -23,6 +23,7 @@ import { StageLayer, type Run } from "../http/middleware.js";
 import { isStream } from "../http/body-stream.js";
 import { BoundedMemo } from "../http/bounded-memo.js";
 import { isCompressible } from "../http/media-type.js";
+import { OF_CODED_BYTES, weakTag } from "../http/coded-content.js";
 import { Varying } from "../http/vary.js";
 import { setupError } from "../errors/setup-error.js";
 
@@ -153,15 +154,13 @@ function leaveOpen(ctx: Context): void {
 
 /** Removes the headers that describe the bytes of the plain body. */
 function forgetPlainBody(raw: ServerResponse): void {
-  raw.removeHeader("Content-Length");
-  raw.removeHeader("Accept-Ranges");
+  for (const name of OF_CODED_BYTES) raw.removeHeader(name);
   weakenTag(raw);
 }
 
-/** A strong tag identifies the plain bytes and not the compressed ones (RFC 9110 section 8.8.3.3). */
 function weakenTag(raw: ServerResponse): void {
   const tag = raw.getHeader("ETag");
-  if (tag !== undefined && !String(tag).startsWith("W/")) raw.setHeader("ETag", `W/${String(tag)}`);
+  if (tag !== undefined) raw.setHeader("ETag", weakTag(String(tag)));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { expect } from "chai";
+import * as undici from "undici";
 import type { RemoteParent } from "../../lib/tracing/subscriber.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { enterRequest } from "../../lib/tracing/flow.js";
@@ -50,6 +51,17 @@ describe("tracedFetch", () => {
     expect(span.kind).to.equal("SPAN_KIND_CLIENT");
     expect(span.status).to.deep.equal({ code: "STATUS_CODE_UNSET" });
     expect(attributesOf(span)).to.deep.equal({ method: "GET", url: `${base}/links`, status: 200 });
+  });
+
+  it("takes the Request of a package, for the fetch of that package", async () => {
+    const request = new undici.Request(`${base}/links`, { method: "PUT", headers: { "x-mine": "1" }, body: "a" });
+    // The package declares the same function with types of its own.
+    const theirs = undici.fetch as unknown as typeof globalThis.fetch;
+    const collector = await exported((telemetry) => telemetry.tracedFetch(theirs)(request as unknown as Request));
+
+    expect(attributesOf(collector.span("fetch"))).to.deep.equal({ method: "PUT", url: `${base}/links`, status: 200 });
+    expect(seen["x-mine"]).to.equal("1");
+    expect(seen["traceparent"]).to.equal(traceparent(collector.span("fetch"), "01"));
   });
 
   it("sends the ids of the span, and sampled for a trace that begins here", async () => {

@@ -249,11 +249,19 @@ describe("CompressionLayer", () => {
   });
 
   describe("the head", () => {
+    const DIGESTS = {
+      "Content-Digest": "sha-256=:AA==:",
+      "Repr-Digest": "sha-256=:AA==:",
+      Digest: "sha-256=AA==",
+      "Content-MD5": "Q2hlY2sgSW50ZWdyaXR5IQ==",
+    };
+    const withoutDigests = Object.fromEntries(Object.keys(DIGESTS).map((name) => [name.toLowerCase(), undefined]));
     const asking = { headers: { "accept-encoding": "gzip" } };
     const rows: readonly (readonly [string, Record<string, string>, Record<string, string | undefined>])[] = [
       ["a strong ETag becomes weak", { ETag: '"abc"' }, { etag: 'W/"abc"' }],
       ["a weak ETag stays", { ETag: 'W/"abc"' }, { etag: 'W/"abc"' }],
       ["Accept-Ranges is removed", { "Accept-Ranges": "bytes" }, { "accept-ranges": undefined }],
+      ["digests of the plain bytes are removed", DIGESTS, withoutDigests],
       ["Vary is merged", { Vary: "Origin" }, { vary: "Origin, Accept-Encoding" }],
       ["Vary names it once", { Vary: "accept-encoding" }, { vary: "accept-encoding" }],
       ["a star in Vary stays alone", { Vary: "*" }, { vary: "*" }],

@@ -3,7 +3,7 @@
  * state is never served.
  */
 import type { Stats } from "node:fs";
-import { type Validators, writeHttpDate } from "../../http/conditions.js";
+import { modifiedSeconds, type Validators, writeHttpDate } from "../../http/conditions.js";
 
 /** Precompressed siblings have a suffix in their ETag. */
 export type Suffix = "" | "-br" | "-gz";
@@ -28,7 +28,7 @@ export class StaticFile implements Validators {
     this.mtimeMs = stats.mtimeMs;
     this.ctimeMs = stats.ctimeMs;
     this.etag = `W/"${stats.size.toString(16)}-${Math.floor(stats.mtimeMs).toString(16)}${suffix}"`;
-    this.modified = Math.floor(stats.mtimeMs / 1000);
+    this.modified = modifiedSeconds(stats.mtimeMs);
     this.lastModified = writeHttpDate(this.modified);
   }
 

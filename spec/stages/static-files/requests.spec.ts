@@ -35,6 +35,17 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       }
     });
 
+    it("never have a Last-Modified that lies in the future, where the clock of the writer ran ahead", async () => {
+      site.put("a.txt", "a", new Date(Date.now() + 86_400_000));
+      await using stack = await site.serve();
+
+      const { headers } = await stack.ask("/a.txt");
+      const again = await stack.ask("/a.txt", { headers: { "if-modified-since": headers.date } });
+
+      expect(Date.parse(String(headers["last-modified"]))).to.be.at.most(Date.parse(String(headers.date)));
+      expect(again.status).to.equal(304);
+    });
+
     it("that are false give a 412 without a body", async () => {
       site.put("a.txt", "a");
       await using stack = await site.serve();
