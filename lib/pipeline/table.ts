@@ -17,7 +17,7 @@ const ROWS = [
   [1, "devProxy", "layer", "the front end's dev server is asked before any other stage"],
   [2, "proxy", "layer", "rewrites the target before anything routes, logs or limits by it"],
   [3, "health", "beside", "answers from its own state; nothing below can refuse it"],
-  [4, "uagEndpoint", "beside", "the application's graph for tools, in debug builds only"],
+  [4, "uagEndpoint", "beside", "the unified application graph (UAG) for tools, in debug builds only"],
   [5, "compression", "layer", "sees the final body"],
   [6, "securityHeaders", "layer", "outside every refusal, so 413, 408, 429 and 500 carry the headers"],
   [7, "cors", "layer", "answers a preflight before anything below runs"],
