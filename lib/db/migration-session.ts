@@ -1,9 +1,10 @@
 /** The connection of a migration, and the query builders that use it alone. */
 import type { Kysely } from "kysely";
 import { isLost, UnknownOutcomeError } from "./database-error.js";
-import type { DriverConnection, DriverResult } from "./driver.js";
+import type { DatabaseDialect, DriverConnection, DriverResult } from "./driver.js";
+import { ExecutedStatements } from "./executed-statements.js";
 import { type BuiltStatement, queryBuilder, type StatementSink } from "./kysely.js";
-import type { MigrationRecordTables } from "./migration-records.js";
+import type { MigrationRecordTables, MigrationWork } from "./migration-records.js";
 import type { Migration, MigrationTables } from "./migration.js";
 import { giveBack } from "./root-transaction.js";
 import type { Statements } from "./statements.js";
@@ -19,14 +20,16 @@ export class MigrationSession {
   /** The statements that changed something, or may have. */
   changes = 0;
   private lost: unknown = undefined;
+  private readonly executed = new ExecutedStatements();
 
   private constructor(
     private readonly statements: Statements,
     private readonly connection: DriverConnection,
   ) {
     const { dialect } = statements.driver;
-    const sink: StatementSink = { execute: async (statement, read) => read(await this.execute(statement)) };
-    this.database = { tables: queryBuilder(dialect, sink, []), records: queryBuilder(dialect, sink, []) };
+    const tables: StatementSink = { execute: async (statement, read) => read(await this.change(statement)) };
+    const records: StatementSink = { execute: async (statement, read) => read(await this.execute(statement)) };
+    this.database = { tables: queryBuilder(dialect, tables, []), records: queryBuilder(dialect, records, []) };
   }
 
   /** @throws DatabaseError */
@@ -37,6 +40,14 @@ export class MigrationSession {
     } catch (error) {
       throw statements.errorOf(error);
     }
+  }
+
+  /** Called before a migration. The result says what the migration has done so far. */
+  beginWork(): () => MigrationWork {
+    const { clock } = this.statements.host;
+    const began = clock.monotonic();
+    this.executed.clear();
+    return () => ({ durationMs: clock.monotonic() - began, statements: this.executed.list });
   }
 
   isTransactional({ transaction = true }: Migration): boolean {
@@ -72,14 +83,18 @@ export class MigrationSession {
     }
   }
 
+  /** A statement of a migration. */
+  private async change(statement: BuiltStatement): Promise<DriverResult> {
+    if (leavesHalf(statement.sql)) this.changes++;
+    this.executed.add(statement.sql);
+    const result = await this.execute(statement);
+    if (!statement.isRead) this.changes++;
+    return result;
+  }
+
   private execute({ sql, parameters, operation, isRead }: BuiltStatement): Promise<DriverResult> {
     return this.statements.report(operation, sql, () =>
-      this.step(async () => {
-        if (leavesHalf(sql)) this.changes++;
-        const result = await this.connection.query({ sql, parameters, isRead });
-        if (!isRead && !sql.includes("framework_migrations")) this.changes++;
-        return result;
-      }, sql),
+      this.step(async () => this.connection.query({ sql, parameters, isRead }), sql),
     );
   }
 
@@ -100,4 +115,17 @@ export class MigrationSession {
  */
 function leavesHalf(sql: string): boolean {
   return /\bconcurrently\b|^\s*(?:call|do)\b|^\s*drop\b[^;]*,/i.test(sql);
+}
+
+/** What a migration sends, without a database: each statement gets no rows. */
+export async function statementsOfRun(dialect: DatabaseDialect, up: Migration["up"]): Promise<readonly string[]> {
+  const sent = new ExecutedStatements();
+  const sink: StatementSink = {
+    execute: ({ sql }, read) => {
+      sent.add(sql);
+      return read({ rows: [] });
+    },
+  };
+  await up(queryBuilder(dialect, sink, []));
+  return sent.list;
 }

@@ -2,25 +2,26 @@
  * `db.migrations`: applies and undoes the migrations of a database. Several instances may start at once: a lock lets one of them migrate,
  * and the others see that it is done. A migration that was edited after it ran is refused, and so is one of which half may be applied.
  */
-import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames } from "../errors/option-names.js";
 import { describeThrown } from "../errors/thrown-value.js";
-import { valueText } from "../errors/value-text.js";
 import { tracing } from "../tracing/tracing.js";
-import { UnknownOutcomeError } from "./database-error.js";
-import { checksumOf, loadMigrations, type Migration, type MigrationSource } from "./migration.js";
-import {
-  completeRecords,
-  createRecords,
-  deleteRecord,
-  insertRecord,
-  markDone,
-  markStarted,
-  type MigrationRecord,
-  MIGRATION_TABLE,
-  readRecords,
-} from "./migration-records.js";
+import type { Migration } from "./migration.js";
+import { notApplied, pendingError, wrongCount, wrongReason } from "./migration-errors.js";
+import { loadMigrations, migrationNamed, type MigrationSource } from "./migration-list.js";
+import { acceptEdit, completeRecords, createRecords, type MigrationRecord, readRecords } from "./migration-records.js";
+import { applyMigration, undoMigration } from "./migration-steps.js";
 import { inMigrations, refuseInMigrations } from "./migration-flow.js";
-import { MigrationSession, type MigrationDatabase } from "./migration-session.js";
+import { type MigrationDatabase, MigrationSession, statementsOfRun } from "./migration-session.js";
+import {
+  detailsOf,
+  type MigrationDetails,
+  type MigrationStatus,
+  recordOf,
+  refuseEdits,
+  statusOf,
+  warnIfLate,
+  warnOfUnknown,
+} from "./migration-status.js";
 import type { Statements } from "./statements.js";
 
 const log = tracing.target("framework::db::migrations");
@@ -29,9 +30,14 @@ const LOCK_WAIT_MS = 60_000;
 
 type MigrationSources = readonly (MigrationSource | readonly Migration[])[];
 
-export interface MigrationStatus {
-  readonly name: string;
-  readonly state: "done" | "pending" | "started" | "edited";
+export interface MigrateOptions {
+  /** The last migration of the list to apply. All unless set. */
+  readonly to?: string;
+}
+
+export interface RollbackOptions {
+  /** The applied migration that stays: all that were applied after it are undone. */
+  readonly to: string;
 }
 
 export class Migrator {
@@ -48,59 +54,103 @@ export class Migrator {
 
   /** All migrations of the application in their order. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
   async status(): Promise<readonly MigrationStatus[]> {
-    const { status } = await this.known();
-    return status;
+    const { migrations, records } = await this.known();
+    return statusOf(migrations, records);
+  }
+
+  /** What the database keeps of a migration. @throws FrameworkError `E_DB_MIGRATION_NAME`; as `status` */
+  async show(name: string): Promise<MigrationDetails> {
+    const { migrations, records } = await this.known();
+    return detailsOf(migrationNamed(migrations, name), records);
+  }
+
+  /**
+   * The statements that `up` of this migration sends now, beside those that `show` has. It runs without a database: each statement gets no
+   * rows, and is not executed.
+   *
+   * @throws FrameworkError `E_DB_MIGRATION_NAME`; what the migration throws
+   */
+  async preview(name: string): Promise<readonly string[]> {
+    this.checkCall();
+    const { up } = migrationNamed(await this.load(), name);
+    return inMigrations(this.statements(), () => statementsOfRun(this.statements().driver.dialect, up));
   }
 
   /**
    * Applies the pending migrations, and returns their names.
    *
-   * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; `E_DB_MIGRATION_NESTED` inside a migration
-   * of the same database; what a migration throws
+   * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; `E_DB_MIGRATION_NAME` if `to` is none;
+   * `E_DB_MIGRATION_NESTED` inside a migration of the same database; what a migration throws
    */
-  async run(): Promise<readonly string[]> {
+  async run(options: MigrateOptions = {}): Promise<readonly string[]> {
     this.checkCall();
-    const migrations = await loadMigrations(this.sources);
-    if (await this.inSession(({ database }) => isUpToDate(database, migrations))) return [];
+    checkOptionNames<MigrateOptions>(options, { to: true }, "db.migrations.run");
+    const all = await this.load();
+    const wanted = options.to === undefined ? all : all.slice(0, all.indexOf(migrationNamed(all, options.to)) + 1);
+    if (await this.inSession(({ database }) => isUpToDate(database, wanted, all))) return [];
     return this.locked(async (session) => {
-      await this.check(session, migrations);
+      const records = await this.check(session, all);
       const applied: string[] = [];
-      for (const migration of migrations) if (await this.apply(session, migration)) applied.push(migration.name);
+      for (const migration of wanted) {
+        if (recordOf(migration, records) !== undefined) continue;
+        warnIfLate(migration, all, records);
+        await applyMigration(session, migration, this.statements().host.clock);
+        applied.push(migration.name);
+      }
       return applied;
     });
   }
 
   /**
-   * Undoes the last `count` migrations, the last one first, and returns their names.
+   * Undoes the last `count` migrations, or all that were applied after one of them, the last one first, and returns their names.
    *
-   * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`, `E_DB_MIGRATION_COUNT`; as `run`
+   * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`, `E_DB_MIGRATION_COUNT`, `E_DB_MIGRATION_NAME`; as `run`
    */
-  async rollback(count = 1): Promise<readonly string[]> {
+  async rollback(count: number | RollbackOptions = 1): Promise<readonly string[]> {
     this.checkCall();
-    if (!Number.isSafeInteger(count) || count < 0) throw wrongCount(count);
-    const migrations = await loadMigrations(this.sources);
+    if (typeof count === "object") checkOptionNames<RollbackOptions>(count, { to: true }, "db.migrations.rollback");
+    else if (!Number.isSafeInteger(count) || count < 0) throw wrongCount(count);
+    const migrations = await this.load();
     return this.locked(async (session) => {
       const records = await this.check(session, migrations);
       const undone: string[] = [];
-      for (const { name } of records.toReversed().slice(0, count)) {
-        await this.undo(session, migrations.find((each) => each.name === name) ?? { name, up: unknownMigration });
+      for (const { name } of lastOf(records, count)) {
+        const migration = migrations.find((each) => each.name === name) ?? { name, up: unknownMigration };
+        await undoMigration(session, migration, this.statements().host.clock);
         undone.push(name);
       }
       return undone;
     });
   }
 
+  /**
+   * Takes an edited migration as applied, because the edit is wanted and changes nothing in the schema. The database keeps who accepted it
+   * and why.
+   *
+   * @param reason 1 to 500 characters
+   * @throws FrameworkError `E_DB_MIGRATION_NAME` for a migration that is not applied, `E_DB_MIGRATION_REASON`
+   */
+  async accept(name: string, reason: string): Promise<void> {
+    this.checkCall();
+    if (typeof reason !== "string" || !/^(?=.*\S)[^]{1,500}$/.test(reason)) throw wrongReason();
+    const migration = migrationNamed(await this.load(), name);
+    await this.locked(async ({ database: { records: db } }) => {
+      await createRecords(db);
+      await completeRecords(db);
+      const record = recordOf(migration, await readRecords(db));
+      if (record?.state !== "done") throw notApplied(name);
+      await acceptEdit(db, record, migration, reason, this.statements().host.clock);
+    });
+    log.info("edit of a migration accepted", { migration: name });
+  }
+
   /** @throws FrameworkError `E_DB_PENDING` naming the pending ones; as `run` */
   async throwIfPending(): Promise<void> {
-    const { status, records } = await this.known();
-    refuse(status, records);
-    const pending = status.flatMap(({ name, state }) => (state === "pending" ? [name] : []));
+    const { migrations, records } = await this.known();
+    refuseEdits(migrations, records);
+    const pending = statusOf(migrations, records).flatMap(({ name, state }) => (state === "pending" ? [name] : []));
     if (pending.length === 0) return;
-    throw new FrameworkError(
-      `${this.statements().host.name} lacks ${pending.length} migrations: ${pending.join(", ")}. ` +
-        "Call db.migrations.run() before the deployment, or give the database the option { migrate: true }.",
-      { code: "E_DB_PENDING" },
-    );
+    throw pendingError(this.statements().host.name, pending);
   }
 
   private checkCall(): void {
@@ -108,11 +158,15 @@ export class Migrator {
     refuseInMigrations(this.statements());
   }
 
+  private load(): Promise<readonly Migration[]> {
+    return loadMigrations(this.sources, this.statements().driver.dialect);
+  }
+
   private async known() {
     this.checkCall();
-    const migrations = await loadMigrations(this.sources);
+    const migrations = await this.load();
     const records = await this.inSession(({ database }) => recordsOf(database));
-    return { records, status: statusOf(migrations, records) };
+    return { migrations, records };
   }
 
   private async check(
@@ -122,66 +176,9 @@ export class Migrator {
     await createRecords(session.database.records);
     await completeRecords(session.database.records);
     const records = await readRecords(session.database.records);
-    refuse(statusOf(migrations, records), records);
+    refuseEdits(migrations, records);
     warnOfUnknown(migrations, records);
     return records;
-  }
-
-  /** False if another instance has applied it meanwhile. */
-  private async apply(session: MigrationSession, migration: Migration): Promise<boolean> {
-    const began = this.statements().host.clock.monotonic();
-    const isApplied = session.isTransactional(migration)
-      ? await session.inTransaction((db) => this.applyWhole(db, migration))
-      : await this.applyInSteps(session, migration);
-    const elapsed = this.statements().host.clock.monotonic() - began;
-    if (isApplied) log.info("migration applied", { migration: migration.name, duration_ms: Math.trunc(elapsed) });
-    return isApplied;
-  }
-
-  private async applyWhole(db: MigrationDatabase, migration: Migration): Promise<boolean> {
-    if (await isRecorded(db.records, migration)) return false;
-    await migration.up(db.tables);
-    await insertRecord(db.records, recordOf(migration, "done"), this.statements().host.clock);
-    return true;
-  }
-
-  /** Without a transaction the record says that it began, and later that it is done. */
-  private async applyInSteps(session: MigrationSession, migration: Migration): Promise<boolean> {
-    const { database: db } = session;
-    if (await isRecorded(db.records, migration)) return false;
-    await insertRecord(db.records, recordOf(migration, "started"), this.statements().host.clock);
-    const before = session.changes;
-    try {
-      await migration.up(db.tables);
-    } catch (error) {
-      if (isUnchanged(session, before, error)) await deleteRecord(db.records, migration.name);
-      throw error;
-    }
-    await markDone(db.records, migration.name);
-    return true;
-  }
-
-  private async undo(session: MigrationSession, migration: Migration): Promise<void> {
-    const { name } = migration;
-    if (migration.down === undefined) throw withoutDown(name);
-    if (session.isTransactional(migration)) {
-      await session.inTransaction(async (db) => {
-        await migration.down?.(db.tables);
-        await deleteRecord(db.records, name);
-      });
-    } else {
-      const { records, tables } = session.database;
-      await markStarted(records, name, this.statements().host.clock);
-      const before = session.changes;
-      try {
-        await migration.down(tables);
-      } catch (error) {
-        if (isUnchanged(session, before, error)) await markDone(records, name);
-        throw error;
-      }
-      await deleteRecord(records, name);
-    }
-    log.info("migration undone", { migration: name });
   }
 
   private async locked<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
@@ -209,81 +206,32 @@ export class Migrator {
   }
 }
 
-/** True if the migration has failed before its first change. */
-function isUnchanged(session: MigrationSession, before: number, error: unknown): boolean {
-  return session.changes === before && !(error instanceof UnknownOutcomeError);
-}
-
 async function recordsOf(db: MigrationDatabase): Promise<readonly MigrationRecord[]> {
   await createRecords(db.records);
   return readRecords(db.records);
 }
 
 /** Most starts find nothing to apply, and need no lock for that. */
-async function isUpToDate(db: MigrationDatabase, migrations: readonly Migration[]): Promise<boolean> {
+async function isUpToDate(
+  db: MigrationDatabase,
+  wanted: readonly Migration[],
+  all: readonly Migration[],
+): Promise<boolean> {
   const records = await recordsOf(db);
-  if (statusOf(migrations, records).some(({ state }) => state !== "done")) return false;
-  warnOfUnknown(migrations, records);
+  const isDone = ({ name, state }: MigrationStatus): boolean =>
+    state === "done" || (state === "pending" && !wanted.some((each) => each.name === name));
+  // Another instance may be about to apply one that has begun.
+  if (!statusOf(all, records).every(isDone)) return false;
+  warnOfUnknown(all, records);
   return true;
 }
 
-/** An older version of the application may start again after a newer one has migrated. */
-function warnOfUnknown(migrations: readonly Migration[], records: readonly MigrationRecord[]): void {
-  const unknown = records.filter(({ name }) => !migrations.some((each) => each.name === name));
-  for (const { name } of unknown) log.warn("applied migration is unknown", { migration: name });
-}
-
-async function isRecorded(records: MigrationDatabase["records"], { name }: Migration): Promise<boolean> {
-  const all = await readRecords(records);
-  return all.some((each) => each.name === name);
-}
-
-function recordOf(migration: Migration, state: MigrationRecord["state"]) {
-  return { name: migration.name, checksum: checksumOf(migration), state };
-}
-
-function stateOf(migration: Migration, records: readonly MigrationRecord[]): MigrationStatus["state"] {
-  const record = records.find(({ name }) => name === migration.name);
-  if (record === undefined) return "pending";
-  if (record.state === "started") return "started";
-  return record.checksum === checksumOf(migration) ? "done" : "edited";
-}
-
-function statusOf(migrations: readonly Migration[], records: readonly MigrationRecord[]): readonly MigrationStatus[] {
-  return migrations.map((migration) => ({ name: migration.name, state: stateOf(migration, records) }));
-}
-
-function refuse(status: readonly MigrationStatus[], records: readonly MigrationRecord[]): void {
-  for (const { name, state } of status) {
-    if (state === "edited") throw edited(name);
-    if (state === "started") throw halfApplied(name, records);
-  }
-}
-
-function edited(name: string): FrameworkError {
-  return new FrameworkError(
-    `the migration ${name} was edited after it had run: restore its text, and write a new migration for the change`,
-    { code: "E_DB_MIGRATION_EDITED" },
-  );
-}
-
-function halfApplied(name: string, records: readonly MigrationRecord[]): FrameworkError {
-  const { at = "", by = "" } = records.find((each) => each.name === name) ?? {};
-  return new FrameworkError(
-    `the migration ${name} began at ${at}${by === "" ? "" : `, in ${by},`} and did not end, so half of it may be applied. Compare the ` +
-      `schema with it. Then delete its row of ${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
-    { code: "E_DB_MIGRATION_HALF" },
-  );
-}
-
-function wrongCount(count: unknown): FrameworkError {
-  return new FrameworkError(`${valueText(count)} is not a number of migrations to undo: use a whole number from 0`, {
-    code: "E_DB_MIGRATION_COUNT",
-  });
-}
-
-function withoutDown(name: string): FrameworkError {
-  return new FrameworkError(`the migration ${name} cannot be undone: it has no down`, { code: "E_DB_MIGRATION_DOWN" });
+/** The last one first. @throws FrameworkError `E_DB_MIGRATION_NAME` */
+function lastOf(records: readonly MigrationRecord[], count: number | RollbackOptions): readonly MigrationRecord[] {
+  if (typeof count === "number") return records.toReversed().slice(0, count);
+  const index = records.findIndex(({ name }) => name === count.to);
+  if (index < 0) throw notApplied(count.to);
+  return records.slice(index + 1).toReversed();
 }
 
 async function unknownMigration(): Promise<never> {

@@ -25,14 +25,12 @@ export {
   type MigrationLock,
   type TransactionStatus,
 } from "../db/driver.js";
-export {
-  MigrationFolder,
-  migrationsIn,
-  type Migration,
-  type MigrationSource,
-  type MigrationTables,
-} from "../db/migration.js";
-export type { MigrationStatus, Migrator } from "../db/migrator.js";
+export type { Migration, MigrationTables } from "../db/migration.js";
+export { MigrationFolder, migrationsIn } from "../db/migration-files.js";
+export type { MigrationSource } from "../db/migration-list.js";
+export type { AcceptedEdit } from "../db/migration-records.js";
+export type { MigrationDetails, MigrationStatus } from "../db/migration-status.js";
+export type { MigrateOptions, Migrator, RollbackOptions } from "../db/migrator.js";
 export { sql } from "../db/kysely.js";
 export { factory, type Factory } from "../db/factory.js";
 export { after, pageOf, type AfterOptions, type CursorPage, type NumberedPage } from "../db/pagination.js";

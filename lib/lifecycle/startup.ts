@@ -211,12 +211,16 @@ function overdue(limitMs: number): Error {
   return new Error(`stop() took longer than ${limitMs} ms`);
 }
 
+/** An error of the framework that is a fault of the program keeps its code, and says itself what to do. */
 function failedStart({ name, subsystem }: RegisteredSubsystem, cause: unknown): Diagnostic {
+  const isOfProgram = cause instanceof FrameworkError && cause.code !== "E_INTERNAL" && cause.status === 500;
   return {
-    code: "E_SUBSYSTEM_START",
+    code: isOfProgram ? cause.code : "E_SUBSYSTEM_START",
     what: `${name} failed to start: ${causeText(cause)}`,
     where: `${subsystem.constructor.name}.start()`,
-    fix: "check the address and the credentials; everything that the subsystem connects to must be reachable at the start",
+    fix: isOfProgram
+      ? "do what the message says"
+      : "check the address and the credentials; everything that the subsystem connects to must be reachable at the start",
   };
 }
 

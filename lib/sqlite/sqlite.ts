@@ -150,7 +150,11 @@ class SqliteDriver extends DatabaseDriver {
   }
 
   override connect(options: ConnectOptions): AtOnce<DriverConnection> {
-    if (this.pools === undefined) throw new NoHandle("the database is not started");
+    if (this.pools === undefined) {
+      if (options.isMigration !== true) throw new NoHandle("the database is not started");
+      // A script may migrate a database that it has not started, as on a server.
+      return this.start().then(() => this.connect(options));
+    }
     return (options.readOnly ? this.pools.readers : this.pools.writer).take(options);
   }
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { StartupError } from "../../lib/errors/diagnostic.js";
+import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { Startup } from "../../lib/lifecycle/startup.js";
 import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import { Subsystem, SUBSYSTEM_KINDS } from "../../lib/lifecycle/subsystem.js";
@@ -99,6 +100,23 @@ describe("Startup", () => {
       what: "cache failed to start: connection refused",
       where: "Recorded.start()",
     });
+  });
+
+  it("keeps the code of a fault of the program, and not that of a server which is not reached", async () => {
+    const codes = [];
+    for (const [code, status] of [
+      ["E_DB_PENDING", 500],
+      ["E_DB_CONNECTION", 503],
+    ] as const) {
+      const start = () => Promise.reject(new FrameworkError("shop lacks 1 migrations", { code, status }));
+      const { diagnostics } = await rejection(startupOf([new Recorded("database", [], { start })]).start());
+      codes.push(diagnostics.map((each) => [each.code, each.what].join(" ")));
+    }
+
+    expect(codes).to.deep.equal([
+      ["E_DB_PENDING database failed to start: shop lacks 1 migrations"],
+      ["E_SUBSYSTEM_START database failed to start: shop lacks 1 migrations"],
+    ]);
   });
 
   it("adds the failed stops after a failed start, and goes on with the next stop", async () => {
