@@ -16,7 +16,7 @@ import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
 import type { SessionConfig } from "../stages/session/session-config.js";
 import type { SessionStore } from "../stages/session/store.js";
-import { TimeoutLayer } from "../stages/timeout.js";
+import { TimeoutLayer, type TimeoutOptions } from "../stages/timeout.js";
 import { UAG_PATH, UagEndpointLayer } from "../stages/uag-endpoint.js";
 import type { Class } from "../di/token.js";
 import { bindingOf, type Binding } from "../di/provide.js";
@@ -228,9 +228,13 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Answers 408 to a request that takes longer than `ms` milliseconds. A route may set its own limit. */
-  timeout(ms: number): this {
-    this.plan.addStage("timeout", ".timeout(…)", () => new TimeoutLayer(ms));
+  /**
+   * Answers 408 to a request that takes longer than `ms` milliseconds. A route may set its own limit. For browsers add `{ status: 503 }`:
+   * a 408 says that the request did not arrive, so on a reused connection a browser sends it again, a POST too, and the handler runs
+   * several times for one click. With 503 a body that is slow to arrive is still answered 408.
+   */
+  timeout(ms: number, options?: TimeoutOptions): this {
+    this.plan.addStage("timeout", ".timeout(…)", () => new TimeoutLayer(ms, options));
     return this;
   }
 

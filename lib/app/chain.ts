@@ -52,7 +52,7 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   metrics: "give nothing, or a Metrics",
   errorMapping: "give nothing, or an ErrorMapping: new ErrorMapping().using(mapper)",
   bodyLimit: "give whole numbers of bytes: .bodyLimit(2_097_152, { cap: 10_485_760 })",
-  timeout: "give a whole number of milliseconds: .timeout(30_000)",
+  timeout: "give a whole number of milliseconds, and the status 408 or 503: .timeout(30_000, { status: 503 })",
   maintenance: "give nothing, or a Maintenance",
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
   pages: 'give a Pages: new Pages({ entry: "pages/main.tsx" })',

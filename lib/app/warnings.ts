@@ -13,6 +13,7 @@ import type { Routes } from "../routing/routes.js";
 import { profile } from "../runtime/profile.js";
 import { MaintenanceLayer } from "../stages/maintenance.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
+import { TimeoutLayer } from "../stages/timeout.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { Registry, type TracingLayer } from "../tracing/registry.js";
 import type { BuiltStage } from "./chain.js";
@@ -35,7 +36,18 @@ export function warningsOf({ koa, pipeline, routeCollection, stages, lateCalls }
     ...stages.flatMap(missingDirectory),
     ...stages.flatMap(({ layer }) => (hasWarnings(layer) ? layer.startWarnings() : [])),
     ...replacedErrorHandler(koa),
-    ...(profile === "debug" ? [...routeCollection.warnings(), ...late(lateCalls), ...stages.flatMap(templates)] : []),
+    ...(profile === "debug" ? debugWarnings({ routeCollection, stages, lateCalls }) : []),
+  ];
+}
+
+type DebugSources = Pick<WarningSources, "routeCollection" | "stages" | "lateCalls">;
+
+function debugWarnings({ routeCollection, stages, lateCalls }: DebugSources): readonly Warning[] {
+  return [
+    ...routeCollection.warnings(),
+    ...late(lateCalls),
+    ...stages.flatMap(templates),
+    ...stages.flatMap(repeatedRequests),
   ];
 }
 
@@ -100,6 +112,13 @@ function templates({ layer }: BuiltStage): readonly Warning[] {
   if (paths.length === 0) return [];
   const message = "Maintenance.allow() compares text and knows no {name}: allow the part of the path before it";
   return [{ message, fields: { paths } }];
+}
+
+function repeatedRequests({ layer }: BuiltStage): readonly Warning[] {
+  if (!(layer instanceof TimeoutLayer) || layer.status !== undefined) return [];
+  const message =
+    "a slow handler is answered 408, and on a reused connection a browser then sends the request again, a POST too: use .timeout(ms, { status: 503 })";
+  return [{ message }];
 }
 
 /** Spans reach an exporter through its layer, and the last ones only if the application shuts the exporter down. */

@@ -120,7 +120,7 @@ export { CspNonce } from "../stages/security-headers/csp-nonce.js";
 export { SecurityHeaders } from "../stages/security-headers/security-headers.js";
 export type { StaticFilesOptions } from "../stages/static-files/options.js";
 export { StaticFiles } from "../stages/static-files/static-files.js";
-export { TimeoutLayer } from "../stages/timeout.js";
+export { TimeoutLayer, type TimeoutOptions } from "../stages/timeout.js";
 export { UagEndpointLayer } from "../stages/uag-endpoint.js";
 
 export type { StageRow } from "../pipeline/pipeline.js";

@@ -161,7 +161,7 @@ export class UnavailableError extends FrameworkError {
 
 /**
  * The reason of `ctx.signal` when the client has closed the connection. Its status, 499, is never sent; logs and metrics show it. Like
- * the two reasons below it is a `FrameworkError`, so a handler may rethrow `ctx.signal.reason`.
+ * the reasons below it is a `FrameworkError`, so a handler may rethrow `ctx.signal.reason`.
  */
 export class ClientGoneError extends FrameworkError {
   /** @param options the error of the body's stream, if there was one */
@@ -181,5 +181,12 @@ export class DrainDeadlineError extends UnavailableError {
 export class DeadlineError extends RequestTimeoutError {
   constructor() {
     super("The request took too long.");
+  }
+}
+
+/** The reason of `ctx.signal`, with status 503, when the handler has exceeded a timeout with that status. */
+export class SlowHandlerError extends UnavailableError {
+  constructor() {
+    super("The server took too long to respond.", { code: "E_TIMEOUT", headers: { "Retry-After": "1" } });
   }
 }

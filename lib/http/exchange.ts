@@ -19,6 +19,12 @@ export interface GoneListener {
   clientGone(): void;
 }
 
+/** The part of a route that events name. */
+export interface MatchedRoute {
+  readonly method: string;
+  readonly path: { readonly template: string };
+}
+
 /** Reads the multipart forms of an application. */
 export interface UploadReader {
   /** The form, or the schema's output for it. */
@@ -48,6 +54,8 @@ export abstract class Exchange extends Answer {
   flow: Flow | undefined = undefined;
   /** The innermost stage or middleware with a time limit that the request has reached; or a value that stops all of them. @internal */
   timeKeeper: unknown = undefined;
+  /** The matched route, for events. @internal */
+  matchedRoute: MatchedRoute | undefined = undefined;
   /** The step of the innermost layer of the application that the request has reached. @internal */
   layerStep: unknown = undefined;
   /** The client waits for `100 Continue` before it sends the body. @internal */

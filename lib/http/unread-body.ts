@@ -76,6 +76,16 @@ export function keepAfter({ incoming, connection: { socket }, clock, mayChange }
   clock.setTimeout(() => void (incoming.complete || socket.destroy()), DISCARDED_MS, { background: true });
 }
 
+/**
+ * Whether a reader waits for bytes that have not arrived. `incoming.complete` alone does not tell: it stays false for a body that nothing
+ * reads. A reader that holds back the client, or that has bytes to read, does not wait.
+ */
+export function waitsForBody(incoming: IncomingMessage): boolean {
+  if (incoming.complete) return false;
+  if (incoming.readableFlowing === true) return incoming.listenerCount("data") > 0;
+  return incoming.listenerCount("readable") > 0 && incoming.readableLength === 0;
+}
+
 function isListenedTo(incoming: IncomingMessage): boolean {
   return incoming.listenerCount("data") > 0 || incoming.listenerCount("readable") > 0;
 }

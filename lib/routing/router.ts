@@ -31,6 +31,7 @@ export function dispatch(routes: readonly BoundRoute[], options: RouterOptions =
     const { path, method } = ctx;
     const match = matcher.match(method, path);
     if (match.kind === "route") {
+      ctx.matchedRoute = match;
       ctx.bindParams(match.params(path));
       return match.run(ctx);
     }

@@ -1,7 +1,11 @@
 /**
- * Stage layer, and middleware for a route or a group: answers 408 for a handler that takes too long. Its `ctx.signal` aborts with
- * `E_TIMEOUT`, and the head becomes what it was when the request came here. What the handler does afterwards does not change the answer:
- * a late result is discarded, a late error is one WARN event.
+ * Stage layer, and middleware for a route or a group: answers 408 for a handler that takes too long, or 503 with `status: 503`. Its
+ * `ctx.signal` aborts with `E_TIMEOUT`, and the head becomes what it was when the request came here. What the handler does afterwards
+ * does not change the answer: a late result is discarded, a late error is one WARN event.
+ *
+ * A browser takes 408 to mean that the request did not arrive (RFC 9110 section 15.5.9). On a reused connection Chromium sends the request
+ * again, a POST too, so the handler runs several times. With `status: 503` the answer is 503 with `Retry-After: 1`, and 408 only while a
+ * reader waits for a body that is slow to arrive.
  *
  * The time runs until the handler has answered, and includes reading the request body. A body that streams afterwards is not limited,
  * even if its first chunk comes late. On a route this time replaces that of the stage, whether it is shorter or longer.
@@ -9,19 +13,21 @@
  * Not for work that keeps the processor busy: no timer runs meanwhile. The work of a handler goes on unless it listens to `ctx.signal`.
  *
  * @example
- * builder.timeout(30_000);
+ * builder.timeout(30_000, { status: 503 });
  * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
  */
 import { valueText } from "../errors/value-text.js";
 import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
-import { DeadlineError, FrameworkError } from "../errors/framework-error.js";
+import { DeadlineError, FrameworkError, SlowHandlerError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Context } from "../http/context.js";
 import type { HeadSnapshot } from "../http/answer.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
-import { refuse } from "../http/refuse.js";
+import { refuse, refuseWithError } from "../http/refuse.js";
 import { tellListeners } from "../http/koa-application.js";
 import { asFrameworkError, isHandedOn } from "../http/thrown-error.js";
+import { waitsForBody } from "../http/unread-body.js";
 import { tracing } from "../tracing/tracing.js";
 import { setupError } from "../errors/setup-error.js";
 
@@ -87,32 +93,59 @@ export class Deadlines {
 
 const log = tracing.target("framework::http::timeout");
 
+export interface TimeoutOptions {
+  /**
+   * The status for a handler that takes too long: 408 or 503. Default: that of the timeout around this one, else 408. With 503, a body
+   * that is slow to arrive is still answered 408.
+   */
+  readonly status?: 408 | 503;
+}
+
+const NAMES: OptionNames<TimeoutOptions> = { status: true };
+
 export class TimeoutLayer extends StageLayer {
-  /** @throws FrameworkError `E_TIMEOUT_SETTING` unless `ms` is a whole number from 1 to 2 147 483 647 */
-  constructor(private readonly ms: number) {
+  /** @internal */
+  readonly status: 408 | 503 | undefined;
+
+  /** @throws FrameworkError `E_TIMEOUT_SETTING` unless `ms` is a whole number from 1 to 2 147 483 647, and the status 408 or 503 */
+  constructor(
+    private readonly ms: number,
+    options: TimeoutOptions = {},
+  ) {
     super();
-    if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER_MS) return;
-    throw setupError(
-      new FrameworkError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`, {
-        code: "E_TIMEOUT_SETTING",
-      }),
-    );
+    checkOptionNames(options, NAMES, "timeout");
+    this.status = options.status;
+    if (!Number.isInteger(ms) || ms < 1 || ms > LONGEST_TIMER_MS)
+      throw invalid(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`);
+    // A caller without a compiler may pass any value.
+    if (options.status !== undefined && ![408, 503].includes(options.status))
+      throw invalid(`a timeout with the status ${valueText(options.status)}: use 408 or 503`);
   }
 
   override wrap(inner: Run): Run {
-    const { ms } = this;
+    const { ms, status } = this;
     let keeper: TimeKeeper | undefined;
     return (ctx) => {
-      keeper ??= new TimeKeeper(new Deadlines(ctx.clock, ms), ms);
+      keeper ??= new TimeKeeper(new Deadlines(ctx.clock, ms), ms, status ?? statusAround(ctx.timeKeeper));
       return keeper.run(ctx, inner);
     };
   }
+}
+
+function invalid(message: string): FrameworkError {
+  return setupError(new FrameworkError(message, { code: "E_TIMEOUT_SETTING" }));
+}
+
+/** A place in the chain has the same timeout around it in every request. */
+function statusAround(outer: unknown): 408 | 503 {
+  return outer instanceof TimeKeeper ? outer.status : 408;
 }
 
 class TimeKeeper {
   constructor(
     private readonly deadlines: Deadlines,
     private readonly ms: number,
+    readonly status: 408 | 503,
   ) {}
 
   run(ctx: Context, inner: Run): void | Promise<void> {
@@ -159,19 +192,32 @@ class TimeKeeper {
   }
 
   private answer(ctx: Context, head: HeadSnapshot): void {
-    const reason = new DeadlineError();
+    const isClientSlow = waitsForBody(ctx.incoming);
+    const reason = isClientSlow || this.status === 408 ? new DeadlineError() : new SlowHandlerError();
     ctx.decide(reason);
     const { raw } = ctx;
     if (!ctx.headIsSent) {
-      log.debug("request timed out", { status: 408, limit_ms: this.ms });
       ctx.restoreHead(head);
-      refuse(ctx, 408);
+      // The 408 has no body of its own: the error mapping gives it one.
+      if (reason.status === 408) refuse(ctx, 408);
+      else refuseWithError(ctx, reason, true);
+      this.report(ctx, reason, isClientSlow);
     } else if (!raw.writableEnded) {
       log.error("response failed", { error: reason });
       tellListeners(ctx, reason);
       raw.destroy();
     }
     ctx.abort(reason);
+  }
+
+  /** A slow handler concerns the application; a slow client does not. */
+  private report(ctx: Context, reason: FrameworkError, isClientSlow: boolean): void {
+    const fields = { status: reason.status, limit_ms: this.ms };
+    if (isClientSlow) return log.debug("request body timed out", fields);
+    const { matchedRoute: route } = ctx;
+    const place = route === undefined ? {} : { route: `${route.method} ${route.path.template}` };
+    log.info("request timed out", { ...place, ...fields });
+    tellListeners(ctx, reason);
   }
 }
 

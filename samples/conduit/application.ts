@@ -22,6 +22,6 @@ export function conduitApplication({ config, tokenKey, origins }: Settings, data
     .catchPanic()
     .errorMapping(errorFormat)
     .bodyLimit(256 * 1024)
-    .timeout(10_000)
+    .timeout(10_000, { status: 503 })
     .rateLimit(RateLimit.perSecond(REQUESTS_PER_SECOND).burst(2 * REQUESTS_PER_SECOND));
 }

@@ -65,7 +65,7 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
     .catchPanic()
     .errorMapping(new ErrorMapping().using(errorHeaders))
     .bodyLimit(2 * 1024 * 1024)
-    .timeout(30_000)
+    .timeout(30_000, { status: 503 })
     .maintenance(new Maintenance().allow("/admin").allow("/build").allow("/favicon.svg"))
     .rateLimit(cache === undefined ? quota : quota.redis(cache))
     .session(sessions.config, sessions.store)

@@ -50,7 +50,7 @@ await web.Application.create()
   .catchPanic() // 10
   .errorMapping(new web.ErrorMapping().redactErrors(web.profile === "release")) // 11
   .bodyLimit(16 * 1024) // 12
-  .timeout(10_000) // 13
+  .timeout(10_000, { status: 503 }) // 13
   .maintenance() // 14
   .rateLimit(web.RateLimit.perSecond(20).burst(40)) // 15
   .session(SessionConfig.dev(randomBytes(64))) // 16

@@ -129,6 +129,20 @@ describe("a debug build warns at the start", () => {
     expect(warnings(later), "an application that was built after the calls").to.deep.equal([]);
   });
 
+  it("of a timeout that makes browsers repeat requests, unless its status is given", async () => {
+    await using app = await testApp(Application.create().timeout(1000));
+    await using chosen = await testApp(Application.create().timeout(1000, { status: 408 }));
+    await using other = await testApp(Application.create().timeout(1000, { status: 503 }));
+
+    expect(warnings(app)).to.deep.equal([
+      [
+        "a slow handler is answered 408, and on a reused connection a browser then sends the request again, a POST too: use .timeout(ms, { status: 503 })",
+        undefined,
+      ],
+    ]);
+    expect([warnings(chosen), warnings(other)]).to.deep.equal([[], []]);
+  });
+
   it("of templates that maintenance is to allow", async () => {
     const maintenance = new Maintenance().allow("/links/{id}").allow("/status").allow("/users/:id");
     await using app = await testApp(Application.create().maintenance(maintenance));

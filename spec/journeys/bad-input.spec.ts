@@ -75,7 +75,7 @@ function application(root: string, limit = RateLimit.perHour(1_000_000)) {
     .securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'"))
     .cors({ origins: [ORIGIN] })
     .bodyLimit(LIMIT_BYTES)
-    .timeout(LIMIT_MS)
+    .timeout(LIMIT_MS, { status: 503 })
     .maintenance()
     .rateLimit(limit)
     .layer((ctx: Context, next) => {

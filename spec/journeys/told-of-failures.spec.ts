@@ -61,6 +61,16 @@ function invalid(reason: string): Told {
   return { level: "INFO", target: "framework::http::error", message: "request refused", fields };
 }
 
+function slow(fields: Told["fields"]): Told {
+  const route = "GET /slow";
+  return {
+    level: "INFO",
+    target: "framework::http::timeout",
+    message: "request timed out",
+    fields: { route, ...fields },
+  };
+}
+
 const manyReasons = Object.entries(manyFaults).map(([name, [fault]]) => `${name}: ${String(fault?.code)}`);
 
 const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | undefined])[] = [
@@ -72,11 +82,12 @@ const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | 
   ["a failure of the server", plain, "/down", failed("error", "not now", { ...down, stack: "UnavailableError" })],
   ["a panic", plain, "/panic", failed("catch_panic", "panic", { error: "TypeError: boom", stack: "TypeError" })],
   ["a panic of nothing", plain, "/nothing", failed("catch_panic", "panic", {})],
+  ["a missed deadline", (b) => b.timeout(5), "/slow", slow({ status: 408, limit_ms: 5 })],
   [
-    "a missed deadline",
-    (b) => b.timeout(5),
+    "a missed deadline with the status 503",
+    (b) => b.timeout(5, { status: 503 }),
     "/slow",
-    refused("timeout", "request timed out", { status: 408, limit_ms: 5 }),
+    slow({ status: 503, limit_ms: 5 }),
   ],
   [
     "a body that is too large",

@@ -24,6 +24,7 @@ const built: readonly (readonly [where: string, tell: (builder: ApplicationBuild
   [".compression(…)", (b) => b.compression(misspelt)],
   [".cors(…)", (b) => b.cors(misspelt)],
   [".bodyLimit(…)", (b) => b.bodyLimit(1, misspelt)],
+  [".timeout(…)", (b) => b.timeout(1, misspelt)],
   [".staticFiles(…)", (b) => b.staticFiles(misspelt)],
 ];
 

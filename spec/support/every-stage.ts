@@ -129,7 +129,7 @@ export class EveryStage {
     catchPanic: (builder) => builder.catchPanic(),
     errorMapping: (builder) => builder.errorMapping(new ErrorMapping()),
     bodyLimit: (builder) => builder.bodyLimit(LIMIT_BYTES),
-    timeout: (builder) => builder.timeout(LIMIT_MS),
+    timeout: (builder) => builder.timeout(LIMIT_MS, { status: 408 }),
     maintenance: (builder) => builder.maintenance(this.maintenance),
     rateLimit: (builder) => builder.rateLimit(RateLimit.perHour(QUOTA).by({ header: "x-client" })),
     session: (builder) => builder.session(new SessionConfig(SESSION_KEY)),

@@ -45,7 +45,10 @@ export const nonce = new CspNonce("guessed");
 
 // --- limits --------------------------------------------------------------------------------------------------------------
 
-builder.bodyLimit(1000, { cap: 2000 }).timeout(1000).rateLimit(RateLimit.perMinute(1).by("global").redis(cache, "a"));
+builder
+  .bodyLimit(1000, { cap: 2000 })
+  .timeout(1000, { status: 503 })
+  .rateLimit(RateLimit.perMinute(1).by("global").redis(cache, "a"));
 Route.post("/", () => {}).middleware(new BodyLimitLayer(10), RateLimit.perHour(1).by({ header: "x-api-key" }));
 RateLimit.perSecond(1)
   .by((ctx) => ctx.get("x-tenant"))
