@@ -75,6 +75,14 @@ export function addSetCookie(raw: ServerResponse, line: string): void {
   raw.appendHeader("Set-Cookie", line);
 }
 
+/**
+ * Whether the answer is a 304. It gets no cookie of the framework: the client shows the page that it holds, with the token that came with
+ * that page.
+ */
+export function isNotModified({ statusCode }: ServerResponse): boolean {
+  return statusCode === 304;
+}
+
 /** Whether the answer says that shared caches may keep it (RFC 9111 section 5.2.2). */
 export function isForSharedCaches(raw: ServerResponse): boolean {
   const policy = raw.getHeader("Cache-Control");

@@ -12,12 +12,14 @@ import { parseFields } from "./body-reader.js";
 import { queryOf } from "./request-target.js";
 import { lengthOf } from "./answer.js";
 import { checkStatusMessage } from "./head.js";
+import { siteOrigins } from "./origin.js";
+import { safeReferer } from "./safe-path.js";
 import packages from "./packages.cjs";
 
 const koa = new packages.Koa();
 // Not exported, and not imported from Koa's files: Jest reads every export of a module, and Koa's getters throw without a request.
 const koaRequest = Object.getPrototypeOf(koa.request) as object;
-const koaResponse = Object.getPrototypeOf(koa.response) as Pick<Koa.Response, "back">;
+const koaResponse = Object.getPrototypeOf(koa.response) as object;
 
 /** The fields by which Koa negotiates (RFC 9110 section 12.5). */
 const PREFERENCES = ["accept", "accept-charset", "accept-encoding", "accept-language"] as const;
@@ -251,11 +253,11 @@ export class KoaResponseFace {
     this.ctx.set(name, value);
   }
 
-  /** Redirects to the `Referer` of the same host, or else to the alternative; Koa's own method throws for a `Referer` that does not parse. */
+  /** Redirects to the `Referer` of this site, or else to the alternative. Koa's own method compares `Host` as text. */
   back(alternative = "/"): void {
     const { ctx } = this;
-    if (URL.canParse(ctx.get("Referer"), ctx.href)) koaResponse.back.call(this, alternative);
-    else ctx.redirect(alternative);
+    const referer = ctx.get("Referer");
+    ctx.redirect(safeReferer(referer, siteOrigins(ctx)) === undefined ? alternative : referer);
   }
 
   remove(name: string): void {

@@ -3,6 +3,7 @@
  * Not for URLs of other sites.
  */
 import { BadRequestError } from "../errors/framework-error.js";
+import { isOfSite } from "./origin.js";
 
 /**
  * Whether a browser reads the target as a path of this site. It starts with exactly one slash. It has no backslash, which browsers read
@@ -26,6 +27,8 @@ export function safePath(target: string): string {
 /**
  * The path and query of a `Referer` that is a safe path or a URL of one of the origins; `undefined` for others. The fragment is
  * dropped.
+ *
+ * @param origins as URLs spell them
  */
 export function safeReferer(referer: string, origins: readonly string[]): string | undefined {
   const target = referer.startsWith("/") ? referer : pathOfOrigin(referer, origins);
@@ -35,13 +38,9 @@ export function safeReferer(referer: string, origins: readonly string[]): string
 
 function pathOfOrigin(referer: string, origins: readonly string[]): string | undefined {
   // The URL parser drops tabs and line breaks and turns backslashes into slashes.
-  if (hasBackslashOrControl(referer) || !URL.canParse(referer)) return undefined;
-  const { origin, pathname, search } = new URL(referer);
-  return origin !== "null" && origins.some((each) => originOf(each) === origin) ? pathname + search : undefined;
-}
-
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
+  if (hasBackslashOrControl(referer) || !isOfSite(referer, origins)) return undefined;
+  const { pathname, search } = new URL(referer);
+  return pathname + search;
 }
 
 function hasBackslashOrControl(text: string): boolean {

@@ -18,6 +18,7 @@ import { nameOf } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/cookie.js";
+import { originOf } from "../../http/origin.js";
 import type { Layer } from "../../http/middleware.js";
 import { CsrfLayer, type CsrfSettings, type CsrfSite } from "./csrf-layer.js";
 
@@ -34,7 +35,7 @@ const DEFAULTS: Omit<CsrfSettings, keyof CsrfSite> = {
     httpOnly: false,
   },
   header: "x-csrf-token",
-  trusted: new Set(),
+  trusted: [],
   expired: undefined,
 };
 
@@ -97,7 +98,7 @@ export class CsrfConfig {
    * @throws FrameworkError `E_CSRF_ORIGIN`
    */
   trust(...origins: readonly string[]): CsrfConfig {
-    return this.with({ trusted: new Set([...this.settings.trusted, ...origins.map(checkedOrigin)]) });
+    return this.with({ trusted: [...this.settings.trusted, ...origins.map(checkedOrigin)] });
   }
 
   /**
@@ -131,8 +132,8 @@ function needsSecure(name: string): boolean {
 }
 
 function checkedOrigin(origin: string): string {
-  const url = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
-  if (url !== undefined && url.origin === origin.toLowerCase() && /^https?:$/.test(url.protocol)) return url.origin;
+  const own = typeof origin === "string" ? originOf(origin) : undefined;
+  if (own !== undefined && own === origin.toLowerCase()) return own;
   throw new FrameworkError(`${valueText(origin)} is not an origin: write https://pay.example, without a path`, {
     code: "E_CSRF_ORIGIN",
   });

@@ -7,6 +7,7 @@ import { FrameworkError, UnauthorizedError } from "../../errors/framework-error.
 import { readForm } from "../../http/body-reader.js";
 import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/cookie.js";
 import type { Context } from "../../http/context.js";
+import { isOfSite, siteOrigins } from "../../http/origin.js";
 import { NO_UPLOADS } from "../../http/uploads.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
@@ -34,7 +35,8 @@ export interface CsrfSettings extends CsrfSite {
   readonly cookie: CookieAttributes;
   /** Lower case. */
   readonly header: string;
-  readonly trusted: ReadonlySet<string>;
+  /** As URLs spell them. */
+  readonly trusted: readonly string[];
   /** The message for the page that a refused visit of the page protocol goes back to; `undefined`: it gets the problem. */
   readonly expired: string | undefined;
 }
@@ -125,10 +127,9 @@ export class CsrfLayer extends StageLayer {
     if (expired === undefined || ctx.get("x-inertia") !== "true") return refuseRequest(ctx, detail);
     log.debug("request refused", { status: 303, reason: detail });
     FlashPort.find(ctx)?.addMessage("error", expired);
-    const origins = [`${ctx.protocol}://${ctx.host}`, origin];
     ctx.answerNothing();
     ctx.answerStatus(303);
-    ctx.raw.setHeader("Location", safeReferer(ctx.get("referer"), origins) ?? "/");
+    ctx.raw.setHeader("Location", safeReferer(ctx.get("referer"), siteOrigins(ctx, origin)) ?? "/");
   }
 }
 
@@ -197,23 +198,14 @@ type RequestSource = "own" | "trusted" | "foreign" | "unknown";
  * Where a request comes from, by the headers that browsers send and pages cannot set: `Sec-Fetch-Site` (Fetch Metadata section 2.1) and
  * `Origin` (RFC 6454 section 7). A browser sends `Sec-Fetch-Site` only over HTTPS and to localhost.
  */
-function sourceOf(ctx: Context, siteOrigin: string, trusted: ReadonlySet<string>): RequestSource {
+function sourceOf(ctx: Context, siteOrigin: string, trusted: readonly string[]): RequestSource {
   const { headers } = ctx.incoming;
-  const origin = headers.origin?.toLowerCase();
-  if (origin !== undefined && trusted.has(origin)) return "trusted";
+  const { origin } = headers;
+  if (origin !== undefined && isOfSite(origin, trusted)) return "trusted";
   const site = ctx.get("sec-fetch-site").toLowerCase();
   // The browser itself compared the origins, also where `Origin` is `null` under the policy no-referrer.
   if (site === "same-origin") return "own";
   if (site === "same-site" || site === "cross-site") return "foreign";
-  if (origin === undefined || origin === "null") return "unknown";
-  return origin === siteOrigin || isOfHost(origin, ctx) ? "own" : "foreign";
-}
-
-/**
- * A proxy that ends TLS may not be listed as trusted. So a request over HTTP may come from a page of the same host over HTTPS, but never
- * the reverse.
- */
-function isOfHost(origin: string, { host, protocol }: Context): boolean {
-  const name = host.toLowerCase();
-  return origin === `https://${name}` || (protocol === "http" && origin === `http://${name}`);
+  if (origin === undefined || origin.toLowerCase() === "null") return "unknown";
+  return isOfSite(origin, siteOrigins(ctx, siteOrigin)) ? "own" : "foreign";
 }

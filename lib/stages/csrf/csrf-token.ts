@@ -6,7 +6,7 @@
  * `<form method="post" action="/links">${CsrfToken.of(ctx).field()}…</form>`
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { addSetCookie, cookieValues } from "../../http/cookie.js";
+import { addSetCookie, cookieValues, isNotModified } from "../../http/cookie.js";
 import type { Context } from "../../http/context.js";
 import { Extension, type Extensible } from "../../http/extension.js";
 import { SessionOfRequest, type SaveResult, type Session } from "../session/session.js";
@@ -92,7 +92,7 @@ export class CsrfToken {
 
   /** Sends the browser its token, if it has to learn one. @internal */
   saved(result: SaveResult, isPublic: boolean): void {
-    if (this.isExempt || (isPublic && !this.makesPrivate())) return;
+    if (this.isExempt || isNotModified(this.ctx.raw) || (isPublic && !this.makesPrivate())) return;
     const token = this.tokenToSend(result);
     if (token !== undefined) this.send(token);
   }

@@ -7,6 +7,7 @@
  */
 import type { Context } from "../../http/context.js";
 import { pathOf, queryOf } from "../../http/request-target.js";
+import { isOfSite, siteOrigins } from "../../http/origin.js";
 import { safeReferer } from "../../http/safe-path.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { PageRequest } from "./page-request.js";
@@ -67,15 +68,15 @@ function isEmpty(ctx: Context): boolean {
 /** Redirects to the page of the `Referer` if it is of this site, else to the target of the request itself. */
 export function leadBack(ctx: Context, origin: string): void {
   const isRead = ctx.method === "GET" || ctx.method === "HEAD";
-  const back = safeReferer(ctx.get("referer"), [`${ctx.protocol}://${ctx.host}`, origin]);
+  const back = safeReferer(ctx.get("referer"), siteOrigins(ctx, origin));
   ctx.answerNothing();
   ctx.answerStatus(isRead ? 302 : 303);
   ctx.raw.setHeader("Location", back ?? shownUrl(ctx));
 }
 
-/** Whether the location is of another site. A TLS proxy may hide the scheme, so the host decides. */
-function isElsewhere({ host }: Context, location: string, origin: string): boolean {
+/** Whether the location is of another site. One that begins with two slashes takes the scheme of the page, which may be either. */
+function isElsewhere(ctx: Context, location: string, origin: string): boolean {
   if (!/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(location) || !URL.canParse(location, origin)) return false;
-  const url = new URL(location, origin);
-  return url.host !== host && url.origin !== origin;
+  const origins = siteOrigins(ctx, origin);
+  return !origins.some((base) => isOfSite(new URL(location, base).href, origins));
 }

@@ -6,6 +6,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { titleOf, type Endpoint } from "../../routing/endpoint.js";
 import type { PathParameter } from "../../routing/path.js";
 import { Redirect, redirectStatus } from "./redirect.js";
+import { siteOrigins } from "../../http/origin.js";
 import { safeReferer } from "../../http/safe-path.js";
 import { tellListeners } from "../../http/koa-application.js";
 import { refuseWithError } from "../../http/refuse.js";
@@ -21,7 +22,7 @@ export interface RedirectedRequest {
   readonly method: string;
   /** The value of `Referer`; `""` when it is missing. */
   readonly referer: string;
-  /** The origins of this site: that of the request and that of the configured URL. */
+  /** The origins of this site, as URLs spell them. */
   readonly origins: readonly string[];
 }
 
@@ -114,7 +115,7 @@ function isRedirection(status: number): boolean {
 function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: RedirectSite): void {
   ctx.deferred = undefined;
   try {
-    const origins = [`${ctx.protocol}://${ctx.host}`, origin];
+    const origins = siteOrigins(ctx, origin);
     const location = redirectLocation(redirect, { method: ctx.method, referer: ctx.get("referer"), origins }, routes);
     ctx.answerNothing();
     // Layers of the application have seen the status, and one of them may have chosen another redirect, such as 307.

@@ -55,7 +55,7 @@ export class SecurityHeaders extends StageLayer {
 
   /**
    * Sets a Content-Security-Policy with a nonce: each `{nonce}` is replaced by 144 random bits, new for each request. A handler reads
-   * them with `CspNonce.of(ctx)`.
+   * them with `CspNonce.of(ctx)`. A 304 has no such policy: the body that the client holds keeps the policy that came with it.
    *
    * @throws FrameworkError `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for one that is not ASCII on one line
    */
@@ -98,6 +98,8 @@ class HeadersWithNonce implements HeadCompleter {
 
   complete(exchange: Exchange, head: ResponseHead): void {
     head.floor(this.pairs);
+    // A cache replaces the headers of its entry by those of a 304 (RFC 9111 section 3.2), and the body of that entry has an older nonce.
+    if (exchange.raw.statusCode === 304) return;
     if (!head.has(POLICY)) head.set(POLICY, this.template.join(CspNonce.of(exchange).value));
   }
 }

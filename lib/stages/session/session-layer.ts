@@ -3,7 +3,7 @@
  * makes the answer a 503, and no request goes on with an empty session in its place.
  */
 import { UnavailableError } from "../../errors/framework-error.js";
-import { addSetCookie, isForSharedCaches } from "../../http/cookie.js";
+import { addSetCookie, isForSharedCaches, isNotModified } from "../../http/cookie.js";
 import type { Context } from "../../http/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { refuseWithError } from "../../http/refuse.js";
@@ -77,13 +77,17 @@ export class SessionLayer extends StageLayer {
     session.isOver = true;
     let result: SaveResult;
     try {
-      result = await saveSession(ctx, session, !isPublic);
+      result = await saveSession(ctx, session, !isPublic && !isNotModified(ctx.raw));
     } catch {
       return this.refuse(ctx, session);
     }
     if (!ctx.mayChange) return undefined;
     if (ctx.headIsSent) {
       if (result.kind !== "nothing") log.warn("session cookie not set: the head was sent before the handler ended");
+      return undefined;
+    }
+    if (isNotModified(ctx.raw)) {
+      if (result.kind === "cookie" && result.isNew) log.warn("session cookie not set: a 304 has no cookie");
       return undefined;
     }
     const isStillPublic = isPublic && !makesPrivate(ctx, result);

@@ -1,0 +1,32 @@
+/**
+ * Origins, and the one comparison of them. Scheme and host have no case, and the default port of a scheme equals none (RFC 9110 section
+ * 4.2.3), so origins are compared as URLs spell them, never as text: `Host: shop.example:80` is the host of `http://shop.example`.
+ */
+
+/** The members of a request's context that name its site. */
+interface Site {
+  readonly protocol: string;
+  readonly host: string;
+}
+
+/** The origin of an http or https URL, or of an `Origin` header, as a URL spells it; `undefined` for any other text. */
+export function originOf(url: string): string | undefined {
+  return /^https?:/i.test(url) && URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+/**
+ * The origins that pages of this site may have: that of the request, that of the configured URL, and for a request over HTTP the same host
+ * over HTTPS, because a proxy that ends TLS may not be listed as trusted. Never the reverse.
+ */
+export function siteOrigins({ protocol, host }: Site, configured = ""): readonly string[] {
+  // On a server of the application these characters may be in a `Host`. In a URL a host does not have them.
+  const name = /[@/\\?#]/.test(host) ? "" : host;
+  const urls = [`${protocol}://${name}`, `https://${name}`, configured];
+  return urls.map(originOf).filter((origin) => origin !== undefined);
+}
+
+/** Whether an origin, or the origin of a URL, is one of them. */
+export function isOfSite(url: string, origins: readonly string[]): boolean {
+  const origin = originOf(url);
+  return origin !== undefined && origins.includes(origin);
+}
