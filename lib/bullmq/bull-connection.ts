@@ -5,7 +5,8 @@
  */
 import { once } from "node:events";
 import type { Redis } from "ioredis";
-import { UnavailableError } from "../errors/framework-error.js";
+import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
+import { isReadOnly, openClient } from "../redis/redis-connection.js";
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 
@@ -13,8 +14,11 @@ const log = tracing.target("framework::jobs::redis");
 
 export const COMMAND_LIMIT_MS = 5000;
 
+/** What every client needs: BullMQ waits in blocking commands, which must not be given up. */
+export const CLIENT_OPTIONS = { maxRetriesPerRequest: null, reconnectOnError: isReadOnly } as const;
+
 /** What the client needs so that no command waits in it for a connection. */
-export const COMMAND_OPTIONS = { lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: null } as const;
+export const COMMAND_OPTIONS = { lazyConnect: true, enableOfflineQueue: false } as const;
 
 export class BullConnection {
   private wasLost = false;
@@ -31,13 +35,13 @@ export class BullConnection {
     client.on("close", () => this.lost());
   }
 
-  /** @throws UnavailableError `E_JOBS_REDIS` */
+  /** @throws UnavailableError `E_JOBS_REDIS`; FrameworkError `E_REDIS_CLUSTER` */
   async open(): Promise<void> {
     try {
-      if ((await within(this.clock, COMMAND_LIMIT_MS, this.client.connect())) === OVERDUE) throw unavailable(undefined);
+      await openClient(this.client, this.clock, "BullJobs");
     } catch (error) {
       this.close();
-      throw unavailable(this.lastError ?? error);
+      throw error instanceof FrameworkError ? error : unavailable(error);
     }
   }
 

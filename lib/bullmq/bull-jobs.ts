@@ -26,7 +26,14 @@ import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.j
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
-import { BullConnection, COMMAND_LIMIT_MS, COMMAND_OPTIONS, copiesOf, endClient } from "./bull-connection.js";
+import {
+  BullConnection,
+  CLIENT_OPTIONS,
+  COMMAND_LIMIT_MS,
+  COMMAND_OPTIONS,
+  copiesOf,
+  endClient,
+} from "./bull-connection.js";
 import { addKeyed, type KeyPlace } from "./bull-keys.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { type BullData, bullData, bullOptions } from "./bull-record.js";
@@ -262,8 +269,7 @@ export class BullJobs implements JobEngine {
   }
 
   private client(options: BullJobsOptions["client"]): Redis {
-    // BullMQ waits in blocking commands, which must not be given up.
-    return new this.ioredis.Redis(this.options.url, { ...options, maxRetriesPerRequest: null });
+    return new this.ioredis.Redis(this.options.url, { ...options, ...CLIENT_OPTIONS });
   }
 }
 

@@ -13,7 +13,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import { Cache, type CacheScript } from "../lifecycle/cache.js";
 import type { CacheEntries, CacheLook, Claim } from "../lifecycle/cache-entries.js";
-import { readCacheValue, writeCacheValue, type CacheLifetime } from "../lifecycle/cache-value.js";
+import { type CacheLifetime, MAX_CACHE_TAGS, readCacheValue, writeCacheValue } from "../lifecycle/cache-value.js";
 import { CACHE_BYTES, CACHE_ENTRIES } from "../lifecycle/cache-report.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
@@ -130,9 +130,10 @@ class MemoryEntries implements CacheEntries {
     this.resized(0);
   }
 
-  peek(key: string): unknown {
+  peek(key: string, tags: readonly string[] | undefined): unknown {
     const entry = this.values.get(key);
     if (entry === undefined || this.clock.monotonic() >= entry.freshUntil) return undefined;
+    if (tags !== undefined && !hasTags(entry, tags)) return undefined;
     this.touch(key, entry);
     return entry.value;
   }
@@ -159,7 +160,7 @@ class MemoryEntries implements CacheEntries {
   }
 
   look({ key, token }: Claim, { tags }: CacheLifetime): CacheLook {
-    const entry = this.living(key);
+    const entry = this.tagged(key, tags);
     if (entry !== undefined && this.clock.monotonic() < entry.freshUntil) return { state: "fresh", value: entry.value };
     const isClaimed = !this.claims.has(key) && !(entry !== undefined && this.failed.has(key));
     if (isClaimed) this.claims.set(key, { token, tags });
@@ -169,7 +170,8 @@ class MemoryEntries implements CacheEntries {
 
   complete({ key, token }: Claim, value: unknown, lifetime: CacheLifetime): unknown {
     if (this.claims.get(key)?.token !== token) return readCacheValue(key, writeCacheValue(key, value));
-    const stored = this.keep(key, value, lifetime);
+    const tags = union(lifetime.tags, this.living(key)?.tags).slice(0, MAX_CACHE_TAGS);
+    const stored = this.keep(key, value, { ...lifetime, tags });
     this.claims.delete(key);
     return stored;
   }
@@ -202,6 +204,21 @@ class MemoryEntries implements CacheEntries {
     }
     this.drop(key);
     return undefined;
+  }
+
+  /** The entry with these tags too, unless they are too many. */
+  private tagged(key: string, more: readonly string[]): StoredValue | undefined {
+    const entry = this.living(key);
+    if (entry === undefined || hasTags(entry, more)) return entry;
+    const tags = union(entry.tags, more);
+    if (tags.length > MAX_CACHE_TAGS) return undefined;
+    const added = tags.slice(entry.tags.length);
+    const bytes = added.reduce((sum, tag) => sum + Buffer.byteLength(tag), 0);
+    const extended = { ...entry, bytes: entry.bytes + bytes, tags };
+    this.values.set(key, extended);
+    this.resized(bytes);
+    for (const tag of added) this.keysOf(tag).add(key);
+    return extended;
   }
 
   private touch(key: string, entry: StoredValue): void {
@@ -250,6 +267,14 @@ class MemoryEntries implements CacheEntries {
       if (keys?.size === 0) this.keysOfTag.delete(tag);
     }
   }
+}
+
+function union(tags: readonly string[], more: readonly string[] = []): readonly string[] {
+  return [...new Set([...tags, ...more])];
+}
+
+function hasTags(entry: StoredValue, tags: readonly string[]): boolean {
+  return tags.every((tag) => entry.tags.includes(tag));
 }
 
 function limitOf(name: string, value: number): number {

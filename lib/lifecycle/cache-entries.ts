@@ -30,8 +30,8 @@ export type CacheLook =
 
 /** Every method may be synchronous, and fails with a `CacheUnavailableError` if the store fails. Values are JSON values, frozen. */
 export interface CacheEntries {
-  /** Gives a fresh value without waiting, or `undefined`. Only for stores in the memory of the process. */
-  peek?(key: string): unknown;
+  /** Gives a fresh value that has all these tags without waiting, or `undefined`. Only for stores in the memory of the process. */
+  peek?(key: string, tags: readonly string[] | undefined): unknown;
   /** The value, fresh or stale; `undefined` for a miss. */
   read(key: string): unknown;
   /** Stores a value and ends the claim on its key. */
@@ -40,9 +40,15 @@ export interface CacheEntries {
   delete(key: string): boolean | Promise<boolean>;
   /** Ends every value that has one of the tags, and every claim that was made with one of them. */
   invalidate(tags: readonly string[]): unknown;
-  /** Reads the entry. If it is missing or stale, and neither claimed nor failed, gives the claim to the caller. */
+  /**
+   * Reads the entry, and adds the tags of the caller to it. If it is missing or stale, and neither claimed nor failed, gives the claim to the
+   * caller. An entry that would have more than 64 tags is missing.
+   */
   look(claim: Claim, lifetime: CacheLifetime): CacheLook | Promise<CacheLook>;
-  /** Stores the value of a claim, unless the claim has ended. Returns the value as it would be read. */
+  /**
+   * Stores the value of a claim, unless the claim has ended, and keeps the tags of the entry that it replaces. Returns the value as it would
+   * be read.
+   */
   complete(claim: Claim, value: unknown, lifetime: CacheLifetime): unknown;
   /** Ends the claim. For `holdMs` milliseconds callers find the state `failed`. */
   fail(claim: Claim, holdMs: number): unknown;

@@ -1,9 +1,10 @@
 /**
- * The value of a cache: JSON, with a time to live. A value that was written as a `Date` or a class is read as JSON gives it, so a cache
- * in memory gives the same values as a shared one. Values are frozen, because all callers of a process may get the same object.
+ * The value of a cache: JSON, with a time to live. A value that JSON would change, such as a `Date`, is refused, so a reader gets what was
+ * written. Values are frozen, because all callers of a process may get the same object.
  */
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
+import { findJsonLoss, type JsonLoss } from "./json-loss.js";
 
 /** 64 MiB of text, in UTF-16 code units. */
 export const MAX_CACHE_VALUE_LENGTH = 67_108_864;
@@ -27,13 +28,10 @@ export interface CacheLifetime {
 /**
  * For drivers: a value as JSON text.
  *
- * @throws FrameworkError `E_CACHE_VALUE` for a value that JSON cannot express, and for more than 64 MiB of JSON
+ * @throws FrameworkError `E_CACHE_VALUE` for a value that JSON would lose or change at any depth, and for more than 64 MiB of JSON
  */
 export function writeCacheValue(key: string, value: unknown): string {
   const text = stringify(key, value);
-  if (text === undefined) {
-    throw invalidValue(key, `JSON has no ${typeof value}; store null instead of an absent value`);
-  }
   if (text.length > MAX_CACHE_VALUE_LENGTH) {
     throw invalidValue(key, `its JSON is longer than ${MAX_CACHE_VALUE_LENGTH} characters`);
   }
@@ -129,12 +127,19 @@ function deepFreeze(value: unknown): unknown {
   return value;
 }
 
-function stringify(key: string, value: unknown): string | undefined {
+function stringify(key: string, value: unknown): string {
+  let text: string | undefined;
+  let loss: JsonLoss | undefined;
   try {
-    return JSON.stringify(value);
+    // Refuses cycles, so that the search for a loss ends.
+    text = JSON.stringify(value);
+    loss = findJsonLoss(value, "it");
   } catch (cause) {
     throw invalidValue(key, "JSON.stringify failed", cause);
   }
+  if (loss === undefined && text !== undefined) return text;
+  const { path, kind } = loss ?? { path: "it", kind: `of type ${typeof value}` };
+  throw invalidValue(key, `${path} is ${kind}, which JSON cannot keep`);
 }
 
 function invalidValue(key: string, reason: string, cause?: unknown): FrameworkError {

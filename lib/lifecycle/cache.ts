@@ -2,7 +2,7 @@
  * A store of values that expire: JSON values under keys, with tags. Several instances of an application may share it. Provide
  * `MemoryCache` (`@stagecraft/framework/cache`) or `RedisCache` (`@stagecraft/framework/cache/redis`) for this class, and inject the class.
  *
- * A failure of the store is an error, never a miss. Values are frozen, and are what JSON makes of them: a `Date` is read as a text.
+ * A failure of the store is an error, never a miss. Values are frozen JSON: one that JSON would change, such as a `Date`, is refused.
  *
  * Not for values that must not be lost, and not for values that one process can keep in a `Map`.
  *
@@ -93,8 +93,8 @@ export abstract class Cache extends Subsystem {
   }
 
   /**
-   * Stores `value` for `ttlMs` milliseconds, a whole number above 0. A value is anything that JSON can express, `null` included, but not
-   * `undefined`.
+   * Stores `value` for `ttlMs` milliseconds, a whole number above 0. A value is anything that comes back from JSON as it was, `null`
+   * included: no `undefined` outside of an object, no `NaN`, no `Date`, `Map` or other object of a class.
    *
    * @throws CacheUnavailableError; FrameworkError `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
    */
@@ -137,7 +137,7 @@ export abstract class Cache extends Subsystem {
     options: RememberOptions = NO_OPTIONS,
   ): Promise<T> {
     const name = nameOf(key);
-    const fresh = this.entries.peek?.(name);
+    const fresh = this.entries.peek?.(name, options.tags);
     if (fresh !== undefined) {
       this.report.reads.hit.value += 1;
       // The application asks for a key with one type, so the stored value is a result of such a `make`.

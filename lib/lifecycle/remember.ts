@@ -36,7 +36,8 @@ export interface Wanted {
 
 interface SharedComputation {
   readonly value: Promise<unknown>;
-  readonly tags: readonly string[];
+  /** Those of all callers. */
+  readonly tags: Set<string>;
   /** The value for further callers, who wait for a bounded time. */
   bounded: Promise<unknown> | undefined;
 }
@@ -56,10 +57,11 @@ export class Computations {
     const running = this.running.get(key);
     if (running !== undefined) {
       this.report.reads.shared.value += 1;
+      for (const tag of lifetime.tags) running.tags.add(tag);
       return (running.bounded ??= markHandled(this.withinLimit(key, running.value)));
     }
     const value = markHandled(this.find(wanted));
-    const entry: SharedComputation = { value, tags: lifetime.tags, bounded: undefined };
+    const entry: SharedComputation = { value, tags: new Set(lifetime.tags), bounded: undefined };
     this.running.set(key, entry);
     const over = (): void => {
       if (this.running.get(key) === entry) this.running.delete(key);
@@ -76,7 +78,7 @@ export class Computations {
   /** Does the same for each computation that was asked for with one of these tags. */
   forgetTags(tags: readonly string[]): void {
     for (const [key, running] of this.running) {
-      if (running.tags.some((tag) => tags.includes(tag))) this.running.delete(key);
+      if (tags.some((tag) => running.tags.has(tag))) this.running.delete(key);
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * The `Cache` on Redis (6.2 or newer); the entry point `@stagecraft/framework/cache/redis`. It needs the package `ioredis`, version 5.4.1
+ * The `Cache` on Redis (6.2 or newer, no cluster); the entry point `@stagecraft/framework/cache/redis`. It needs the package `ioredis`, version 5.4.1
  * or newer.
  *
  * Waiting is bounded. A command is answered within `commandTimeoutMs` or fails. Without a connection a command fails at once instead of
@@ -21,6 +21,7 @@ import { Cache, type CacheScript } from "../lifecycle/cache.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
+import { isReadOnly, openClient } from "./redis-connection.js";
 import { setupError } from "../errors/setup-error.js";
 import { RedisEntries } from "./redis-entries.js";
 
@@ -82,13 +83,16 @@ export class RedisCache extends Cache {
     this.entries = new RedisEntries(`${this.namespace}:`, (source) => this.prepared(source));
   }
 
-  /** Connects. @throws CacheUnavailableError if there is no server, or it refuses the login */
+  /**
+   * Connects, and tries again for 10 seconds.
+   *
+   * @throws CacheUnavailableError if no server answers, or it refuses the login; FrameworkError `E_REDIS_CLUSTER` for a server of a cluster
+   */
   override async start(): Promise<void> {
     try {
-      await this.client.connect();
+      await openClient(this.client, this.clock, "RedisCache");
     } catch (error) {
-      this.client.disconnect();
-      throw this.monitor.unavailable(error);
+      throw error instanceof FrameworkError ? error : this.monitor.unavailable(error);
     }
   }
 
@@ -166,8 +170,7 @@ function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): Client
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    // After a failover the old primary is read-only.
-    reconnectOnError: (error) => error.message.startsWith("READONLY"),
+    reconnectOnError: isReadOnly,
   };
 }
 

@@ -3,52 +3,94 @@
  * the server.
  *
  * An entry is a hash: the value (`v`), the moment until which it is fresh (`f`), its tags with their versions (`t`). A tag is a key with a
- * random version. An entry is valid as long as its tags have the versions that they had before its value was computed; a tag that was
- * deleted invalidates it as well. A claim holds the token of the claimant and the versions of the tags.
+ * random version, which an invalidation deletes. An entry is valid as long as its tags have the versions that they had before its value was
+ * computed. A caller of `remember` adds its tags to the entry that it finds, and a value that is made again keeps them. A claim holds the token of the claimant and the versions of the tags.
  */
 import { randomUUID } from "node:crypto";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { CacheScript } from "../lifecycle/cache.js";
 import { CLAIM_LEASE_MS, type CacheEntries, type CacheLook, type Claim } from "../lifecycle/cache-entries.js";
-import { readCacheValue, unreadableValue, writeCacheValue, type CacheLifetime } from "../lifecycle/cache-value.js";
+import {
+  type CacheLifetime,
+  MAX_CACHE_TAGS,
+  readCacheValue,
+  unreadableValue,
+  writeCacheValue,
+} from "../lifecycle/cache-value.js";
 
 /** How much longer a tag lives than its entries. */
 const TAG_MARGIN_MS = 1000;
 
-/** Reads an entry if its tags are unchanged, else deletes it. */
+/** Reads an entry if its tags are unchanged: value, moment, tags and versions by turns. An invalid one is overwritten or expires. */
 const ENTRY = `
 local function entry(key, prefix)
   local e = redis.call('HMGET', key, 'v', 'f', 't')
   if not e[1] then return nil end
-  local t = cjson.decode(e[3])
-  for i = 1, #t, 2 do
-    if redis.call('GET', prefix .. t[i]) ~= t[i + 1] then
-      redis.call('DEL', key)
-      return nil
-    end
+  e[3] = cjson.decode(e[3])
+  for i = 1, #e[3], 2 do
+    if redis.call('GET', prefix .. e[3][i]) ~= e[3][i + 1] then return nil end
   end
   return e
 end`;
 
-/** Stores the entry KEYS[1] with the tags from KEYS[first] on, whose names stand in ARGV from `names` on. */
+/**
+ * Stores the entry KEYS[1] with the tags from KEYS[first] on, whose names stand in ARGV from `names` on, and with the tags `more`.
+ *
+ * Without memory Redis refuses the first command of a script that needs some. After any other write it refuses nothing.
+ */
 const STORE = `
 local function now()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
-local function store(text, ttl, stale, first, names, version)
+local function keep(tag, life)
+  if redis.call('PTTL', tag) < life + ${TAG_MARGIN_MS} then redis.call('PEXPIRE', tag, life + ${TAG_MARGIN_MS}) end
+end
+local function store(text, ttl, stale, first, names, version, prefix, more)
   local life = ttl + stale
   local t = {}
+  local known = {}
   for i = first, #KEYS do
     redis.call('SET', KEYS[i], version, 'NX')
-    if redis.call('PTTL', KEYS[i]) < life + ${TAG_MARGIN_MS} then redis.call('PEXPIRE', KEYS[i], life + ${TAG_MARGIN_MS}) end
-    t[#t + 1] = ARGV[names + i - first]
+    keep(KEYS[i], life)
+    local name = ARGV[names + i - first]
+    known[name] = true
+    t[#t + 1] = name
     t[#t + 1] = redis.call('GET', KEYS[i])
   end
-  redis.call('DEL', KEYS[1])
+  for i = 1, #more, 2 do
+    if not known[more[i]] and #t < ${2 * MAX_CACHE_TAGS} then
+      keep(prefix .. more[i], life)
+      t[#t + 1] = more[i]
+      t[#t + 1] = more[i + 1]
+    end
+  end
+  local kind = redis.call('TYPE', KEYS[1]).ok
+  if kind ~= 'hash' and kind ~= 'none' then redis.call('DEL', KEYS[1]) end
   redis.call('HSET', KEYS[1], 'v', text, 'f', string.format('%.0f', now() + ttl), 't', #t == 0 and '[]' or cjson.encode(t))
   redis.call('PEXPIRE', KEYS[1], string.format('%.0f', life))
   redis.call('DEL', KEYS[2])
+end`;
+
+/** Gives the entry KEYS[1] with the tags `t` those of the caller too; false if they are too many. */
+const EXTEND = `
+local function extend(t)
+  local known = {}
+  for i = 1, #t, 2 do known[t[i]] = true end
+  local life = math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[5]))
+  local before = #t
+  for i = 4, #KEYS do
+    local name = ARGV[i + 2]
+    if not known[name] then
+      if #t == ${2 * MAX_CACHE_TAGS} then return false end
+      redis.call('SET', KEYS[i], ARGV[4], 'NX')
+      keep(KEYS[i], life)
+      t[#t + 1] = name
+      t[#t + 1] = redis.call('GET', KEYS[i])
+    end
+  end
+  if #t > before then redis.call('HSET', KEYS[1], 't', cjson.encode(t)) end
+  return true
 end`;
 
 /** The claim of a token with the current versions of the tags. */
@@ -66,18 +108,19 @@ local e = entry(KEYS[1], ARGV[1])
 return e and e[1] or false`,
   /** KEYS: entry, claim, tags. ARGV: text, ttl, stale, version, names of tags. */
   write: `${STORE}
-store(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), 3, 5, ARGV[4])`,
+store(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), 3, 5, ARGV[4], '', {})`,
   /** KEYS: entry, claim. ARGV: prefix of tags. */
   delete: `${ENTRY}
 local e = entry(KEYS[1], ARGV[1])
 redis.call('DEL', KEYS[1], KEYS[2])
 return e and 1 or 0`,
-  /** KEYS: tags. ARGV: version. */
+  /** KEYS: tags. A deletion works without memory too. */
   invalidate: `
-for i = 1, #KEYS do redis.call('SET', KEYS[i], ARGV[1], 'XX', 'KEEPTTL') end`,
-  /** KEYS: entry, claim, failure, tags. ARGV: prefix of tags, token, lease, version, life of tags. */
-  look: `${ENTRY}${STORE}${CLAIM}
+redis.call('DEL', unpack(KEYS))`,
+  /** KEYS: entry, claim, failure, tags. ARGV: prefix of tags, token, lease, version, life of tags, names of tags. */
+  look: `${ENTRY}${STORE}${EXTEND}${CLAIM}
 local e = entry(KEYS[1], ARGV[1])
+if e and not extend(e[3]) then e = nil end
 if e and now() < tonumber(e[2]) then return {'fresh', e[1]} end
 local failed = redis.call('EXISTS', KEYS[3]) == 1
 if failed and not e then return {'failed'} end
@@ -96,10 +139,11 @@ if not failed then
 end
 if e then return {'stale', e[1], claimed} end
 return {claimed == 1 and 'claimed' or 'held'}`,
-  /** KEYS: entry, claim, tags. ARGV: token, text, ttl, stale, version, names of tags. */
-  complete: `${STORE}${CLAIM}
+  /** KEYS: entry, claim, tags. ARGV: token, text, ttl, stale, version, prefix of tags, names of tags. */
+  complete: `${ENTRY}${STORE}${CLAIM}
 if redis.call('GET', KEYS[2]) ~= claimOf(ARGV[1], 3) then return 0 end
-store(ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), 3, 6, ARGV[5])
+local e = entry(KEYS[1], ARGV[6])
+store(ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), 3, 7, ARGV[5], ARGV[6], e and e[3] or {})
 return 1`,
   /** KEYS: claim, failure. ARGV: token, milliseconds. */
   fail: `
@@ -145,20 +189,20 @@ export class RedisEntries implements CacheEntries {
   }
 
   async invalidate(tags: readonly string[]): Promise<void> {
-    await this.scripts.invalidate.run(tags.map(tagKey), [randomUUID()]);
+    await this.scripts.invalidate.run(tags.map(tagKey), []);
   }
 
   async look({ key, token }: Claim, { ttlMs, staleMs, tags }: CacheLifetime): Promise<CacheLook> {
     const keys = [entryKey(key), claimKey(key), failureKey(key), ...tags.map(tagKey)];
     const tagLife = ttlMs + staleMs + CLAIM_LEASE_MS + TAG_MARGIN_MS;
-    const args = [this.tagPrefix, token, CLAIM_LEASE_MS, randomUUID(), tagLife];
+    const args = [this.tagPrefix, token, CLAIM_LEASE_MS, randomUUID(), tagLife, ...tags];
     return readLook(key, await this.run("look", key, keys, args));
   }
 
   async complete({ key, token }: Claim, value: unknown, lifetime: CacheLifetime): Promise<unknown> {
     const { ttlMs, staleMs, tags } = lifetime;
     const text = writeCacheValue(key, value);
-    const args = [token, text, ttlMs, staleMs, randomUUID(), ...tags];
+    const args = [token, text, ttlMs, staleMs, randomUUID(), this.tagPrefix, ...tags];
     await this.run("complete", key, [entryKey(key), claimKey(key), ...tags.map(tagKey)], args);
     return readCacheValue(key, text);
   }

@@ -50,8 +50,9 @@ local function stop()
 end
 local function change(key)
   local count = tonumber(ARGV[10])
-  for at = 11, 10 + count do redis.call('HDEL', key, 'v' .. ARGV[at]) end
+  -- First what needs memory: without any Redis refuses it, but not after another write of the script.
   for at = 11 + count, #ARGV, 2 do redis.call('HSET', key, 'v' .. ARGV[at], ARGV[at + 1]) end
+  for at = 11, 10 + count do redis.call('HDEL', key, 'v' .. ARGV[at]) end
 end
 local function live(key, created)
   local over = math.min(now + idle, created + absolute)
@@ -84,10 +85,10 @@ if over <= now then
 end
 if op == 'load' then return redis.call('HGETALL', record) end
 if op == 'move' then
+  change(record)
   redis.call('RENAME', record, target)
   stop()
   redis.call('HSET', target, 'k', ARGV[9])
-  change(target)
   return kept(target, true, live(target, created))
 end
 change(record)

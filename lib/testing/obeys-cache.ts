@@ -86,19 +86,13 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
 
 const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) => Promise<void>])[] = [
   [
-    "a value is read as JSON gives it",
+    "a value is read as it was written",
     async ({ cache, key, equal }) => {
       for (const value of [null, false, 0, "", "text \u0000 \u{1F600}", [], { a: [1, { b: null }] }]) {
         await cache.set(key(), value, HOUR_MS);
         equal(await cache.get(key()), value, "the value");
       }
-      await cache.set(key(), { at: new Date(0) }, HOUR_MS);
-      equal(await cache.get(key()), { at: "1970-01-01T00:00:00.000Z" }, "a date");
-      equal(
-        await cache.remember(key("made"), HOUR_MS, () => ({ at: new Date(0) })),
-        { at: "1970-01-01T00:00:00.000Z" },
-        "a made date",
-      );
+      equal(await cache.remember(key("made"), HOUR_MS, () => ({ a: [1] })), { a: [1] }, "a made value");
     },
   ],
   [
@@ -132,12 +126,16 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
     },
   ],
   [
-    "a value that is not JSON, a wrong lifetime and a wrong key are refused",
+    "a value that JSON cannot keep, a wrong lifetime and a wrong key are refused",
     async ({ cache, key, equal }) => {
       const cycle: unknown[] = [];
       cycle.push(cycle);
-      for (const value of [undefined, () => 1, 1n, cycle]) {
+      const lost = [() => 1, 1n, Symbol("s"), NaN, Infinity, new Date(0), new Map([[1, 2]]), cycle];
+      const values = [undefined, [undefined], ...lost, ...lost.map((each) => ({ a: [each] }))];
+      for (const [at, value] of values.entries()) {
         equal(await codeOf(cache.set(key(), value, HOUR_MS)), "E_CACHE_VALUE", "the code of a value");
+        const made = cache.remember(key(`made ${at}`), HOUR_MS, () => value);
+        equal(await codeOf(made), "E_CACHE_VALUE", "the code of a made value");
       }
       for (const ttl of [0, -1, 1.5, NaN, Infinity]) {
         equal(await codeOf(cache.set(key(), 1, ttl)), "E_CACHE_TTL", "the code of a lifetime");
@@ -217,6 +215,29 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
       equal(left, [undefined, 2, 3], "the values");
       await cache.set(key("a"), 4, HOUR_MS, { tags: [key("red")] });
       equal(await cache.get(key("a")), 4, "a value that is stored later");
+    },
+  ],
+  [
+    "a tag of a later caller ends a value as well, also after the value was made again",
+    async ({ cache, other, key, equal, pass }) => {
+      const ask = (from: Cache, tag: string, make: () => string): Promise<string> =>
+        from.remember(key(), SHORT_MS, make, { tags: [key(tag)], staleMs: HOUR_MS });
+      for (const tag of ["first", "later"]) {
+        await ask(cache, "first", () => "old");
+        equal(await ask(other, "later", () => "not asked"), "old", "the value of the later caller");
+        await other.invalidate(key(tag));
+        equal(await ask(cache, "first", () => "new"), "new", `the value after an invalidation of the ${tag} tag`);
+        await cache.delete(key());
+      }
+      await ask(cache, "first", () => "old");
+      await ask(other, "later", () => "not asked");
+      await pass(SHORT_MS + 50);
+      await ask(cache, "first", () => "made again");
+      for (let turn = 0; turn < 200 && (await cache.get(key())) !== "made again"; turn++) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await other.invalidate(key("later"));
+      equal((await cache.get(key())) ?? null, null, "the value that was made again");
     },
   ],
   ...(["invalidated", "deleted", "written"] as const).map(

@@ -16,6 +16,7 @@ import { type JobsDatabase, jobsDatabase, makeTables } from "../jobs/jobs-databa
 import { Child } from "../support/child.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
+import { SlowFront } from "../support/slow-front.js";
 import { until } from "../support/until.js";
 
 const counted = job<number>("counted");
@@ -67,6 +68,19 @@ describe("BullJobs", function () {
   this.slow(10_000);
   before(function () {
     needRedis(this);
+  });
+
+  it("do not start on a server of a cluster, and start on one that does not answer at first", async () => {
+    await using clustered = await RedisServer.start(["--cluster-enabled", "yes", "--cluster-config-file", ""]);
+    await using server = await RedisServer.start();
+    using front = await SlowFront.start(server.port, 2);
+
+    expect(await rejectionOf(new BullJobs({ url: clustered.url }).start())).to.include({ code: "E_REDIS_CLUSTER" });
+    const late = new BullJobs({ url: `redis://127.0.0.1:${front.port}`, client: { socketTimeout: 500 } });
+    await late.start();
+    await late.stop();
+
+    expect(front.failed).to.equal(2);
   });
 
   it("run each job once where the relays of two instances move the rows of one table", async () => {

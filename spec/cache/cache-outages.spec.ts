@@ -8,8 +8,8 @@ import { until } from "../support/until.js";
 
 const HOUR_MS = 3_600_000;
 const BYPASS = { whenUnavailable: "compute" } as const;
-const DATED = { at: new Date(0) };
-const AS_JSON = { at: "1970-01-01T00:00:00.000Z" };
+const MADE = { list: [1], absent: undefined };
+const AS_JSON = { list: [1] };
 
 /** A busy machine may need longer than the default for a command. */
 const PATIENT_MS = 15_000;
@@ -23,7 +23,7 @@ describe("a cache whose server fails during a computation", function () {
   const madeAfter = (change: () => unknown) => async (): Promise<unknown> => {
     made += 1;
     await change();
-    return DATED;
+    return MADE;
   };
   const works = (): Promise<boolean> =>
     cache.probe().then(

@@ -63,7 +63,8 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
   mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
   // Of di and routing only the types and checks of decorators, of events the queue of their listeners.
   jobs: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing", "events"],
-  bullmq: ["runtime", "errors", "tracing", "lifecycle", "jobs"],
+  // Of redis only the rules of a connection.
+  bullmq: ["runtime", "errors", "tracing", "lifecycle", "jobs", "redis"],
   // The contracts of a mailer and of a queue make mails and jobs.
   testing: [...Object.keys(ROOMS), "mail", "jobs"],
 };

@@ -5,7 +5,9 @@ import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { CacheUnavailableError } from "../../lib/lifecycle/cache.js";
 import { eventsOf } from "../support/events-of.js";
 import { errorOf } from "../support/error-of.js";
+import { RedisCluster } from "../support/redis-cluster.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
+import { SlowFront } from "../support/slow-front.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
 import { until } from "../support/until.js";
 
@@ -36,6 +38,11 @@ class RedisFixture implements AsyncDisposable {
       () => true,
       () => false,
     );
+  }
+
+  /** The number of connections that the server has ever had. */
+  async connections(): Promise<number> {
+    return Number(/total_connections_received:(\d+)/.exec(await this.redis.info("stats"))?.[1]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,12 +168,27 @@ describe("RedisCache", function () {
     expect([before, after]).to.deep.equal([true, false]);
   });
 
-  it("does not start without a server, and names the reason", async () => {
+  it("starts on a server that does not answer at first", async () => {
+    const server = await RedisServer.start();
+    using front = await SlowFront.start(server.port, 3);
+    const cache = new RedisCache({ url: `redis://127.0.0.1:${front.port}`, commandTimeoutMs: 500 });
+
+    // The first tries are closed, and the third one gets no answer.
+    await cache.start();
+    await cache.stop();
+    await server.kill();
+
+    expect(front.failed).to.equal(3);
+  });
+
+  it("does not start without a server in ten seconds, and names the reason", async () => {
     const server = await RedisServer.start();
     await server.kill();
     const cache = new RedisCache({ url: server.url });
 
-    const { error } = await failureOf(cache.start());
+    const { error, ms } = await failureOf(cache.start());
+
+    expect(ms).to.be.at.least(9900);
 
     expect(error).to.be.instanceOf(CacheUnavailableError);
     expect(String(error)).to.contain(`ECONNREFUSED 127.0.0.1:${server.port}`);
@@ -181,6 +203,17 @@ describe("RedisCache", function () {
 
     expect(error).to.be.instanceOf(CacheUnavailableError);
     expect(String(error)).to.contain("WRONGPASS").and.not.to.contain("wrong-word");
+  });
+
+  it("does not start on a server of a cluster", async () => {
+    await using cluster = await RedisCluster.start();
+    for (const url of cluster.urls) {
+      const cache = new RedisCache({ url, commandTimeoutMs: PATIENT_MS });
+
+      const { error } = await failureOf(cache.start());
+
+      expect(error).to.have.property("code", "E_REDIS_CLUSTER");
+    }
   });
 
   it("stops without an error, also if it was never started or has lost the server", async () => {
@@ -267,16 +300,29 @@ describe("RedisCache", function () {
     });
   });
 
+  it("connects again if a script of Redis 6.2 has met a read-only server", async () => {
+    await using fixture = await RedisFixture.start();
+    // The words of that version.
+    const script = fixture.cache.script(
+      `return redis.error_reply("ERR Error running script (call to f_0123456789): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica. ")`,
+    );
+    const before = await fixture.connections();
+
+    const { error } = await failureOf(script.run([], []));
+    await until(async () => (await fixture.connections()) > before);
+    await until(() => fixture.works());
+
+    expect(error).to.be.instanceOf(CacheUnavailableError);
+  });
+
   it("connects again if the server has become read-only, as after a failover", async () => {
     await using fixture = await RedisFixture.start();
-    const connections = async (): Promise<number> =>
-      Number(/total_connections_received:(\d+)/.exec(await fixture.redis.info("stats"))?.[1]);
     // The primary does not exist, so that only clients connect to this server.
     await fixture.redis.replicaof("127.0.0.1", "1");
-    const before = await connections();
+    const before = await fixture.connections();
 
     const { error } = await failureOf(fixture.cache.set("x", 1, 60_000));
-    await until(async () => (await connections()) > before);
+    await until(async () => (await fixture.connections()) > before);
     await fixture.redis.replicaof("NO", "ONE");
     await until(() => fixture.works());
     await fixture.cache.set("x", 2, 60_000);

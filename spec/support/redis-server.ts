@@ -18,15 +18,17 @@ export class RedisServer implements AsyncDisposable {
   private constructor(
     readonly port: number,
     private child: ChildProcess,
+    private readonly settings: readonly string[],
   ) {}
 
   static get isInstalled(): boolean {
     return locate("redis-server") !== undefined;
   }
 
-  static async start(): Promise<RedisServer> {
+  /** @param settings further arguments of the program */
+  static async start(settings: readonly string[] = []): Promise<RedisServer> {
     const port = await freePort();
-    return new RedisServer(port, await launch(port));
+    return new RedisServer(port, await launch(port, settings), settings);
   }
 
   get url(): string {
@@ -61,7 +63,7 @@ export class RedisServer implements AsyncDisposable {
 
   async restart(): Promise<void> {
     await this.kill();
-    this.child = await launch(this.port);
+    this.child = await launch(this.port, this.settings);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -77,8 +79,8 @@ export function needRedis(context: Mocha.Context): void {
   context.skip();
 }
 
-async function launch(port: number): Promise<ChildProcess> {
-  const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+async function launch(port: number, more: readonly string[]): Promise<ChildProcess> {
+  const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", ...more];
   const child = spawn("redis-server", settings, { stdio: "ignore" });
   const deadline = Date.now() + START_LIMIT_MS;
   while (!(await accepts(port))) {

@@ -1,5 +1,6 @@
 /** The values of a session as JSON: what can be kept, and the typed keys to read it. */
 import type { Schema } from "../../http/schema.js";
+import { findJsonLoss } from "../../lifecycle/json-loss.js";
 
 /** In UTF-16 code units. A session is read and written by many requests; larger data belongs to a database. */
 export const MAX_VALUE_LENGTH = 262_144;
@@ -78,50 +79,10 @@ export function textOfValue(name: string, value: unknown): string {
 function keptText(name: string, value: unknown): string {
   // Refuses cycles and bigints, so that the walk below ends.
   const text = JSON.stringify(value) as string | undefined;
-  const lost = text === undefined ? { path: name, kind: typeof value } : lossIn(value, name);
+  const lost = text === undefined ? { path: name, kind: typeof value } : findJsonLoss(value, name);
   if (lost !== undefined) throw new TypeError(`the session value ${lost.path} is ${lost.kind}, which JSON cannot keep`);
   if (text === undefined || text.length > MAX_VALUE_LENGTH) {
     throw new TypeError(`the session value ${name} is longer than ${MAX_VALUE_LENGTH} characters of JSON`);
   }
   return text;
-}
-
-interface Loss {
-  readonly path: string;
-  readonly kind: string;
-}
-
-/** The first part of a value that does not come back from JSON. A member of an object may be `undefined`, as it may be missing. */
-function lossIn(value: unknown, path: string): Loss | undefined {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return undefined;
-    case "number":
-      return Number.isFinite(value) ? undefined : { path, kind: "not a finite number" };
-    case "object":
-      return value === null ? undefined : lossInObject(value, path);
-    default:
-      return { path, kind: `of type ${typeof value}` };
-  }
-}
-
-function lossInObject(value: object, path: string): Loss | undefined {
-  if (Array.isArray(value)) return firstLoss(value.entries(), path);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return { path, kind: `an object of a class` };
-  // JSON.stringify calls a function alone. A form may have a field of this name.
-  if ("toJSON" in value && typeof value.toJSON === "function") return { path, kind: "an object with toJSON" };
-  return firstLoss(
-    Object.entries(value).filter(([, member]) => member !== undefined),
-    path,
-  );
-}
-
-function firstLoss(members: Iterable<readonly [string | number, unknown]>, path: string): Loss | undefined {
-  for (const [key, member] of members) {
-    const loss = lossIn(member, `${path}.${key}`);
-    if (loss !== undefined) return loss;
-  }
-  return undefined;
 }
