@@ -38,24 +38,22 @@ export function isReadOnly(error: Error): boolean {
 
 /** The client tries again by its own strategy. */
 async function untilReady(client: Redis, clock: Clock): Promise<void> {
-  let lastError: unknown;
-  let fail: (error: unknown) => void = () => {};
-  const failed = (error: unknown): void => {
-    lastError = error;
-    if (error instanceof Error && REFUSED.test(error.message)) fail(error);
-  };
-  const ended = (): void => fail(lastError);
-  client.on("error", failed).once("end", ended);
-  try {
-    const ready = new Promise<void>((resolve, reject) => {
-      fail = reject;
-      client.once("ready", resolve);
-      client.connect().catch((error: unknown) => (lastError ??= error));
+  let lastError = new Error("the connection was closed");
+  const ready = new Promise<void>((resolve, reject) => {
+    const failed = (error: Error): void => {
+      lastError = error;
+      if (REFUSED.test(error.message)) reject(error);
+    };
+    client.on("error", failed);
+    client.once("end", () => reject(lastError));
+    client.once("ready", () => {
+      client.off("error", failed);
+      resolve();
     });
-    if ((await within(clock, START_LIMIT_MS, ready)) === OVERDUE) throw lastError;
-  } finally {
-    client.off("error", failed).off("end", ended);
-  }
+    // Each failure is an event as well.
+    client.connect().catch(() => {});
+  });
+  if ((await within(clock, START_LIMIT_MS, ready)) === OVERDUE) throw lastError;
 }
 
 /** A script of several keys fails where the keys are on several servers. A server that does not tell its mode passes. */

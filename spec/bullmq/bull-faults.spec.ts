@@ -15,6 +15,7 @@ import { JobSql } from "../../lib/jobs/job-sql.js";
 import { type JobsDatabase, jobsDatabase, makeTables } from "../jobs/jobs-database.js";
 import { Child } from "../support/child.js";
 import { rejectionOf } from "../support/rejection-of.js";
+import { RedisCluster } from "../support/redis-cluster.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { SlowFront } from "../support/slow-front.js";
 import { until } from "../support/until.js";
@@ -71,11 +72,12 @@ describe("BullJobs", function () {
   });
 
   it("do not start on a server of a cluster, and start on one that does not answer at first", async () => {
-    await using clustered = await RedisServer.start(["--cluster-enabled", "yes", "--cluster-config-file", ""]);
+    await using cluster = await RedisCluster.start();
     await using server = await RedisServer.start();
     using front = await SlowFront.start(server.port, 2);
 
-    expect(await rejectionOf(new BullJobs({ url: clustered.url }).start())).to.include({ code: "E_REDIS_CLUSTER" });
+    for (const url of cluster.urls)
+      expect(await rejectionOf(new BullJobs({ url }).start())).to.include({ code: "E_REDIS_CLUSTER" });
     const late = new BullJobs({ url: `redis://127.0.0.1:${front.port}`, client: { socketTimeout: 500 } });
     await late.start();
     await late.stop();
