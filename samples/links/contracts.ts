@@ -38,10 +38,7 @@ export const linksShow = contract("links/show", {
 export const signInPage = contract("account/sign-in", {});
 export const signUpPage = contract("account/sign-up", {});
 
-export const adminEnter = contract("admin/enter", {
-  /** Whether the operator has set a key. */
-  hasKey: shape.boolean,
-});
+export const adminEnter = contract("admin/enter", {});
 
 export const adminIndex = contract("admin/index", {
   isClosed: shape.boolean,

@@ -422,6 +422,16 @@ describe("samples/links", function () {
       expect(await app.resolve(LinkStore).find("any")).to.equal(undefined);
     });
 
+    it("has no page for operators without the key, and says nothing of it to a stranger", async () => {
+      await using app = await started({ ADMIN_KEY: "" });
+
+      const response = await app.get(desk.index.url(), { headers: { Accept: "text/html" } });
+
+      const body = await response.text();
+      expect([response.status, pageIn(body).component]).to.deep.equal([404, "errors/show"]);
+      expect(body).to.not.include("ADMIN_KEY");
+    });
+
     for (const blank of ["", " "]) {
       it(`uses the default quota where its variable is ${JSON.stringify(blank)}`, async () => {
         await using app = await started({ REQUESTS_PER_SECOND: blank, REQUESTS_PER_HOUR: blank });

@@ -138,8 +138,8 @@ async function seesFlashOnce(ada: SampleVisitor): Promise<void> {
   await page.click("text=Remove short-lived");
   await ada.says("The link short-lived is removed.");
   // By the keyboard: rows that arrive move the foot of the page between the press and the release of a mouse.
-  await page.press("footer >> text=For operators", "Enter");
-  await page.waitForSelector("h1:has-text('For operators')");
+  await page.press("footer >> text=Most visited", "Enter");
+  await page.waitForSelector("h1:has-text('Most visited')");
   await page.goBack();
   await page.waitForSelector("h1:has-text('A new link')");
 

@@ -70,7 +70,7 @@ export class RateLimitDecision implements HeadCompleter {
     readonly isAdmitted: boolean,
     /** The quota's limit; the burst does not change it. */
     readonly limit: number,
-    /** Whole tokens left. */
+    /** Whole tokens left; with a burst more than the limit. */
     readonly remaining: number,
     /** Whole seconds until the bucket is full again, rounded up. */
     readonly resetSeconds: number,
@@ -81,7 +81,7 @@ export class RateLimitDecision implements HeadCompleter {
   complete(_exchange: Exchange, head: ResponseHead): void {
     if (head.has("RateLimit-Limit")) return;
     head.set("RateLimit-Limit", String(this.limit));
-    head.set("RateLimit-Remaining", String(this.remaining));
+    head.set("RateLimit-Remaining", String(Math.min(this.remaining, this.limit)));
     head.set("RateLimit-Reset", String(this.resetSeconds));
   }
 }

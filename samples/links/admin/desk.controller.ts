@@ -28,7 +28,8 @@ export class DeskController {
 
   @desk.index
   async index(ctx: Context) {
-    if (!(await isAdmin(ctx))) return page(adminEnter, { hasKey: this.accounts.hasAdminKey });
+    if (!this.accounts.hasAdminKey) throw new NotFoundError();
+    if (!(await isAdmin(ctx))) return page(adminEnter, {});
     const [newest, totals] = await Promise.all([this.store.list({ count: NEWEST }), this.store.totals()]);
     return page(adminIndex, {
       isClosed: this.maintenance.isEngaged,

@@ -1,20 +1,33 @@
 import { readFile } from "node:fs/promises";
-import { Context, Controller, Get, NotFoundError } from "@stagecraft/framework";
+import { Context, Controller, CspNonce, Get, NotFoundError, Reply } from "@stagecraft/framework";
+import { marked } from "marked";
 
 export const guide = Get("/guide/{page}", "guide");
 
 const FOLDER = new URL("../../../../docs/guide/", import.meta.url);
 
-/** The guide of the framework as text, for the link on the front page of a developer. */
+const STYLE = `:root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}
+pre{overflow-x:auto;padding:1rem;border:1px solid}table{display:block;overflow-x:auto;border-collapse:collapse}td,th{border:1px solid;padding:.2rem .6rem;text-align:left}`;
+
+/** The guide of the framework, for the link on the front page of a developer. */
 @Controller()
 export class GuideController {
   @guide
-  async show({ params }: Context<"page">) {
-    if (!/^[a-z-]+\.md$/.test(params.page)) throw new NotFoundError();
-    try {
-      return await readFile(new URL(params.page, FOLDER), "utf8");
-    } catch (cause) {
-      throw new NotFoundError(`no page ${params.page}`, { cause });
-    }
+  async show(ctx: Context<"page">) {
+    const text = await textOf(ctx.params.page);
+    const title = /^# (.*)$/m.exec(text)?.[1] ?? "Guide";
+    return Reply.html(
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>` +
+        `<style${CspNonce.of(ctx).attribute()}>${STYLE}</style></head><body>${await marked.parse(text)}</body></html>`,
+    );
+  }
+}
+
+async function textOf(page: string): Promise<string> {
+  if (!/^[a-z-]+\.md$/.test(page)) throw new NotFoundError();
+  try {
+    return await readFile(new URL(page, FOLDER), "utf8");
+  } catch (cause) {
+    throw new NotFoundError(`no page ${page}`, { cause });
   }
 }

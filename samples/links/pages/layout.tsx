@@ -36,7 +36,7 @@ export function Layout({ children }: { readonly children?: ReactNode }) {
         <p>A sample of Stagecraft.</p>
         <nav aria-label="More">
           <Link href="/most-visited">Most visited</Link>
-          <Link href="/admin">For operators</Link>
+          {usePage().props.isAdmin && <Link href="/admin">For operators</Link>}
         </nav>
       </footer>
     </>

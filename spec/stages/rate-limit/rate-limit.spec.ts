@@ -100,6 +100,19 @@ describe("RateLimit", () => {
     expect(refused.headers["retry-after"]).to.equal("1");
   });
 
+  it("never says that more requests remain than the limit", async () => {
+    await using stack = await Stack.of([RateLimit.perMinute(2).burst(4)], () => "fine", new FakeClock());
+
+    const answers = [await stack.ask(), await stack.ask(), await stack.ask(), await stack.ask()];
+
+    expect(answers.map((answer) => limitsOf(answer).slice(0, 2))).to.deep.equal([
+      ["2", "2"],
+      ["2", "2"],
+      ["2", "1"],
+      ["2", "0"],
+    ]);
+  });
+
   it("reports the limit and not the burst", async () => {
     await using stack = await Stack.of([RateLimit.perMinute(60).burst(2)], () => "fine", new FakeClock());
 
@@ -213,15 +226,15 @@ describe("RateLimit", () => {
     });
 
     it("does not change when another handle is derived from it", async () => {
-      const base = RateLimit.perMinute(1);
-      const wide = base.burst(3);
-      const layers = [base, wide];
+      const base = RateLimit.perMinute(2);
+      const narrow = base.burst(1);
+      const layers = [base, narrow];
       await using stack = await Stack.of(layers, () => "fine", new FakeClock());
 
       const seen = [await stack.ask(), await stack.ask()];
 
       expect(statusesOf(seen)).to.deep.equal([200, 429]);
-      expect(limitsOf(seen[0] ?? (await stack.ask()))).to.deep.equal(["1", "2", "60"]);
+      expect(limitsOf(seen[0] ?? (await stack.ask()))).to.deep.equal(["2", "0", "30"]);
     });
 
     it("has its own quota on a route, inside the stage's; the answer reports the innermost", async () => {
