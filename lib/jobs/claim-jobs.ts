@@ -2,7 +2,9 @@
  * The claim of due jobs, in the way of each engine: one statement on PostgreSQL, where a materialised CTE keeps the planner from locking
  * more rows than the limit; one UPDATE on SQLite, which has one writer; on MySQL a select that locks, and an update, at READ COMMITTED.
  */
+import { turnOnPostgres, turnOnSqlite } from "./claim-turns.js";
 import { binds, type JobRow, type JobSql, literal } from "./job-sql.js";
+import type { JobRange } from "./mysql-ranges.js";
 import type { ClaimedJob, ClaimRequest, NewJob } from "./job-store.js";
 
 const SMALL =
@@ -39,14 +41,15 @@ async function claimedRows(sql: JobSql, request: ClaimRequest): Promise<readonly
 }
 
 async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
-  const { picked, queues } = pick(sql, request);
   const changes = changesOf(sql, request);
   if (sql.dialect === "sqlite") {
-    const update = `UPDATE framework_jobs SET ${changes} WHERE id IN (${picked}) RETURNING ${COLUMNS}`;
-    return (await sql.run(update, [request.worker, ...queues])).rows;
+    const { tables, picked, parameters } = turnOnSqlite(sql, request);
+    const update = `UPDATE framework_jobs SET ${changes} WHERE id IN (${tables} ${picked}) RETURNING ${COLUMNS}`;
+    return (await sql.run(update, [request.worker, ...parameters])).rows;
   }
-  const update = `WITH picked AS MATERIALIZED (${picked} FOR UPDATE SKIP LOCKED) UPDATE framework_jobs job SET ${changes} FROM picked WHERE job.id = picked.id RETURNING ${PACKED}, (SELECT pg_relation_size('framework_jobs')) AS table_bytes${sql.planMark}`;
-  const { rows } = await sql.run(update, [...queues, request.worker]);
+  const { tables, picked, parameters } = turnOnPostgres(sql, request);
+  const update = `${tables}, picked AS MATERIALIZED (${picked}) UPDATE framework_jobs job SET ${changes} FROM picked WHERE job.id = picked.id RETURNING ${PACKED}, (SELECT pg_relation_size('framework_jobs')) AS table_bytes${sql.planMark}`;
+  const { rows } = await sql.run(update, [...parameters, request.worker]);
   sql.noteSize(rows[0]?.["table_bytes"]);
   return rows.map(unpacked);
 }
@@ -59,11 +62,12 @@ function unpacked({ payload, packed }: JobRow): JobRow {
   return row;
 }
 
-function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
-  const { picked, queues } = pick(sql, request, COLUMNS);
+async function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
+  const ranges = await sql.ranges.due(sql, request);
+  if (ranges.length === 0) return [];
   return sql.database.transaction(
     async () => {
-      const { rows } = await sql.run(`${picked} FOR UPDATE SKIP LOCKED`, queues);
+      const rows = await lockRows(sql, ranges, request.limit);
       if (rows.length === 0) return rows;
       const ids = rows.map((row) => String(row["id"]));
       const where = `id IN ${binds(ids.length)}`;
@@ -74,16 +78,15 @@ function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonly JobR
   );
 }
 
-function pick({ dialect, now }: JobSql, { queues = [], limit }: ClaimRequest, columns = "id") {
-  const ofQueues = queues.length === 0 ? "" : `AND queue IN ${binds(queues.length)}`;
-  // Without the index a sort would lock every candidate.
-  const index = dialect === "mysql" ? "FORCE INDEX (framework_jobs_turn)" : "";
-  // PostgreSQL would read the clock for each row, and so could not look the time up in the index.
-  const time = dialect === "postgres" ? `(SELECT ${now})` : now;
-  // True of each job. Without statistics PostgreSQL expects few jobs because of it, and reads the index in its order instead of sorting all.
-  const all = dialect === "postgres" ? "AND priority BETWEEN 0 AND 100" : "";
-  const picked = `SELECT ${columns} FROM framework_jobs ${index} WHERE worker IS NULL ${all} AND due <= ${time} ${ofQueues} ORDER BY priority, due, id LIMIT ${literal(limit)}`;
-  return { picked, queues };
+async function lockRows(sql: JobSql, ranges: readonly JobRange[], limit: number): Promise<readonly JobRow[]> {
+  const rows: JobRow[] = [];
+  for (const { queue, priority } of ranges) {
+    if (rows.length >= limit) break;
+    // Without the index a sort would lock every candidate.
+    const range = `SELECT ${COLUMNS} FROM framework_jobs FORCE INDEX (framework_jobs_turn) WHERE worker IS NULL AND queue = ? AND priority = ${literal(priority)} AND due <= ${sql.now} ORDER BY due, id LIMIT ${literal(limit - rows.length)} FOR UPDATE SKIP LOCKED`;
+    rows.push(...(await sql.run(range, [queue])).rows);
+  }
+  return rows;
 }
 
 /** The first bind is the worker. */

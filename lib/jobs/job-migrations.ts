@@ -63,7 +63,7 @@ function firstTables(dialect: JobDialect): readonly string[] {
   return [
     `CREATE TABLE framework_jobs (${job}, due ${number} NOT NULL, worker ${id}, leased_until ${number}, job_key ${hash}, wait_key ${hash}${unique}, hold_key ${hash}${unique}${end}`,
     ...(dialect === "postgres" ? KEY_INDEXES : []),
-    turnIndex(dialect),
+    turnIndex(dialect, "priority, due, id"),
     `CREATE INDEX framework_jobs_key ON framework_jobs (job_key)${partial(dialect, "job_key IS NOT NULL")}`,
     ...(dialect === "mysql"
       ? []
@@ -95,6 +95,9 @@ function secondTables(dialect: JobDialect): readonly string[] {
     `CREATE TABLE framework_job_queues (queue ${name} NOT NULL PRIMARY KEY, paused_at ${number} NOT NULL, paused_by ${text} NOT NULL${end}`,
     `CREATE INDEX framework_jobs_unhandled ON framework_jobs (unhandled_since)${partial(dialect, "unhandled_since IS NOT NULL")}`,
     `CREATE UNIQUE INDEX framework_jobs_slot ON framework_jobs (slot_key)${partial(dialect, "slot_key IS NOT NULL")}`,
+    // Under its old name, which the processes of the version before give in their statements.
+    dialect === "mysql" ? "DROP INDEX framework_jobs_turn ON framework_jobs" : "DROP INDEX framework_jobs_turn",
+    turnIndex(dialect, "queue, priority, due, id"),
     ...(dialect === "mysql"
       ? []
       : ["CREATE INDEX framework_jobs_cancelled ON framework_jobs (worker) WHERE cancel_asked IS NOT NULL"]),
@@ -107,8 +110,8 @@ const KEY_INDEXES = ["wait_key", "hold_key"].map(
 );
 
 /** Has the order of the claims, and only the waiting jobs. */
-function turnIndex(dialect: JobDialect): string {
-  const columns = dialect === "mysql" ? "worker, priority, due, id" : "priority, due, id";
+function turnIndex(dialect: JobDialect, order: string): string {
+  const columns = dialect === "mysql" ? `worker, ${order}` : order;
   return `CREATE INDEX framework_jobs_turn ON framework_jobs (${columns})${partial(dialect, "worker IS NULL")}`;
 }
 

@@ -7,6 +7,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
 import { KeyMutex } from "./key-mutex.js";
+import { MysqlRanges } from "./mysql-ranges.js";
 
 export type JobDialect = "sqlite" | "postgres" | "mysql";
 
@@ -56,6 +57,8 @@ export class JobSql {
   readonly keyMutex = new KeyMutex();
   /** Set by a test. */
   clock: Clock | undefined;
+  /** Only for MySQL and MariaDB. */
+  readonly ranges = new MysqlRanges();
   private readonly query: ReturnType<JobDatabase["query"]["withoutPlugins"]>;
   private sizeClass: number | undefined;
   private marks = 0;

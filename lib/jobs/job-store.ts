@@ -61,9 +61,9 @@ export interface ClaimRequest {
   readonly worker: string;
   /** Absent: all queues. A paused queue gives no job in either case. */
   readonly queues: readonly string[] | undefined;
+  /** Queues of which this worker runs its most jobs already. */
+  readonly except?: readonly string[] | undefined;
   readonly limit: number;
-  /** The most jobs of one queue, by its name; for other queues `limit` holds alone. */
-  readonly queueLimits?: ReadonlyMap<string, number> | undefined;
   readonly leaseMs: number;
 }
 
@@ -95,7 +95,7 @@ export interface PausedQueue {
 export interface UnhandledJobs {
   readonly name: string;
   readonly queue: string;
-  /** At most 10,000. */
+  /** Stops at 10 001. */
   readonly jobs: number;
   /** The first claim without a handler, in milliseconds since the Unix epoch. */
   readonly since: number;
@@ -133,6 +133,10 @@ export const DEATH = "the worker died, or its lease ended";
 /** The reason of a dead letter that no process had a handler for. */
 export const UNHANDLED = "E_JOB_UNKNOWN no process has handled this name for a day";
 
+/** The most jobs that `counts` and `unhandled` count, so that their cost is bounded. */
+export const MAX_COUNTED = 10_001;
+
+/** Each number stops at 10 001, which means: more than 10 000. */
 export interface JobCounts {
   /** The number of waiting jobs, delayed jobs and retries included. */
   readonly waiting: number;
@@ -153,7 +157,10 @@ export interface JobStore {
   /** In the order of the list. */
   add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]>;
 
-  /** Jobs that are due: by priority, then by due time, then by id. Raises token and attempt of each. */
+  /**
+   * Jobs that are due: by priority, and in each queue by due time, then by id. Among queues with jobs of one priority the queue whose first
+   * job has waited longest comes first. Raises token and attempt of each.
+   */
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
 
   /** Removes the jobs. Returns the claims that it refused. */

@@ -5,10 +5,17 @@
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
 import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { moveToDead } from "./held-jobs.js";
-import { DEATH, type Heartbeat, type JobClaim, type LiveWorker, type ReapedJob, UNHANDLED } from "./job-store.js";
+import {
+  DEATH,
+  type Heartbeat,
+  type JobClaim,
+  type LiveWorker,
+  MAX_COUNTED,
+  type ReapedJob,
+  UNHANDLED,
+} from "./job-store.js";
 
 const MAX_REAPED = 500;
-const MAX_COUNTED = 10_000;
 const UNHANDLED_FOR_MS = 86_400_000;
 
 export async function recordHeartbeat(sql: JobSql, { id, names, queues }: LiveWorker): Promise<Heartbeat> {
@@ -79,10 +86,21 @@ function buryOne(sql: JobSql, id: string, condition: string): Promise<boolean> {
   });
 }
 
+export async function deleteOldDead(sql: JobSql, olderThanMs: number): Promise<void> {
+  if (olderThanMs === Infinity) return;
+  const old = `died_at < ${sql.now} - ${literal(olderThanMs)}`;
+  // MySQL has a limit for a deletion, and none for a list that a deletion reads.
+  const where =
+    sql.dialect === "mysql"
+      ? `${old} LIMIT ${MAX_REAPED}`
+      : `id IN (SELECT id FROM framework_dead_jobs WHERE ${old} LIMIT ${MAX_REAPED})`;
+  await sql.run(`DELETE FROM framework_dead_jobs WHERE ${where}`);
+}
+
 export async function countUnhandled(sql: JobSql) {
   const some = `SELECT name, queue, unhandled_since FROM framework_jobs WHERE unhandled_since IS NOT NULL AND worker IS NULL LIMIT ${MAX_COUNTED}`;
   const { rows } = await sql.run(
-    `SELECT name, queue, COUNT(*) AS jobs, MIN(unhandled_since) AS since FROM (${some}) AS some GROUP BY name, queue`,
+    `SELECT name, queue, COUNT(*) AS jobs, MIN(unhandled_since) AS since FROM (${some}) AS bounded GROUP BY name, queue`,
   );
   return rows.map((row) => ({
     name: String(row["name"]),

@@ -63,11 +63,11 @@ export class MemoryJobs implements JobStore {
     return this.addNow(jobs);
   }
 
-  async claim({ worker, queues, limit, leaseMs }: ClaimRequest): Promise<readonly ClaimedJob[]> {
+  async claim({ worker, queues, except = [], limit, leaseMs }: ClaimRequest): Promise<readonly ClaimedJob[]> {
     const now = this.clock.now();
     const taken = this.waiting.take(
       limit,
-      (job) => job.due <= now && (queues === undefined || queues.includes(job.queue)),
+      ({ due, queue }) => due <= now && (queues?.includes(queue) ?? true) && !except.includes(queue),
     );
     for (const job of taken) {
       Object.assign(job, { state: "running", worker, leasedUntil: now + leaseMs });

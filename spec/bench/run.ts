@@ -14,6 +14,7 @@ import { CACHE } from "./cache.js";
 import { CONDUIT } from "./conduit.js";
 import { DB } from "./db.js";
 import { JOBS } from "./jobs.js";
+import { JOBS_DEEP } from "./jobs-deep.js";
 import { loadGenerator } from "./load.js";
 import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
@@ -48,6 +49,7 @@ const PARTS: readonly Part[] = [
   CONDUIT,
   UPLOADS,
   ...JOBS,
+  JOBS_DEEP,
   OTEL,
   { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
 ];
