@@ -4,6 +4,7 @@
  */
 import { nameOf } from "../di/token.js";
 import { profile } from "../runtime/profile.js";
+import { Routes } from "../routing/routes.js";
 import { DevProxyLayer, devProxyState, type DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
 import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
 import type { Pages } from "../stages/pages/pages.js";
@@ -14,8 +15,9 @@ export function addPages(plan: Plan, pages: Pages): void {
   plan.addStage(
     "pages",
     ".pages(…)",
-    (resolve) => pagesOf(pages).layer({ origin: new URL(resolve(AppConfig).url).origin }),
+    (resolve) => pagesOf(pages).layer({ origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) }),
     AppConfig,
+    Routes,
   );
   plan.pages = pages;
   plan.handles.push(...(pages?.bindings?.() ?? []));

@@ -92,7 +92,12 @@ export class Routes {
     throw new NotFoundError(`${titleOf(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
   }
 
-  /** The options of the route that the request would get; without such a route `undefined`. @internal */
+  /** The route that the request would get; `undefined` where no route matches. @internal */
+  find(method: string, path: string): RouteDescriptor | undefined {
+    return this.table().find(method, path);
+  }
+
+  /** The options of the route that the request would get; without such a route, or without options, `undefined`. @internal */
   optionsFor(method: string, path: string): RouteOptions | undefined {
     return this.table().optionsFor(method, path);
   }
@@ -198,7 +203,7 @@ class RouteTable {
   private readonly templates: ReadonlyMap<string, string>;
   private readonly titles: ReadonlySet<string>;
   private readonly hasOptions: boolean;
-  private optioned: OptionTable | undefined;
+  private index: RouteIndex | undefined;
 
   constructor(readonly routes: readonly Route[]) {
     this.served = Object.freeze(routes.filter(({ pathOrFault }) => pathOrFault instanceof Path));
@@ -219,11 +224,14 @@ class RouteTable {
   }
 
   /** The first call builds the matcher: few applications ask, and only for a request that is about to be refused. */
-  optionsFor(method: string, path: string): RouteOptions | undefined {
-    if (!this.hasOptions) return undefined;
-    const { matcher, options } = (this.optioned ??= optionTable(this.served));
+  find(method: string, path: string): RouteDescriptor | undefined {
+    const { matcher, descriptors } = (this.index ??= indexOf(this.served));
     const match = matcher.match(method, path);
-    return match.kind === "route" ? options.get(match) : undefined;
+    return match.kind === "route" ? descriptors.get(match) : undefined;
+  }
+
+  optionsFor(method: string, path: string): RouteOptions | undefined {
+    return this.hasOptions ? this.find(method, path) : undefined;
   }
 
   named(): readonly (readonly [string, string])[] {
@@ -231,14 +239,15 @@ class RouteTable {
   }
 }
 
-interface OptionTable {
+interface RouteIndex {
   readonly matcher: Matcher;
-  readonly options: ReadonlyMap<BoundRoute, RouteOptions>;
+  readonly descriptors: ReadonlyMap<BoundRoute, RouteDescriptor>;
 }
 
-function optionTable(routes: readonly Route[]): OptionTable {
-  const options = new Map(routes.map((each) => [new BoundRoute(each.method, each.path, () => {}), each.descriptor]));
-  return { matcher: new Matcher(options.keys()), options };
+function indexOf(routes: readonly Route[]): RouteIndex {
+  const bound = routes.map((each) => [new BoundRoute(each.method, each.path, () => {}), each.descriptor] as const);
+  const descriptors = new Map(bound);
+  return { matcher: new Matcher(descriptors.keys()), descriptors };
 }
 
 /** The first route of a name has it; a second one is a diagnostic. */

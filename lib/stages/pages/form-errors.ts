@@ -6,17 +6,22 @@ import { ValidationError, type FieldError } from "../../errors/framework-error.j
 import type { Context } from "../../http/context.js";
 import { refusalOf } from "../../http/refuse.js";
 import { DEFAULT_BAG, FlashPort } from "../session/flash-port.js";
-import { leadBack } from "./inertia-redirect.js";
+import { leadTo, refererOf, shownUrl, type PagesSite } from "./inertia-redirect.js";
 import type { PageRequest } from "./page-request.js";
 
-/** Leads back from a failed validation. Without a session nothing can wait for the page, and the problem stays the answer. */
-export function leadBackWithErrors(ctx: Context, { errorBag }: PageRequest, origin: string): void {
+/**
+ * Leads back from a failed validation. The problem stays the answer where nothing can wait for the page, because there is no session, and
+ * where there is no page to lead to: without a `Referer` the form may have a URL of its own, which no route answers.
+ */
+export function leadBackWithErrors(ctx: Context, { errorBag }: PageRequest, site: PagesSite): void {
   if (ctx.raw.statusCode !== 422 || ctx.method === "GET" || ctx.method === "HEAD") return;
   const error = refusalOf(ctx)?.error;
   const flash = FlashPort.find(ctx);
   if (!(error instanceof ValidationError) || flash === undefined) return;
+  const back = refererOf(ctx, site) ?? (site.routes.find("GET", ctx.path) && shownUrl(ctx));
+  if (back === undefined) return;
   flash.addErrors(firstMessages(error.errors), errorBag ?? DEFAULT_BAG);
-  leadBack(ctx, origin);
+  leadTo(ctx, back);
 }
 
 /** The client shows one text for each field. */

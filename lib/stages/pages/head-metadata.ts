@@ -10,22 +10,39 @@ export interface HeadMetadata {
   readonly description?: string;
   /** The URL that search engines show. */
   readonly canonical?: string;
-  /** Open Graph, without the prefix: `{ title: "…", image: "…" }`. */
+  /** Open Graph, without the prefix: `{ image: "…" }`. `title`, `description` and `url` are those above unless they are given here. */
   readonly og?: Readonly<Record<string, string>>;
-  /** Twitter cards, without the prefix. */
+  /** Twitter cards, without the prefix. `title`, `description` and `url` are those above unless they are given here. */
   readonly twitter?: Readonly<Record<string, string>>;
 }
 
-/** @param component gives the title where the metadata has none */
-export function headTags({ title, description, canonical, og, twitter }: HeadMetadata, component: string): string {
+/**
+ * @param component gives the title where the metadata has none
+ * @param rendered the elements of the component's own `<Head>`: a value that one of them gives is not derived here
+ */
+export function headTags(head: HeadMetadata, component: string, rendered: readonly string[] = []): string {
+  const { title, description, canonical } = head;
   let html = `<title data-inertia="">${escapeHtml(title ?? titleOf(component))}</title>`;
   if (description !== undefined) html += meta("name", "description", description);
   if (canonical !== undefined) {
     html += `<link rel="canonical" href="${escapeHtml(canonical)}" data-inertia="canonical">`;
   }
-  for (const [name, value] of Object.entries(og ?? {})) html += meta("property", `og:${name}`, value);
-  for (const [name, value] of Object.entries(twitter ?? {})) html += meta("name", `twitter:${name}`, value);
+  const given = { title, description, url: canonical };
+  for (const [kind, prefix] of [
+    ["property", "og"],
+    ["name", "twitter"],
+  ] as const) {
+    for (const [name, value] of Object.entries({ ...given, ...head[prefix] })) {
+      const isDerived = head[prefix]?.[name] === undefined;
+      if (value === undefined || (isDerived && names(rendered, `${prefix}:${name}`))) continue;
+      html += meta(kind, `${prefix}:${name}`, value);
+    }
+  }
   return html;
+}
+
+function names(elements: readonly string[], name: string): boolean {
+  return elements.some((element) => element.includes(`"${name}"`));
 }
 
 /** @internal */

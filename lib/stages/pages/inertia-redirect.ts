@@ -5,7 +5,9 @@
  *
  * The first answer of a 409 never has `X-Inertia`: the client would take it for a page.
  */
+import { FrameworkError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/context.js";
+import type { Routes } from "../../routing/routes.js";
 import { pathOf, queryOf } from "../../http/request-target.js";
 import { isOfSite, siteOrigins } from "../../http/origin.js";
 import { safeReferer } from "../../http/safe-path.js";
@@ -21,14 +23,25 @@ const TO_GET: ReadonlySet<number> = new Set([301, 302, 303]);
 /** After a 302 a browser repeats these methods (Fetch standard, HTTP-redirect fetch). */
 const REPEATED: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
-/** Mends the answer to an Inertia request that is not a page. @param origin of the configured URL */
-export function completeRedirect(ctx: Context, visit: PageRequest, origin: string): void {
-  if (isEmpty(ctx)) leadBack(ctx, origin);
+/** What the application gives to the stage. */
+export interface PagesSite {
+  /** The origin of the configured URL. */
+  readonly origin: string;
+  readonly routes: Pick<Routes, "find">;
+}
+
+/**
+ * Mends the answer to an Inertia request that is not a page.
+ *
+ * @throws FrameworkError `E_PAGE_EMPTY` for a GET without an answer that would lead to itself
+ */
+export function completeRedirect(ctx: Context, visit: PageRequest, site: PagesSite): void {
+  if (isEmpty(ctx)) leadBack(ctx, site);
   const { raw, method } = ctx;
   if (raw.statusCode === 302 && REPEATED.has(method)) ctx.answerStatus(303);
   const location = raw.getHeader("Location");
   if (typeof location !== "string" || !WITH_LOCATION.has(raw.statusCode)) return;
-  if (isElsewhere(ctx, location, origin)) {
+  if (isElsewhere(ctx, location, site.origin)) {
     if (TO_GET.has(raw.statusCode)) answerConflict(ctx, { "X-Inertia-Location": location });
   } else if (location.includes("#") && !visit.isPrefetch) {
     // Clients of version 2 know the second header only; later ones look at the first one first.
@@ -60,18 +73,44 @@ export function shownUrl({ originalUrl = "/" }: Context): string {
 }
 
 /** An answer that the client cannot show: it has no body, and its status says only that the request succeeded. */
-function isEmpty(ctx: Context): boolean {
-  const { statusCode } = ctx.raw;
-  return ctx.payload === undefined && (statusCode === 200 || statusCode === 204);
+function isEmpty({ raw: { statusCode }, payload }: Context): boolean {
+  if (statusCode !== 200 && statusCode !== 204) return false;
+  return payload === undefined || payload === "" || (payload instanceof Uint8Array && payload.length === 0);
 }
 
 /** Redirects to the page of the `Referer` if it is of this site, else to the target of the request itself. */
-export function leadBack(ctx: Context, origin: string): void {
-  const isRead = ctx.method === "GET" || ctx.method === "HEAD";
-  const back = safeReferer(ctx.get("referer"), siteOrigins(ctx, origin));
+function leadBack(ctx: Context, site: PagesSite): void {
+  const back = refererOf(ctx, site) ?? shownUrl(ctx);
+  // The client would follow the redirect to the same handler, without an end.
+  if (isRead(ctx) && isSamePath(back, shownUrl(ctx))) throw emptyPage(ctx, site);
+  leadTo(ctx, back);
+}
+
+/** The page of the `Referer` if it is of this site. */
+export function refererOf(ctx: Context, { origin }: PagesSite): string | undefined {
+  return safeReferer(ctx.get("referer"), siteOrigins(ctx, origin));
+}
+
+export function leadTo(ctx: Context, location: string): void {
   ctx.answerNothing();
-  ctx.answerStatus(isRead ? 302 : 303);
-  ctx.raw.setHeader("Location", back ?? shownUrl(ctx));
+  ctx.answerStatus(isRead(ctx) ? 302 : 303);
+  ctx.raw.setHeader("Location", location);
+}
+
+function isRead({ method }: Context): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** Whether two targets are one URL to a browser, which writes some characters in another way. */
+function isSamePath(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((path) => new URL(path, "http://localhost").href);
+  return first === second;
+}
+
+function emptyPage({ method, path }: Context, { routes }: PagesSite): FrameworkError {
+  const who = routes.find(method, path)?.handler ?? "the application";
+  const what = `${who} answered ${method} ${path} with nothing, and the Inertia client would send it again without an end`;
+  return new FrameworkError(`${what}; return a page or a redirect`, { code: "E_PAGE_EMPTY" });
 }
 
 /** Whether the location is of another site. One that begins with two slashes takes the scheme of the page, which may be either. */

@@ -149,7 +149,7 @@ export class PageWriter {
       component,
       page: json,
       nonce: nonce?.value,
-      head: mergedHead(headTags(head, component), rendered, head.title !== undefined, attribute),
+      head: mergedHead(headTags(head, component, rendered?.head), rendered, head.title !== undefined, attribute),
       assets: this.settings.assets.tags(component, attribute),
       markup: rendered?.markup,
     });

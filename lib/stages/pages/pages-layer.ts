@@ -10,7 +10,7 @@ import { Varying } from "../../http/vary.js";
 import { External } from "./external.js";
 import { leadBackWithErrors } from "./form-errors.js";
 import { leaveHistoryMarks } from "./history.js";
-import { answerConflict, completeRedirect, shownUrl } from "./inertia-redirect.js";
+import { answerConflict, completeRedirect, shownUrl, type PagesSite } from "./inertia-redirect.js";
 import { readPageRequest, setVisit, type PageRequest } from "./page-request.js";
 import type { PageWriter } from "./page-writer.js";
 import { Page } from "./page.js";
@@ -20,8 +20,7 @@ const VARY = new Varying("X-Inertia");
 export class PagesLayer extends StageLayer {
   constructor(
     private readonly writer: PageWriter,
-    /** The origin of the configured URL. */
-    private readonly origin: string,
+    private readonly site: PagesSite,
   ) {
     super();
   }
@@ -66,11 +65,19 @@ export class PagesLayer extends StageLayer {
       ctx.deferred = undefined;
       deferred.answer(ctx, visit.isInertia);
     } else if (visit.isInertia) {
-      leadBackWithErrors(ctx, visit, this.origin);
-      completeRedirect(ctx, visit, this.origin);
+      this.mend(ctx, visit);
     }
     if (isRedirect(ctx)) leaveHistoryMarks(ctx);
     return undefined;
+  }
+
+  private mend(ctx: Context, visit: PageRequest): void {
+    try {
+      leadBackWithErrors(ctx, visit, this.site);
+      completeRedirect(ctx, visit, this.site);
+    } catch (thrown) {
+      answerThrown(ctx, thrown);
+    }
   }
 
   /** A prop that throws is answered as a handler that throws. */

@@ -21,6 +21,7 @@ import { PageRenderer } from "./page-renderer.js";
 import { VitePageRenderer } from "./vite-page-renderer.js";
 import { PrecognitionGuard } from "./precognition.js";
 import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
+import type { PagesSite } from "./inertia-redirect.js";
 import { PagesLayer } from "./pages-layer.js";
 import { SHARED_NAMES, unsharedName, type SharedInputs } from "./shared-props.js";
 
@@ -61,12 +62,6 @@ const NAMES: OptionNames<PagesOptions> = {
   viteBase: true,
 };
 
-/** What the application gives to the stage. @internal */
-export interface PagesSite {
-  /** The origin of the configured URL. */
-  readonly origin: string;
-}
-
 const log = tracing.target("framework::pages");
 
 const NO_ASSETS: Assets = { tags: NO_TAGS, warning: undefined };
@@ -89,8 +84,8 @@ export class Pages {
   }
 
   /** @internal */
-  layer({ origin }: PagesSite): Layer {
-    return new PagesLayer(this.writer, origin);
+  layer(site: PagesSite): Layer {
+    return new PagesLayer(this.writer, site);
   }
 
   private get writer(): PageWriter {

@@ -80,8 +80,13 @@ function addMark(metadata: PropMetadata, mark: Mark, reading: MarkReading): void
   const { filter, visit } = reading;
   // A prop on the way to one that was asked for is sent in part.
   if (filter !== undefined && !filter.asksFor(path)) return;
-  if (isMerged(mark) && !visit.reset.includes(path)) addMerge(metadata, mark, visit);
+  if (isMerged(mark) && !isReset(path, reading)) addMerge(metadata, mark, visit);
   addOnce(metadata, mark, reading.clock);
+}
+
+/** The list belongs to the partial reload, so it does not count for the page of another component, as after a redirect. */
+function isReset(path: string, { filter, visit }: MarkReading): boolean {
+  return filter !== undefined && visit.reset.includes(path);
 }
 
 /** A usual prop that the browser holds is not sent, so nothing of it is merged; a deferred one may be asked for. */
@@ -100,11 +105,11 @@ function addMerge(metadata: PropMetadata, { path, prop }: Mark, { mergesAtStart 
   } else if (merge.isDeep) {
     (metadata.deepMergeProps ??= []).push(path);
   } else {
-    for (const at of merge.append) (metadata.mergeProps ??= []).push(below(path, at));
-    for (const at of merge.prepend) (metadata.prependProps ??= []).push(below(path, at));
+    for (const at of new Set(merge.append)) (metadata.mergeProps ??= []).push(below(path, at));
+    for (const at of new Set(merge.prepend)) (metadata.prependProps ??= []).push(below(path, at));
   }
   const base = scroll === undefined ? path : `${path}.${scroll.list}`;
-  for (const key of matchOn) (metadata.matchPropsOn ??= []).push(`${base}.${key}`);
+  for (const key of new Set(matchOn)) (metadata.matchPropsOn ??= []).push(`${base}.${key}`);
 }
 
 function below(path: string, at: string): string {
@@ -118,7 +123,7 @@ function addOnce(metadata: PropMetadata, { path, prop }: Mark, clock: Clock): vo
   (metadata.onceProps ??= named())[once.key ?? path] = { prop: path, expiresAt };
 }
 
-function addScroll(metadata: PropMetadata, { path, prop, value }: Mark, { visit }: MarkReading): void {
+function addScroll(metadata: PropMetadata, { path, prop, value }: Mark, reading: MarkReading): void {
   const { scroll } = prop.settings;
   if (scroll === undefined) return;
   const { currentPage, previousPage, nextPage } = scrollPageOf(path, value);
@@ -127,7 +132,7 @@ function addScroll(metadata: PropMetadata, { path, prop, value }: Mark, { visit 
     previousPage: cursorOf(path, previousPage),
     nextPage: cursorOf(path, nextPage),
     currentPage: cursorOf(path, currentPage),
-    reset: visit.reset.includes(path),
+    reset: isReset(path, reading),
   };
 }
 

@@ -43,6 +43,12 @@ const BUILD: Records = {
   "_c.js": { file: "c-1.js", css: ["c.css"] },
 };
 
+/** The values of cards, each behind its name. */
+const properties = (html: string) =>
+  [...html.matchAll(/<meta (?:property|name)="((?:og|twitter):\w+)" content="([^"]*)"/g)].map(
+    ([, name, value]) => `${name} ${value}`,
+  );
+
 describe("the tags of a build", () => {
   it("are the styles of imports, depth first, then the own, then the page's; the script; what it imports", () => {
     expect(tagsOf(BUILD)).to.deep.equal([
@@ -439,9 +445,29 @@ describe("the document", () => {
   for (const [component, title] of titles) {
     it(`has the title ${title} for ${component} unless the page has one`, () => {
       expect(headTags({}, component)).to.equal(`<title data-inertia="">${title}</title>`);
-      expect(headTags({ title: "Own" }, component)).to.equal('<title data-inertia="">Own</title>');
+      expect(headTags({ title: "Own" }, component)).to.match(/^<title data-inertia="">Own<\/title>/);
     });
   }
+
+  it("gives its title, description and canonical URL to the cards that have none", () => {
+    const own = { title: "T", description: "D", canonical: "https://x/" };
+    const derived = ["title T", "description D", "url https://x/"];
+
+    expect(properties(headTags(own, "home"))).to.deep.equal([
+      ...derived.map((each) => `og:${each}`),
+      ...derived.map((each) => `twitter:${each}`),
+    ]);
+    expect(
+      properties(headTags({ ...own, og: { title: "O", image: "i" }, twitter: { url: "u" } }, "home")),
+    ).to.deep.equal([
+      ...["title O", "description D", "url https://x/", "image i"].map((each) => `og:${each}`),
+      ...["title T", "description D", "url u"].map((each) => `twitter:${each}`),
+    ]);
+    expect(properties(headTags({ og: { image: "i" } }, "home"))).to.deep.equal(["og:image i"]);
+    const rendered = ['<meta property="og:title" content="R" data-inertia="og:title">'];
+    expect(properties(headTags({ title: "T" }, "home", rendered))).to.deep.equal(["twitter:title T"]);
+    expect(properties(headTags({ og: { title: "O" } }, "home", rendered))).to.deep.equal(["og:title O"]);
+  });
 
   it("has the metadata of the page, escaped, and later visits have none", async () => {
     const head = {

@@ -8,6 +8,8 @@ import { RootDocument } from "../../../lib/stages/pages/document.js";
 import { PageWriter } from "../../../lib/stages/pages/page-writer.js";
 import { DEFAULT_BAG } from "../../../lib/stages/session/flash-port.js";
 import { redirect } from "../../../lib/stages/redirects/redirect.js";
+import { Route } from "../../../lib/routing/route.js";
+import { Routes } from "../../../lib/routing/routes.js";
 import { RedirectMapperLayer, NO_ROUTES } from "../../../lib/stages/redirects/redirect-mapper.js";
 import { FakeFlash } from "../../support/fake-flash.js";
 import { inertia, pageIn, partial, type PageData } from "../../support/page-visit.js";
@@ -28,7 +30,7 @@ function stackOf(flash: FakeFlash, handler: (ctx: Context) => unknown): Promise<
   });
   const layers = [
     flash.layer,
-    new PagesLayer(writer, ORIGIN),
+    new PagesLayer(writer, { origin: ORIGIN, routes: new Routes([Route.get("/links", () => "")]) }),
     new RedirectMapperLayer({ routes: NO_ROUTES, origin: ORIGIN }),
   ];
   return Stack.of(layers, handler);
@@ -200,6 +202,27 @@ describe("a failed validation of an Inertia request", () => {
     await stack.ask("/links", { ...ask, headers: visit({ "X-Inertia-Error-Bag": "create" }) });
 
     expect(Object.keys(flash.content.errors)).to.deep.equal(["create"]);
+  });
+
+  it("leads without Referer to its own URL, where that has a page", async () => {
+    const flash = new FakeFlash();
+    await using stack = await stackOf(flash, refuse);
+
+    const answer = await stack.ask("/links?a", { method: "POST", headers: visit() });
+
+    expect([answer.status, answer.headers.location]).to.deep.equal([303, "/links?a"]);
+    expect(flash.content.errors).to.have.property(DEFAULT_BAG);
+  });
+
+  it("stays a problem without Referer, where its own URL has no page", async () => {
+    const flash = new FakeFlash();
+    await using stack = await stackOf(flash, refuse);
+
+    for (const referer of [{}, { Referer: "https://evil.example/links" }]) {
+      const answer = await stack.ask("/links/7/archive", { method: "POST", headers: visit(referer) });
+      expect([answer.status, answer.headers["content-type"]]).to.deep.equal([422, "application/problem+json"]);
+    }
+    expect(flash.content.errors).to.deep.equal({});
   });
 
   it("stays a problem for other requests, and for GET", async () => {

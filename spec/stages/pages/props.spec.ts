@@ -190,6 +190,24 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       { props: { a: [1] }, mergeProps: ["a"] },
     ],
     [
+      "is marked where the reset is of another component",
+      () => ({ a: merge([1]) }),
+      partial("other", "a", { "X-Inertia-Reset": "a" }),
+      { props: { a: [1] }, mergeProps: ["a"] },
+    ],
+    [
+      "is marked where a whole page is asked for",
+      () => ({ a: merge([1]) }),
+      inertia({ "X-Inertia-Reset": "a" }),
+      { props: { a: [1] }, mergeProps: ["a"] },
+    ],
+    [
+      "has each mark and each key once",
+      () => ({ a: merge([1]).append().matchOn("id", "id").matchOn("id"), b: prepend([2]).prepend() }),
+      ASKS_ALL,
+      { props: { a: [1], b: [2] }, mergeProps: ["a"], prependProps: ["b"], matchPropsOn: ["a.id"] },
+    ],
+    [
       "is not marked where it is reset",
       () => ({ a: merge([1]).matchOn("id") }),
       asks("a", { "X-Inertia-Reset": "a" }),
@@ -327,6 +345,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       () => ({ posts: scroll(POSTS).matchOn("id") }),
       asks("posts", { "X-Inertia-Reset": "posts" }),
       { props: { posts: POSTS }, scrollProps: { posts: { ...SCROLLED, reset: true } } },
+    ],
+    [
+      "is not reset for another component",
+      () => ({ posts: scroll(POSTS) }),
+      partial("other", "posts", { "X-Inertia-Reset": "posts" }),
+      { props: { posts: POSTS }, mergeProps: ["posts.data"], scrollProps: { posts: SCROLLED } },
     ],
     [
       "has its keys below the list",

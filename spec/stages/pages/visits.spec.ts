@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { Context } from "../../../lib/http/context.js";
 import { NotFoundError } from "../../../lib/errors/framework-error.js";
 import { Application } from "../../../lib/app/application.js";
+import { AppConfig } from "../../../lib/app/config.js";
 import { Problem } from "../../../lib/errors/problem.js";
 import type { Middleware, Next } from "../../../lib/http/middleware.js";
 import { refuse } from "../../../lib/http/refuse.js";
@@ -31,6 +32,8 @@ const to =
     ctx.status = status;
   };
 
+function listEmpty(): undefined {}
+
 function sharing(ctx: Context, next: Next): Promise<void> {
   share(ctx, { team: "red", a: "shared" });
   return next();
@@ -40,7 +43,7 @@ describe("the layers of pages", () => {
   const pages = new Pages({ errors: { 404: "missing" } });
 
   it("obey the layer contract", async () => {
-    await obeysLayerContract(pages.layer({ origin: "https://shop.example" }));
+    await obeysLayerContract(pages.layer({ origin: "https://shop.example", routes: new Routes() }));
     await obeysLayerContract(pages.outerLayer());
     await obeysLayerContract(pages.routeGuard);
   });
@@ -235,7 +238,7 @@ describe("a page", () => {
         refuse(ctx, Problem.of(503, "the store is down"));
       },
     };
-    const layer = new Pages().layer({ origin: "https://shop.example" });
+    const layer = new Pages().layer({ origin: "https://shop.example", routes: new Routes() });
     await using stack = await Stack.of([failing, layer], () => page());
 
     const { status, headers } = await stack.ask("/", { headers: inertia() });
@@ -393,6 +396,18 @@ describe("an Inertia request whose answer is not a page", () => {
       { status: 303, location: "/back" },
     ],
     ["Reply.noContent()", "DELETE", () => Reply.noContent(), { Referer: "/back" }, { status: 303, location: "/back" }],
+    ...["GET", "POST"].flatMap((method) =>
+      [() => "", () => Reply.text(""), () => new Uint8Array()].map(
+        (handler) =>
+          [
+            `${handler.toString()}, after ${method}`,
+            method,
+            handler,
+            { Referer: "/back" },
+            { status: method === "GET" ? 302 : 303, location: "/back" },
+          ] as const,
+      ),
+    ),
     ["nothing, without Referer", "POST", () => undefined, {}, { status: 303, location: "/from?q" }],
     [
       "nothing, from another site",
@@ -500,6 +515,31 @@ describe("an Inertia request whose answer is not a page", () => {
       if (response.status === 409) expect(await response.text()).to.equal("");
     });
   }
+
+  for (const [how, referer] of [
+    ["without Referer", undefined],
+    ["from itself", "/empty?q"],
+    ["from itself, spelt by the browser", "https://shop.example/empty?q#part"],
+    ["from another site", "https://evil.example/"],
+  ] as const)
+    it(`is a 500 where an empty GET would lead to itself, ${how}, which names the handler`, async () => {
+      const routes = new Routes([Route.get("/empty", listEmpty)]);
+      const builder = Application.create()
+        .config(new AppConfig({ url: "https://shop.example" }))
+        .pages(new Pages())
+        .routes(routes);
+      await using app = await testApp(builder);
+
+      const { status, headers } = await app.get("/empty?q", {
+        headers: inertia(referer === undefined ? {} : { Referer: referer }),
+      });
+
+      expect([status, headers.get("location")]).to.deep.equal([500, null]);
+      expect(app.logs.transcript())
+        .to.contain("E_PAGE_EMPTY")
+        .and.contain("listEmpty answered GET /empty with nothing");
+      expect((await app.get("/empty?q")).status).to.equal(204);
+    });
 
   it("keeps cookies when a redirect becomes a 409", async () => {
     await using app = await testApp(
