@@ -76,7 +76,7 @@ export class BullConnection {
   }
 
   /** The client keeps its status for a moment after the connection has ended, and refuses a command by an error of its own then. */
-  private isReady(): boolean {
+  isReady(): boolean {
     return this.client.status === "ready" && this.client.stream.writable;
   }
 

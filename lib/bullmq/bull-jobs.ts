@@ -2,8 +2,8 @@
  * The jobs in BullMQ on Redis; the entry point `@stagecraft/framework/jobs/bullmq`. It needs the packages `bullmq` and `ioredis`. Jobs,
  * handlers and dispatches stay as they are: one line names this store.
  *
- * With a `database`, a dispatch is a row in it, in the transaction of the caller, and a relay moves the rows to Redis: a job exists only if
- * its transaction commits. Without one a dispatch in a transaction goes to Redis after the commit, and a process that dies between the two
+ * With a `database`, a dispatch in a transaction is a row in it, and a relay moves the rows to Redis: a job exists only if its transaction
+ * commits. Outside of a transaction a job goes to Redis at once, or becomes a row while Redis fails. Without one a dispatch in a transaction goes to Redis after the commit, and a process that dies between the two
  * loses it.
  *
  * `concurrency` counts for each queue. Keys are `deduplication` of BullMQ.
@@ -11,7 +11,7 @@
  * @example
  * provide(Jobs).useFactory((resolve) => new Jobs({ store: new BullJobs({ url, database: resolve(ShopDatabase) }) }));
  */
-import type { Queue, Worker, Job as BullJob } from "bullmq";
+import type { Worker, Job as BullJob } from "bullmq";
 import type { Redis, RedisOptions } from "ioredis";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
@@ -24,8 +24,10 @@ import type { JobDatabase } from "../jobs/job-sql.js";
 import { DatabaseJobs } from "../jobs/database-jobs.js";
 import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/store-worker.js";
+import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
+import { tracing } from "../tracing/tracing.js";
 import {
   BullConnection,
   CLIENT_OPTIONS,
@@ -36,6 +38,7 @@ import {
 } from "./bull-connection.js";
 import { addKeyed, type KeyPlace } from "./bull-keys.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
+import { BullQueues } from "./bull-queues.js";
 import { type BullData, bullData, bullOptions } from "./bull-record.js";
 import { lastTick, recordTick, tickJob, ticksKey, timeOf } from "./bull-ticks.js";
 import { BullWorker } from "./bull-worker.js";
@@ -54,7 +57,12 @@ export interface BullJobsOptions {
 
 const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, database: true, client: true };
 
-const NAMED_MS = 1000;
+const log = tracing.target("framework::jobs::bullmq");
+
+/** How long a dispatch with a database waits for Redis. */
+const DIRECT_LIMIT_MS = 500;
+/** After a failure of Redis the dispatches go to the database for this time. */
+const DISTRUST_MS = 5000;
 const KEYED_MS = 100;
 
 export class BullJobs implements JobEngine {
@@ -62,13 +70,12 @@ export class BullJobs implements JobEngine {
   private readonly ioredis = loadIoredis();
   private readonly prefix: string;
   private readonly rows: DatabaseJobs | undefined;
-  private readonly queues = new Map<string, Queue<BullData>>();
-  /** When this process last wrote the name of a queue to the set of names. */
-  private readonly named = new Map<string, number>();
+  private queues: BullQueues | undefined;
   private clock: Clock = new SystemClock();
   private connection: BullConnection | undefined;
   private relay: Relay | undefined;
   private loop: BullWorker | undefined;
+  private distrustedUntil = -Infinity;
 
   /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL`, `E_PEER_MISSING` */
   constructor(private readonly options: BullJobsOptions) {
@@ -91,13 +98,15 @@ export class BullJobs implements JobEngine {
   async start(): Promise<void> {
     this.connection = new BullConnection(this.client({ ...this.options.client, ...COMMAND_OPTIONS }), this.clock);
     await this.connection.open();
+    // The relay may be the first to use a queue, after the dispatch has woken the worker.
+    const isNew = (): void => this.loop?.wake();
+    this.queues = new BullQueues(this.connection, { prefix: this.prefix, clock: this.clock, isNew });
     await this.relay?.begin();
   }
 
   async stop(): Promise<void> {
     await this.relay?.end();
-    await Promise.all([...this.queues.values()].map((queue) => queue.close()));
-    this.queues.clear();
+    await this.queues?.close();
     this.connection?.close();
   }
 
@@ -107,14 +116,37 @@ export class BullJobs implements JobEngine {
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
     if (this.rows === undefined) return this.addInTime(jobs, false);
+    const direct = await this.addDirectly(jobs);
+    if (direct !== undefined) return direct;
     const results = await this.rows.add(jobs);
     this.relay?.wake();
     return results;
   }
 
+  /**
+   * Outside of a transaction a row gives nothing that Redis does not. Jobs with a key or a delay are rows all the same, because rows are
+   * unique by key and wait in the database. Undefined if Redis may not have the jobs: the rows have the same ids, so a job that it has
+   * after all runs once.
+   */
+  private async addDirectly(jobs: readonly NewJob[]): Promise<readonly Dispatched[] | undefined> {
+    const isPlain = jobs.every(({ key, delayMs }) => key === undefined && delayMs <= 0);
+    if (!isPlain || currentCommitScope() !== undefined || !this.trusts()) return undefined;
+    try {
+      return await this.run(() => this.addAll(jobs, true), DIRECT_LIMIT_MS);
+    } catch (error) {
+      log.debug("jobs added to the database, because Redis has failed", { error });
+      this.distrustedUntil = this.clock.monotonic() + DISTRUST_MS;
+      return undefined;
+    }
+  }
+
+  private trusts(): boolean {
+    return this.commands().isReady() && this.clock.monotonic() >= this.distrustedUntil;
+  }
+
   worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
     const place = {
-      queues: () => this.queueNames(),
+      queues: () => this.opened().names(),
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
         const connection = this.client(this.options.client);
         const all = copiesOf(connection);
@@ -150,7 +182,7 @@ export class BullJobs implements JobEngine {
   }
 
   async dead(limit: number): Promise<readonly DeadJob[]> {
-    const lists = await Promise.all((await this.allQueues()).map((queue) => queue.getFailed(0, limit - 1)));
+    const lists = await Promise.all((await this.opened().all()).map((queue) => queue.getFailed(0, limit - 1)));
     const inRows = (await this.rows?.dead(limit)) ?? [];
     const dead = lists.flat().map(({ id, name, queueName, failedReason, finishedOn, attemptsStarted, data }) => ({
       id: id ?? "",
@@ -168,7 +200,7 @@ export class BullJobs implements JobEngine {
       this.relay?.wake();
       return true;
     }
-    for (const queue of await this.allQueues()) {
+    for (const queue of await this.opened().all()) {
       const job = await queue.getJob(id);
       if (job !== undefined && (await job.isFailed())) return reviveJob(job);
     }
@@ -178,7 +210,7 @@ export class BullJobs implements JobEngine {
   async counts(): Promise<JobCounts> {
     const rows = (await this.rows?.counts()) ?? { waiting: 0, running: 0, dead: 0 };
     const all = { waiting: rows.waiting + rows.running, running: 0, dead: rows.dead };
-    for (const queue of await this.allQueues()) {
+    for (const queue of await this.opened().all()) {
       const counts = await queue.getJobCounts("wait", "delayed", "prioritized", "active", "failed");
       const of = (name: string): number => counts[name] ?? 0;
       all.waiting += of("wait") + of("delayed") + of("prioritized");
@@ -208,7 +240,7 @@ export class BullJobs implements JobEngine {
         data: bullData(job),
         opts: bullOptions(job, mayComeTwice),
       }));
-      const place = await this.queue(queue);
+      const place = await this.opened().get(queue);
       const [first] = records;
       // For many jobs BullMQ uses a transaction of Redis, which one job does not need.
       if (records.length === 1 && first !== undefined) await place.add(first.name, first.data, first.opts);
@@ -222,39 +254,7 @@ export class BullJobs implements JobEngine {
   }
 
   private async keyPlace({ queue }: NewJob): Promise<KeyPlace> {
-    return { queue: await this.queue(queue), redis: await this.commands().ready() };
-  }
-
-  private async queue(name: string): Promise<Queue<BullData>> {
-    let queue = this.queues.get(name);
-    const now = this.clock.monotonic();
-    const named = this.named.get(name);
-    if (queue !== undefined && named !== undefined && now - named <= NAMED_MS) return queue;
-    const redis = await this.commands().ready();
-    if (queue === undefined) {
-      queue = new this.bullmq.Queue<BullData>(name, { connection: redis, prefix: this.prefix });
-      // The connection reports its errors. Without a listener BullMQ writes them to the console.
-      queue.on("error", () => {});
-      this.queues.set(name, queue);
-    }
-    // Again from time to time, because a Redis that lost its data has lost the names too.
-    await redis.sadd(this.namesKey, name);
-    this.named.set(name, now);
-    // The relay may be the first to use a queue, after the dispatch has woken the worker.
-    if (named === undefined) this.loop?.wake();
-    return queue;
-  }
-
-  private async allQueues(): Promise<readonly Queue<BullData>[]> {
-    return Promise.all((await this.queueNames()).map((name) => this.queue(name)));
-  }
-
-  private queueNames(): Promise<readonly string[]> {
-    return this.run((redis) => redis.smembers(this.namesKey));
-  }
-
-  private get namesKey(): string {
-    return `${this.prefix}:jobs:queues`;
+    return { queue: await this.opened().get(queue), redis: await this.commands().ready() };
   }
 
   private run<T>(commands: (redis: Redis) => Promise<T>, limitMs?: number): Promise<T> {
@@ -262,10 +262,11 @@ export class BullJobs implements JobEngine {
   }
 
   private commands(): BullConnection {
-    if (this.connection !== undefined) return this.connection;
-    throw setupError(
-      new FrameworkError("BullJobs is not started: the application starts it", { code: "E_JOBS_APART" }),
-    );
+    return this.connection ?? notStarted();
+  }
+
+  private opened(): BullQueues {
+    return this.queues ?? notStarted();
   }
 
   private client(options: BullJobsOptions["client"]): Redis {
@@ -283,6 +284,10 @@ async function reviveJob(job: BullJob<BullData>): Promise<boolean> {
     if (await job.isFailed()) throw error;
     return false;
   }
+}
+
+function notStarted(): never {
+  throw setupError(new FrameworkError("BullJobs is not started: the application starts it", { code: "E_JOBS_APART" }));
 }
 
 function invalidUrl(): FrameworkError {

@@ -126,6 +126,29 @@ describe("BullJobs", function () {
     expect(counter.seen.toSorted((left, right) => left - right)).to.deep.equal(numbers);
   });
 
+  it("write a row for a dispatch in a transaction, with a key or with a delay, and for no other one", async () => {
+    await using server = await RedisServer.start();
+    await using folder = await temporaryFolder();
+    await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
+    await makeTables(db);
+    const refuse = "CREATE TRIGGER refuse BEFORE INSERT ON framework_jobs BEGIN SELECT RAISE(ABORT, 'a row'); END";
+    await new JobSql(db).run(refuse);
+    await using instance = await Instance.start(server.url, db);
+    const { jobs, counter } = instance;
+    const withRow = [
+      db.transaction(() => jobs.dispatch(counted, 1)),
+      jobs.dispatch(counted, 2, { key: "k" }),
+      jobs.dispatch(counted, 3, { delay: 1000 }),
+    ];
+    await jobs.dispatchAll(counted, [4, 5]);
+    await until(() => counter.seen.length === 2);
+
+    const outcomes = await Promise.allSettled(withRow);
+
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(["rejected", "rejected", "rejected"]);
+    expect(counter.seen).to.deep.equal([4, 5]);
+  });
+
   it("hand over a job of one attempt whose relay was killed before it moved the job", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
