@@ -3,6 +3,7 @@
  * they differ in the listener and in what makes the run end.
  */
 import type { Warning } from "../errors/diagnostic.js";
+import { OVERDUE, within } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 import type { ApplicationParts } from "./build.js";
 import type { Listener, ServerAttachment } from "../server/listener.js";
@@ -11,7 +12,7 @@ import { drain, type DrainResult } from "../server/drain.js";
 const log = tracing.target("framework::lifecycle");
 
 export interface StopResult extends DrainResult {
-  /** Subsystems that failed to stop, or not in time. */
+  /** Subsystems that failed to stop, and hooks of any kind that did not end in time. */
   readonly failed: number;
 }
 
@@ -31,6 +32,8 @@ export type RunReport = (what: string, detail?: unknown) => void;
 /** A run without a listener serves no requests: it is that of `work()`. */
 export class ApplicationRun<L extends Listener | undefined = Listener> {
   private stopping: Promise<StopResult> | undefined;
+  /** Disposals and shutdowns that did not end in time. */
+  private overruns = 0;
 
   constructor(
     private readonly parts: ApplicationParts,
@@ -80,6 +83,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     requestHandler.setHandler(this.parts.chainOf("booting"));
     if (!(await startup.start())) return false;
     await startup.beginWork(this.listener === undefined ? "worker" : "web");
+    if (this.stopping !== undefined) return false;
     readiness.startProbing(subsystems.members);
     this.serve();
     return true;
@@ -121,20 +125,30 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     const { forced, cut } =
       listener === undefined ? NO_CONNECTIONS : await drain({ listener, connections, clock, delayMs, deadlineMs });
     await ending;
-    await this.parts.events.idle(this.parts.times.stopTimeoutMs);
+    const listening = await this.parts.events.idle(this.parts.times.stopTimeoutMs);
+    if (listening.length > 0) this.report(`listeners did not end before the stop: ${listening.join(", ")}`);
     const failures = await (stopped ?? startup.stop());
     for (const { message } of failures) this.report(message);
     await this.dispose();
     await this.shutDownLast();
     lifecycle.markStopped();
-    log.info("stopped", { forced, failed: failures.length });
+    const failed = (): number => failures.length + listening.length + this.overruns;
+    log.info("stopped", { forced, failed: failed() });
     await this.closeLog();
-    return { forced, cut, failed: failures.length };
+    return { forced, cut, failed: failed() };
   }
+
+  /** Limits the time of a hook that runs at the stop. Without a limit one hook would keep the process for ever. */
+  private readonly limited = async (hook: unknown): Promise<void> => {
+    const limitMs = this.parts.times.stopTimeoutMs;
+    if ((await within(this.parts.clock, limitMs, Promise.resolve(hook))) !== OVERDUE) return;
+    this.overruns += 1;
+    throw new Error(`took longer than ${limitMs} ms`);
+  };
 
   private async dispose(): Promise<void> {
     try {
-      await this.parts.container.dispose(this.parts.log.sink);
+      await this.parts.container.dispose(this.parts.log.sink, this.limited);
     } catch (error) {
       log.error("dispose failed", { error });
       this.report("dispose failed", error);
@@ -144,7 +158,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
   private async shutDownLast(): Promise<void> {
     for (const each of this.parts.shutdownLast) {
       try {
-        await each.shutdown();
+        await this.limited(each.shutdown());
       } catch (error) {
         log.warn("shutdown failed", { error });
         this.report("shutdown failed", error);
@@ -154,7 +168,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
 
   /** After everything else, because everything else logs. A failure cannot be logged, because the log is what failed. */
   private async closeLog(): Promise<void> {
-    await this.parts.container.disposeOfExcepted().catch(() => undefined);
+    await this.parts.container.disposeOfExcepted(this.limited).catch(() => undefined);
   }
 }
 

@@ -9,7 +9,7 @@
  * await container.dispose();
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { disposeAll } from "./disposal.js";
+import { disposeAll, type DisposalLimit } from "./disposal.js";
 import type { InstanceBuilder } from "./instances.js";
 import type { ApplicationScope, Scope } from "./module-scope.js";
 import { nameOf, type Class, type InjectionToken } from "./token.js";
@@ -67,15 +67,16 @@ export class Container implements Resolver {
    * A second call returns the promise of the first. Look-ups throw from here on.
    *
    * @param except An instance that is still needed: `disposeOfExcepted` disposes of it.
+   * @param limit The time limit of each disposal; there is none unless it is given.
    * @throws FrameworkError `E_DISPOSE` when an instance could not be disposed of; all others were.
    */
-  dispose(except?: unknown): Promise<void> {
-    return (this.disposal ??= this.disposeBut(except));
+  dispose(except?: unknown, limit?: DisposalLimit): Promise<void> {
+    return (this.disposal ??= this.disposeBut(except, limit));
   }
 
   /** Disposes of the instance that `dispose` left, unless it belongs to the caller. Throws as `dispose` does. */
-  disposeOfExcepted(): Promise<void> {
-    return disposeAll(this.excepted);
+  disposeOfExcepted(limit?: DisposalLimit): Promise<void> {
+    return disposeAll(this.excepted, limit);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -87,12 +88,18 @@ export class Container implements Resolver {
     return { get: (token) => this.builder.resolve({ token, scope, provider: scope.reach(token), where }) };
   }
 
-  private async disposeBut(except: unknown): Promise<void> {
+  private async disposeBut(except: unknown, limit?: DisposalLimit): Promise<void> {
     const entries = this.builder.entries();
     const given = new Set(entries.filter(([provider]) => provider.source.kind === "value").map(([, value]) => value));
     const owned = distinct(entries.map(([, value]) => value)).filter((value) => !given.has(value));
     this.excepted = owned.filter((value) => value === except);
-    await Promise.all([this.builder.close(), disposeAll(owned.filter((value) => value !== except))]);
+    await Promise.all([
+      this.builder.close(),
+      disposeAll(
+        owned.filter((value) => value !== except),
+        limit,
+      ),
+    ]);
   }
 }
 

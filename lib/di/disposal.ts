@@ -4,23 +4,28 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { causeText } from "../errors/thrown-value.js";
-import { isPromise } from "../http/middleware.js";
+import { asPromise, isPromise } from "../http/middleware.js";
 import { nameOf } from "./token.js";
 
 const METHODS = [Symbol.asyncDispose, "dispose", Symbol.dispose] as const;
+
+/** Limits the time of one disposal: rejects if `work` takes too long. */
+export type DisposalLimit = (work: Promise<unknown>) => Promise<unknown>;
+
+const unlimited: DisposalLimit = (work) => work;
 
 /**
  * Goes on after a failure.
  *
  * @throws FrameworkError `E_DISPOSE` at the end when an instance failed; its cause is an `AggregateError` of all failures.
  */
-export async function disposeAll(instances: readonly unknown[]): Promise<void> {
+export async function disposeAll(instances: readonly unknown[], limit = unlimited): Promise<void> {
   const failures: unknown[] = [];
   const names: string[] = [];
   for (const instance of instances.toReversed()) {
     try {
       const result = disposeOf(instance);
-      if (isPromise(result)) await result;
+      if (isPromise(result)) await limit(asPromise(result));
     } catch (error) {
       failures.push(error);
       names.push(`${nameOf(instance?.constructor)} (${causeText(error)})`);

@@ -101,16 +101,18 @@ export class Events {
   }
 
   /**
-   * Waits for the listeners that run after an answer, `limitMs` at most. Called when the last request is over.
+   * Waits for the listeners that run after an answer, `limitMs` at most. Called when the last request is over. Returns the names of those
+   * that still run.
    * @internal
    */
-  async idle(limitMs: number): Promise<void> {
+  async idle(limitMs: number): Promise<readonly string[]> {
     const all = (async () => {
       while (this.running.size > 0) await Promise.all(this.running.keys());
     })();
-    if ((await within(this.clock, limitMs, all)) !== OVERDUE) return;
+    if ((await within(this.clock, limitMs, all)) !== OVERDUE) return [];
     const names = [...this.running.values()].map(({ name }) => name);
     log.error("listeners did not end before the stop", { listeners: names, limit_ms: limitMs });
+    return names;
   }
 
   private addListenersOf(instance: object): void {

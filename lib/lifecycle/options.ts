@@ -14,7 +14,10 @@ export interface LifecycleOptions {
   readonly drainDelayMs?: number;
   /** From the signal until the requests in flight are aborted. Default: 30 000. */
   readonly drainDeadlineMs?: number;
-  /** The limit of each subsystem's `stop()`. Default: 5 000. */
+  /**
+   * The limit of each hook at the stop: `stop()`, a `start()` or `beginWork()` that still runs, listeners, disposals, `shutdown()`, and
+   * `endWork()` after the deadline of the drain. Default: 5 000.
+   */
   readonly stopTimeoutMs?: number;
   /** The limit of each subsystem's `probe()`. Default: 1 000. */
   readonly probeTimeoutMs?: number;

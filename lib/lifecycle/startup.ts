@@ -25,12 +25,16 @@ export class Startup {
   private readonly interruption = new AbortController();
   private starting: Promise<boolean> | undefined;
   private stopping: Promise<readonly FrameworkError[]> | undefined;
-  private endingWork: Promise<void> | undefined;
+  private endingWork: Promise<readonly FrameworkError[]> | undefined;
   private working: Promise<void> | undefined;
+  /** Whose `beginWork` runs. */
+  private beginning: RegisteredSubsystem | undefined;
+  /** The starts that the stop did not wait for. */
+  private readonly abandoned: FrameworkError[] = [];
 
   /**
    * @param members in start order, as a `SubsystemRegistry` has them
-   * @param stopTimeoutMs the limit of each `stop()`, and of a `start()` that still runs when `stop` is called
+   * @param stopTimeoutMs the limit of each `stop()`, and of a `start()` or `beginWork()` that still runs when `stop` is called
    */
   constructor(
     private readonly members: readonly RegisteredSubsystem[],
@@ -53,9 +57,9 @@ export class Startup {
 
   /**
    * Stops all subsystems that are up, in reverse. Never rejects; a second call returns the promise of the first. During the start no
-   * further `start()` is called, and the running one is awaited.
+   * further `start()` is called, and the running one is awaited. Each wait has a limit.
    *
-   * @returns one `E_SUBSYSTEM_STOP` for every subsystem that failed to stop, or did not stop in time.
+   * @returns one `E_SUBSYSTEM_STOP` for every hook of a subsystem that failed, or did not end in time.
    */
   stop(): Promise<readonly FrameworkError[]> {
     return (this.stopping ??= this.stopAll());
@@ -69,41 +73,66 @@ export class Startup {
   private async beginAllWork(process: WorkingProcess): Promise<void> {
     for (const member of this.members) {
       if (this.interruption.signal.aborted) return;
+      this.beginning = member;
       try {
         await member.subsystem.beginWork?.(process);
       } catch (error) {
         log.error("subsystem failed to start", { subsystem: member.name, error });
         throw new StartupError([failedStart(member, error)], { cause: error });
+      } finally {
+        this.beginning = undefined;
       }
     }
   }
 
-  /** Calls `endWork` of every subsystem at once, unless the work never began. Never rejects. A second call returns the promise of the first. */
-  endWork(deadlineMs: number): Promise<void> {
+  /**
+   * Calls `endWork` of every subsystem at once, unless the work never began. Never rejects. A second call returns the promise of the first.
+   *
+   * @returns one `E_SUBSYSTEM_STOP` for each subsystem that failed to end its work, or did not end it in time
+   */
+  endWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
     return (this.endingWork ??= this.endAllWork(deadlineMs));
   }
 
-  private async endAllWork(deadlineMs: number): Promise<void> {
-    if (this.working === undefined) return;
+  private async endAllWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
+    if (this.working === undefined) return [];
+    const unbegun = await this.waitForBegin(this.working);
+    const ended = await Promise.all(this.members.map((member) => this.endWorkOf(member, deadlineMs)));
+    return [unbegun, ...ended].filter((failure) => failure !== undefined);
+  }
+
+  private async waitForBegin(working: Promise<void>): Promise<FrameworkError | undefined> {
+    if (this.beginning === undefined) return undefined;
     // The caller of `beginWork` gets its failure.
-    await this.working.catch(() => {});
-    const endings = this.members.map(async ({ name, subsystem }) => {
-      try {
-        const ending = attempt(() => subsystem.endWork?.(deadlineMs));
-        if ((await within(this.clock, deadlineMs + this.stopTimeoutMs, ending)) === OVERDUE) throw overdue(deadlineMs);
-      } catch (error) {
-        log.error("subsystem failed to end its work", { subsystem: name, error });
-      }
-    });
-    await Promise.all(endings);
+    const begun = working.catch(() => {});
+    if ((await within(this.clock, this.stopTimeoutMs, begun)) !== OVERDUE) return undefined;
+    const { name } = this.beginning;
+    log.error("subsystem did not begin its work before the stop", { subsystem: name, limit_ms: this.stopTimeoutMs });
+    return failedStop(name, overdue("beginWork", this.stopTimeoutMs));
+  }
+
+  private async endWorkOf(
+    { name, subsystem }: RegisteredSubsystem,
+    deadlineMs: number,
+  ): Promise<FrameworkError | undefined> {
+    // The deadline is the subsystem's own: work that it cuts there needs a moment to end.
+    const limitMs = deadlineMs + this.stopTimeoutMs;
+    try {
+      const ending = attempt(() => subsystem.endWork?.(deadlineMs));
+      if ((await within(this.clock, limitMs, ending)) === OVERDUE) throw overdue("endWork", limitMs);
+      return undefined;
+    } catch (cause) {
+      log.error("subsystem failed to end its work", { subsystem: name, error: cause });
+      return failedStop(name, cause);
+    }
   }
 
   private async stopAll(): Promise<readonly FrameworkError[]> {
     this.interruption.abort();
     // The caller of `start` gets its failure.
     await this.starting?.catch(() => false);
-    await this.endWork(0);
-    return this.teardown.run();
+    const unended = await this.endWork(0);
+    return [...this.abandoned, ...unended, ...(await this.teardown.run())];
   }
 
   private async startAll(): Promise<boolean> {
@@ -144,6 +173,7 @@ export class Startup {
   /** The stop does not wait for this start any more. If the start still succeeds, the subsystem is stopped at once. */
   private abandon(member: RegisteredSubsystem, running: Promise<unknown>): void {
     log.error("subsystem did not start before the stop", { subsystem: member.name, limit_ms: this.stopTimeoutMs });
+    this.abandoned.push(failedStop(member.name, overdue("start", this.stopTimeoutMs)));
     const stopAtOnce = async () => {
       this.teardown.add(member);
       await this.teardown.run();
@@ -154,7 +184,7 @@ export class Startup {
   private async stopAfterFailure(member: RegisteredSubsystem, cause: unknown): Promise<StartupError> {
     log.error("subsystem failed to start", { subsystem: member.name, error: cause });
     const stopFailures = await this.teardown.run();
-    return new StartupError([failedStart(member, cause), ...stopFailures.map(failedStop)], { cause });
+    return new StartupError([failedStart(member, cause), ...stopFailures.map(whileFailing)], { cause });
   }
 }
 
@@ -188,10 +218,10 @@ class Teardown {
     const began = this.clock.monotonic();
     try {
       const stopping = attempt(() => subsystem.stop());
-      if ((await within(this.clock, this.limitMs, stopping)) === OVERDUE) throw overdue(this.limitMs);
+      if ((await within(this.clock, this.limitMs, stopping)) === OVERDUE) throw overdue("stop", this.limitMs);
     } catch (cause) {
       log.error("subsystem failed to stop", { subsystem: name, error: cause });
-      return new FrameworkError(`${name} failed to stop: ${causeText(cause)}`, { code: "E_SUBSYSTEM_STOP", cause });
+      return failedStop(name, cause);
     }
     log.debug("subsystem stopped", { subsystem: name, duration_ms: elapsed(this.clock, began) });
     return undefined;
@@ -207,8 +237,12 @@ function elapsed(clock: Clock, began: number): number {
   return Math.trunc(clock.monotonic() - began);
 }
 
-function overdue(limitMs: number): Error {
-  return new Error(`stop() took longer than ${limitMs} ms`);
+function overdue(hook: "start" | "beginWork" | "endWork" | "stop", limitMs: number): Error {
+  return new Error(`${hook}() took longer than ${limitMs} ms`);
+}
+
+function failedStop(name: string, cause: unknown): FrameworkError {
+  return new FrameworkError(`${name} failed to stop: ${causeText(cause)}`, { code: "E_SUBSYSTEM_STOP", cause });
 }
 
 /** An error of the framework that is a fault of the program keeps its code, and says itself what to do. */
@@ -224,7 +258,7 @@ function failedStart({ name, subsystem }: RegisteredSubsystem, cause: unknown): 
   };
 }
 
-function failedStop({ code, message }: FrameworkError): Diagnostic {
+function whileFailing({ code, message }: FrameworkError): Diagnostic {
   return {
     code,
     what: message,

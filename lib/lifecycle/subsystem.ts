@@ -54,7 +54,7 @@ export abstract class Subsystem {
 
   /**
    * Called once, before the first subsystem stops, if `beginWork` was called: ends that work. No new work begins; work that runs may take
-   * `deadlineMs` milliseconds.
+   * `deadlineMs` milliseconds. `stopTimeoutMs` later this call has failed, and the stop goes on.
    */
   endWork?(deadlineMs: number): unknown;
 
@@ -73,7 +73,8 @@ export abstract class Subsystem {
 
 /**
  * An object that outlives all subsystems, for example an exporter that still has to send the spans of the last requests. `run()` calls
- * `shutdown` of every provided one once, after the last subsystem has stopped. A failure is a warning and leaves the exit code alone.
+ * `shutdown` of every provided one once, after the last subsystem has stopped. A failure is a warning and leaves the exit code alone. A call
+ * that takes longer than `stopTimeoutMs` is given up, and the exit code is 1.
  */
 export abstract class ShutdownLast {
   abstract shutdown(): Promise<void>;

@@ -244,7 +244,9 @@ describe("Startup", () => {
 
     expect(before).to.deep.equal(["start database", "start jobs"]);
     expect(await starting).to.equal(false);
-    expect(await stopping).to.deep.equal([]);
+    expect((await stopping).map(String)).to.deep.equal([
+      "FrameworkError: jobs failed to stop: start() took longer than 5000 ms",
+    ]);
     expect(journal).to.deep.equal(["start database", "start jobs", "stop database"]);
     expect(clock.pending).to.equal(0);
   });

@@ -259,16 +259,19 @@ describe("a connection that owes no response", () => {
   });
 
   it("stays open if it is upgraded", async () => {
-    const { clock, client, stopping } = await stoppingBesideUpgraded();
+    const { clock, log, client, stopping } = await stoppingBesideUpgraded();
 
     for (let step = 0; step < 50; step++) await clock.advanceAsync(50);
+    const wasClosedEarly = client.isClosed;
     client.say("still there");
     await client.hear(/still there$/);
     client.socket.end();
     await until(() => client.isClosed);
     for (let step = 0; step < 3; step++) await clock.advanceAsync(50);
-
     await stopping;
+
+    expect(wasClosedEarly).to.equal(false);
+    expect(forcedOf(log)).to.equal("0");
   });
 });
 

@@ -1,0 +1,118 @@
+/**
+ * An application whose hook of the environment variable `HOOK` never ends, and keeps the process alive. It prints `reached` where the
+ * signal is to come, and `over` when `run()` or `work()` has resolved.
+ */
+import {
+  Application,
+  event,
+  Events,
+  Injectable,
+  Module,
+  On,
+  provide,
+  ShutdownLast,
+  Subsystem,
+  type ApplicationBuilder,
+} from "@stagecraft/framework";
+import { LogSink } from "@stagecraft/framework/observe";
+
+const { HOOK = "", MODE = "run" } = process.env;
+
+/** Never resolves for the hook of this run. */
+async function hang(hook: string): Promise<void> {
+  if (hook !== HOOK) return;
+  setInterval(() => {}, 1_000_000);
+  if (hook === "start" || hook === "beginWork") reached();
+  await new Promise(() => {});
+}
+
+function reached(): void {
+  process.stdout.write("reached\n");
+}
+
+@Injectable()
+class Store extends Subsystem {
+  readonly kind = "database";
+  readonly start = () => hang("start");
+  override readonly beginWork = () => hang("beginWork");
+  override readonly endWork = () => hang("endWork");
+  readonly stop = () => hang("stop");
+}
+
+/** It starts before the hook that hangs, and stops after it. */
+@Injectable()
+class Earlier extends Subsystem {
+  readonly kind = "database";
+  override readonly name = "Earlier";
+  start(): void {}
+
+  stop(): void {
+    process.stdout.write("the earlier one stopped\n");
+  }
+}
+
+@Injectable()
+class Disposed {
+  readonly dispose = () => hang("dispose");
+}
+
+@Injectable()
+class AsyncDisposed {
+  readonly [Symbol.asyncDispose] = () => hang("asyncDispose");
+}
+
+@Injectable()
+class Exporter extends ShutdownLast {
+  readonly shutdown = () => hang("shutdown");
+}
+
+class Sink extends LogSink {
+  override writeLine(): void {}
+
+  dispose(): Promise<void> {
+    return hang("log sink");
+  }
+}
+
+const ordered = event("ordered");
+
+@Injectable()
+class Listener {
+  @On(ordered, { afterAnswer: true })
+  hear(): Promise<void> {
+    return hang("listener");
+  }
+}
+
+/** It begins its work last: the application is ready in the next turn of the event loop. */
+@Injectable()
+class Last extends Subsystem {
+  readonly kind = "mail";
+
+  constructor(private readonly events: Events) {
+    super();
+  }
+
+  start(): void {}
+
+  override async beginWork(): Promise<void> {
+    await this.events.emit(ordered);
+    setImmediate(reached);
+  }
+
+  stop(): void {}
+}
+
+@Module({ providers: [Earlier, Store, Last, Disposed, AsyncDisposed, Exporter, Listener] })
+class Shop {}
+
+function withSink(builder: ApplicationBuilder): ApplicationBuilder {
+  return HOOK === "log sink" ? builder.provide(provide(LogSink).useFactory(() => new Sink())) : builder;
+}
+
+const application = withSink(Application.create(Shop))
+  .lifecycle({ drainDelayMs: 0, drainDeadlineMs: 200, stopTimeoutMs: 200 })
+  .build();
+
+await application[MODE === "work" ? "work" : "run"]();
+process.stdout.write("over\n");

@@ -1,0 +1,51 @@
+/** Hooks that never end: after the signal each of them has a limit, and the process ends with exit code 1. */
+import { expect } from "chai";
+import { Child } from "../support/child.js";
+
+const APPLICATION = "../journeys/hanging-hooks-application.js";
+
+/** The name that standard error must contain; a log sink that hangs takes the log with it. */
+const hooks: readonly (readonly [hook: string, named: RegExp])[] = [
+  ["start", /database:Store failed to stop: start\(\) took longer than 200 ms/],
+  ["beginWork", /database:Store failed to stop: beginWork\(\) took longer than 200 ms/],
+  ["endWork", /database:Store failed to stop: endWork\(\) took longer than 400 ms/],
+  ["stop", /database:Store failed to stop: stop\(\) took longer than 200 ms/],
+  ["listener", /listeners did not end before the stop: Listener.hear/],
+  ["dispose", /dispose failed: .*Disposed \(took longer than 200 ms\)/],
+  ["asyncDispose", /dispose failed: .*AsyncDisposed \(took longer than 200 ms\)/],
+  ["shutdown", /shutdown failed: Error: took longer than 200 ms/],
+  ["log sink", /^/],
+];
+
+/** What the process prints until SIGTERM has ended it. */
+async function endedBySignal(hook: string, mode: string): Promise<{ code: number | null; out: string; err: string }> {
+  await using child = await Child.start(APPLICATION, { HOOK: hook, MODE: mode });
+  await child.says("reached");
+  child.kill("SIGTERM");
+  const code = await child.exitCode();
+  return { code, out: child.output, err: child.errors };
+}
+
+describe("a hook that never ends", function () {
+  this.timeout(120_000);
+  this.slow(6000);
+
+  for (const mode of ["run", "work"]) {
+    for (const [hook, named] of hooks) {
+      it(`lets ${mode}() resolve and the process end with exit code 1: ${hook}`, async () => {
+        const { code, out, err } = await endedBySignal(hook, mode);
+
+        expect(code).to.equal(1);
+        expect(out).to.equal("reached\nthe earlier one stopped\nover\n");
+        expect(err).to.match(named);
+      });
+    }
+
+    it(`is none, and ${mode}() ends with exit code 0`, async () => {
+      const { code, out } = await endedBySignal("", mode);
+
+      expect(code).to.equal(0);
+      expect(out).to.equal("reached\nthe earlier one stopped\nover\n");
+    });
+  }
+});
