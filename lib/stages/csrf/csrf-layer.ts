@@ -19,7 +19,7 @@ import { FlashPort } from "../session/flash-port.js";
 import { SessionOfRequest } from "../session/session.js";
 import { NOTHING_SAVED } from "../session/session-save.js";
 import { CsrfToken, TOKEN_FIELD, TokenOfRequest, type CsrfCookie } from "./csrf-token.js";
-import { readToken, TokenMaker } from "./token.js";
+import { NO_SESSION, readToken, TokenMaker } from "./token.js";
 
 const log = tracing.target("framework::http::csrf");
 
@@ -98,8 +98,12 @@ export class CsrfLayer extends StageLayer {
     const cookies = token.cookies();
     if (cookies.length === 0) return this.refuse(request, NO_COOKIE);
     const check = (given: string | undefined): void | Promise<void> => {
-      const fault = given === undefined ? NO_TOKEN : faultOf(maker, token.requestId, cookies, given);
-      return fault === undefined ? inner(ctx) : this.refuse(request, fault);
+      if (given === undefined) return this.refuse(request, NO_TOKEN);
+      // Of two first visits at once the browser keeps the cookie of one. A form of the other is of this site too, as the browser itself says.
+      const isMatch =
+        isMatching(maker, token.requestId, cookies, given) ||
+        (source === "own" && token.requestId === NO_SESSION && maker.isOfFirstVisit(given));
+      return isMatch ? inner(ctx) : this.refuse(request, MISMATCH);
     };
     const header = readToken(ctx.get(this.settings.header));
     const form = header === undefined ? formOf(ctx) : undefined;
@@ -146,9 +150,8 @@ function hasBearer(ctx: Context): boolean {
   return authorization !== undefined && BEARER.test(authorization);
 }
 
-function faultOf(maker: TokenMaker, id: string, cookies: readonly string[], given: string): string | undefined {
-  const isMatch = cookies.some((cookie) => maker.isValid(cookie, id) && maker.matches(cookie, given));
-  return isMatch ? undefined : MISMATCH;
+function isMatching(maker: TokenMaker, id: string, cookies: readonly string[], given: string): boolean {
+  return cookies.some((cookie) => maker.isValid(cookie, id) && maker.matches(cookie, given));
 }
 
 /** Stays readable for the handler. `undefined` for another body, and for a form with files in an application that reads none. */

@@ -69,6 +69,11 @@ export class TokenMaker {
     return isSameHalf && this.isBound(given, NO_SESSION);
   }
 
+  /** Whether this application made the token for a visitor without a session. Never without a session stage, whose key would prove it. */
+  isOfFirstVisit(token: string): boolean {
+    return this.keys !== undefined && this.isBound(token, NO_SESSION);
+  }
+
   private bound(random: string, id: string): string {
     return random + (this.keys?.tag(signed(random, id)) ?? "");
   }

@@ -304,6 +304,42 @@ describe("CSRF protection", () => {
   });
 });
 
+/** The form of the first visit, and the cookies that the browser keeps: those of the second. */
+async function visits(app: TestApp) {
+  const first = await app.get("/form");
+  return { token: await first.text(), cookie: header(cookiesOf(await app.get("/form"))) };
+}
+
+describe("two first visits at once", () => {
+  const own = { "sec-fetch-site": "same-origin" };
+
+  it("leave both forms valid, where the browser says that they are of this site", async () => {
+    await using app = await withSession();
+    const { token, cookie } = await visits(app);
+    const post = (headers: Record<string, string>) =>
+      app.post("/act", { headers: { cookie, "x-csrf-token": token, ...headers } });
+
+    expect((await post(own)).status).to.equal(200);
+    expect((await post({ origin: app.url })).status).to.equal(200);
+    for (const headers of [{}, { "sec-fetch-site": "none" }, { "sec-fetch-site": "cross-site" }])
+      expect((await post(headers)).status).to.equal(403);
+    expect((await post({ ...own, "x-csrf-token": OTHER })).status).to.equal(403);
+  });
+
+  it("leave one form valid where the visitor has a session, and without a session stage", async () => {
+    await using app = await withSession();
+    await using stateless = await alone();
+    const { token } = await visits(app);
+    const signedIn = await visitor(app);
+    const other = await visits(stateless);
+
+    const withCookies = { ...own, cookie: header(signedIn.cookies), "x-csrf-token": token };
+    expect((await app.post("/act", { headers: withCookies })).status).to.equal(403);
+    const without = { ...own, cookie: other.cookie, "x-csrf-token": other.token };
+    expect((await stateless.post("/act", { headers: without })).status).to.equal(403);
+  });
+});
+
 describe("the token of a form", () => {
   it("is another text at each rendering, and valid each time", async () => {
     await using app = await alone();
