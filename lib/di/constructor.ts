@@ -26,10 +26,6 @@ export interface ConstructorShape {
   readonly unreadableBecause?: "undecorated" | "metadata dropped";
 }
 
-/** Comments, strings and templates, whose braces and words do not count; then braces, then other text. */
-const PARTS = /\/\*[^]*?\*\/|\/\/[^\n]*|(["'`])(?:\\[^]|(?!\1)[^\\])*\1|[{}]|[^{}/"'`]+|[^]/g;
-const EMPTY_CONSTRUCTOR = /(?<![\w$.#]|\bstatic\s+)constructor\s*\(\s*\)\s*\{/;
-
 const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Symbol, Array]);
 
 /** Never throws: a constructor that cannot be read is one of the answers. */
@@ -59,7 +55,7 @@ function declaringClass(target: Class): Class {
 function hasConstructor(candidate: Class): boolean {
   if (candidate.length > 0 || constructorTypes(candidate) !== undefined || injectionsOf(candidate).size > 0)
     return true;
-  return declaresEmptyConstructor(candidate);
+  return !passesArgumentsOn(candidate);
 }
 
 /** For `class Failure extends Error {}`: the parameters of the language's own constructors cannot be injected. */
@@ -102,23 +98,31 @@ export function parameterNames(target: object): readonly string[] {
   return end === -1 ? parts : parts.slice(0, end);
 }
 
-/**
- * Whether a class declares a constructor without parameters. A class without a constructor and a class with an empty one look alike at
- * run time; only their source text differs. The first takes the parameters of its parent, the second takes none.
- *
- * Asked only for a class without decorator metadata. A text that cannot be read counts as a class without a constructor.
- */
-function declaresEmptyConstructor(target: object): boolean {
-  return EMPTY_CONSTRUCTOR.test(membersOf(Function.prototype.toString.call(target)));
-}
+/** The argument of a constructor that is called to be observed. */
+const PROBE = Symbol("probe");
 
-/** The text between the outermost braces, without the content of inner braces; `""` where braces do not pair. */
-function membersOf(source: string): string {
-  let [depth, members] = [0, ""];
-  for (const [part] of source.matchAll(PARTS)) {
-    if (part === "}") depth -= 1;
-    if (depth === 1) members += /^["'`]|^\/[/*]/.test(part) ? " " : part;
-    if (part === "{") depth += 1;
+/**
+ * Whether a class calls its parent with the arguments that it is given, as the language does where a class declares no constructor. A
+ * class with a constructor without parameters calls it with others, or not at all, and looks the same otherwise.
+ *
+ * For one construction the parent is a function that notes its arguments and throws, so no field is set and no code of the parent runs.
+ * What an own constructor does before `super()` runs once. Asked only for a class without decorator metadata.
+ */
+function passesArgumentsOn(candidate: Class): boolean {
+  const parent: unknown = Object.getPrototypeOf(candidate);
+  if (!isClass(parent)) return false;
+  let passed: unknown;
+  const observer = function (...given: readonly unknown[]): never {
+    passed = given[0];
+    throw PROBE;
+  };
+  if (!Reflect.setPrototypeOf(candidate, observer)) return true;
+  try {
+    Reflect.construct(candidate, [PROBE]);
+  } catch {
+    // The observer throws; so may the constructor, before it calls its parent.
+  } finally {
+    Reflect.setPrototypeOf(candidate, parent);
   }
-  return depth === 0 ? members : "";
+  return passed === PROBE;
 }

@@ -60,6 +60,51 @@ class UndecoratedChild extends Plain {
   }
 }
 
+const ran: string[] = [];
+
+@Injectable()
+class Parent extends Plain {
+  constructor(store: Store) {
+    super(store, "own");
+    ran.push("parent");
+  }
+}
+
+class PatternField extends Parent {
+  readonly pattern = /["{]/;
+
+  constructor() {
+    super(new Store());
+  }
+}
+
+class NestedTemplates extends Parent {
+  readonly text = `a ${["b"].map((each) => `${each} constructor() {`).join("`")} c`;
+}
+
+class NestedTemplatesAndConstructor extends Parent {
+  readonly text = `a ${ran.map((each) => `{ ${each} "`).join("")}`;
+
+  constructor() {
+    super(new Store());
+    ran.push("own");
+  }
+}
+
+class Computed extends Parent {
+  ["constructor with { in its name"](): void {}
+}
+
+class ThrowsFirst extends Parent {
+  constructor() {
+    if (ran.length === 0) throw new Error("not now");
+    super(new Store());
+  }
+}
+
+class Sealed extends Parent {}
+Object.freeze(Sealed);
+
 class Dropped {
   constructor(
     readonly store: Store,
@@ -128,6 +173,12 @@ describe("constructorOf", () => {
     ["the parent's parameters where an undecorated class has no constructor", UndecoratedChild, [Store, Greeting]],
     ["no parameters of a class with an empty constructor of its own", EmptyDouble, []],
     ["no parameters of a child of such a class", ChildOfEmptyDouble, []],
+    ["no parameters of such a class with a pattern that looks like a brace", PatternField, []],
+    ["no parameters of such a class with templates in templates", NestedTemplatesAndConstructor, []],
+    ["no parameters of a class whose constructor throws before it calls its parent", ThrowsFirst, []],
+    ["the parent's parameters where templates hold the text of a constructor", NestedTemplates, [Store]],
+    ["the parent's parameters where members are called constructor", Computed, [Store]],
+    ["the parent's parameters of a frozen class", Sealed, [Store]],
     ["its own parameters where a class has a constructor", WithOwnConstructor, [Store]],
     ["no parameters of a class without a constructor", Store, []],
     ["no parameters of the language's own constructors", class extends Error {}, []],
@@ -148,6 +199,15 @@ describe("constructorOf", () => {
       expect(actual).to.deep.equal(expected);
     });
   }
+
+  it("runs no constructor of a parent, sets no field and leaves the class as it was", () => {
+    constructorOf(NestedTemplatesAndConstructor);
+
+    expect(ran).to.deep.equal([]);
+    expect(Object.getPrototypeOf(NestedTemplatesAndConstructor)).to.equal(Parent);
+    expect(new NestedTemplatesAndConstructor()).to.be.instanceOf(Parent);
+    expect(ran).to.deep.equal(["parent", "own"]);
+  });
 
   it("counts positions from 1", () => {
     const { parameters } = constructorOf(Plain);
