@@ -21,6 +21,7 @@ import type { ApplicationGraph } from "./graph.js";
 import { runProcess, workProcess } from "./run.js";
 import { ApplicationRun, urlOf, type StopResult } from "./application-run.js";
 import { setupError } from "../errors/setup-error.js";
+import { nodeEnv } from "../runtime/profile.js";
 
 /** An application that serves requests. */
 export interface Running {
@@ -148,12 +149,23 @@ export class Application {
 
   /** Called before anything listens, so that a refused call leaves nothing open. */
   private claim(call: string): void {
+    if (call !== "start()") refuseUnknownNodeEnv();
     if (this.use !== undefined) {
       const why = `${call} was called on an application that was used by ${this.use}: its subsystems start and stop once; build another`;
       throw setupError(new FrameworkError(why, { code: "E_APPLICATION_USED" }));
     }
     this.use = call;
   }
+}
+
+const NODE_ENVS = ["development", "test", "production"];
+
+/** A misspelt "production" would be a debug build, whose responses and log lines show details. */
+function refuseUnknownNodeEnv(): void {
+  if (nodeEnv === undefined || NODE_ENVS.includes(nodeEnv)) return;
+  const what = `NODE_ENV is ${JSON.stringify(nodeEnv)}, which is none of ${NODE_ENVS.join(", ")}: this would be a debug build`;
+  const fix = "set NODE_ENV=production for a release build, and a name such as staging in APP_ENV";
+  throw setupError(new FrameworkError(`${what}; fix: ${fix}`, { code: "E_NODE_ENV" }));
 }
 
 function running(parts: ApplicationParts, run: ApplicationRun): Running {

@@ -11,6 +11,7 @@ import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } fr
 import type { Container } from "../di/container.js";
 import type { UploadReader } from "../http/exchange.js";
 import { DEFAULT_READ_LIMIT } from "../http/body-reader.js";
+import { markListed } from "../di/unlisted.js";
 import { Events } from "../events/events.js";
 import { Clock } from "../runtime/clock.js";
 import { profile } from "../runtime/profile.js";
@@ -156,7 +157,10 @@ function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): Su
 function eventsOf(container: Container, { inspected }: CheckedPlan): Events {
   const events = container.get(Events);
   events.declare(inspected.modules.flatMap((module) => module.events));
-  events.collect(container.instances());
+  const instances = container.instances();
+  for (const instance of instances)
+    if (typeof instance === "object" && instance !== null) markListed(instance.constructor);
+  events.collect(instances);
   return events;
 }
 

@@ -8,7 +8,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 
 export const DEFAULT_PORT = 3000;
 
@@ -105,6 +105,25 @@ export function resolvePort(environment: Environment, { asked, configured }: Por
   }
   return asked ?? configured ?? DEFAULT_PORT;
 }
+
+/** One warning for each variable that would beat the port of `resolvePort`, and is not a port. */
+export function portWarnings(environment: Environment): readonly Warning[] {
+  const malformed: Warning[] = [];
+  for (const variable of PORT_VARIABLES) {
+    const text = nonBlank(environment[variable]);
+    if (parsePort(text) !== undefined) break;
+    if (text === undefined) continue;
+    const value = text.slice(0, MAX_SHOWN);
+    malformed.push({
+      message: "a variable is not a port, and has no effect",
+      fields: { variable, value, fix: PORT_FIX },
+    });
+  }
+  return malformed;
+}
+
+const MAX_SHOWN = 40;
+const PORT_FIX = `write a whole number from 0 (any free port) to ${MAX_PORT}, without spaces`;
 
 /** 0 to 65535, written in digits only. Any other text, also one with spaces around the digits, gives `undefined`. */
 export function parsePort(text: string | undefined): number | undefined {

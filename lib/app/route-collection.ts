@@ -8,7 +8,7 @@ import { bindingOf, type Binding } from "../di/provide.js";
 import { isClass, nameOf, type Class } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import type { Layer } from "../http/middleware.js";
-import { markListed, unlistedControllers } from "../routing/controller.js";
+import { markListed, unlistedClasses } from "../di/unlisted.js";
 import { sharedEndpoints } from "../routing/controller-diagnostics.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
 import { titleOf } from "../routing/endpoint.js";
@@ -76,10 +76,11 @@ export class RouteCollection {
   /** The controllers that no module of this process lists. Those under `providers` have a warning of their own. */
   unlistedControllers(): readonly Warning[] {
     const provided: ReadonlySet<unknown> = this.provided;
-    const controllers = unlistedControllers().filter((each) => !provided.has(each));
+    const controllers = unlistedClasses("@Controller").filter((each) => !provided.has(each));
     if (controllers.length === 0) return [];
     const message = "a class has @Controller and no module lists it: its routes do not exist";
-    return [{ message, fields: { controllers: controllers.map(nameOf) } }];
+    const fix = "list the class under controllers of a module";
+    return [{ message, fields: { controllers: controllers.map(nameOf), fix } }];
   }
 
   /** Gives the container that has the instances; the routes cannot change after this. */

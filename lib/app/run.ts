@@ -8,8 +8,10 @@ import { Listener } from "../server/listener.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
+import { profile } from "../runtime/profile.js";
 import { ApplicationRun, urlOf } from "./application-run.js";
 import type { ApplicationParts } from "./build.js";
+import { portWarnings } from "./config.js";
 import { listenAddressOf, prepareSocket, removeSocket } from "./listen-address.js";
 import { ProcessEnd, writeFailure } from "./process-end.js";
 
@@ -69,7 +71,7 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
     const started = run.start();
     const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
     if (outcome === "ready") {
-      run.warn(parts.processWarnings());
+      run.warn([...portWarnings(process.env), ...parts.processWarnings()]);
       announce(parts, run);
     }
     const times = await end.reached;
@@ -91,12 +93,18 @@ function reportUnlogged(what: string, detail?: unknown): void {
   else writeFailure(what, detail);
 }
 
+const NO_LOG =
+  "no log is installed, so that nothing but unhandled errors is shown; fix: " +
+  'installLogging("info") of @stagecraft/framework/observe, before build()';
+
 /** Goes to standard error where no subscriber logs it. */
 function announce({ config }: ApplicationParts, { listener }: ApplicationRun): void {
   const url = config.url.replace(/\/+$/, "");
   const at = urlOf(listener);
   log.info("listening", { name: config.name, url, at });
-  if (currentSubscriber() === undefined) process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
+  if (currentSubscriber() !== undefined) return;
+  process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
+  if (profile === "release") process.stderr.write(`${NO_LOG}\n`);
 }
 
 /** A handler that ignores its signal can keep the process alive after the drain. */

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import type Koa from "koa";
 import { nameOf } from "../di/token.js";
+import { unlistedProviders } from "../di/unlisted.js";
 import type { Warning } from "../errors/diagnostic.js";
 import type { Layer } from "../http/middleware.js";
 import type { ShutdownLast } from "../lifecycle/subsystem.js";
@@ -57,7 +58,7 @@ export function processWarnings(
   shutdownLast: readonly ShutdownLast[],
 ): readonly Warning[] {
   if (profile !== "debug") return [];
-  return [...routeCollection.unlistedControllers(), ...telemetryWarnings(shutdownLast)];
+  return [...routeCollection.unlistedControllers(), ...unlistedProviders(), ...telemetryWarnings(shutdownLast)];
 }
 
 /** Warnings about the front end: its build is missing, or a release build was given a development server. */

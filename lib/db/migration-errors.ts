@@ -1,4 +1,5 @@
 /** The errors of `db.migrations`. Each says what to do. */
+import { DiagnosticError } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { valueText } from "../errors/value-text.js";
 import { MIGRATION_TABLE } from "./migration-records.js";
@@ -44,9 +45,10 @@ export function withoutDown(name: string): FrameworkError {
 }
 
 export function pendingError(database: string, pending: readonly string[]): FrameworkError {
-  return new FrameworkError(
-    `${database} lacks ${pending.length} migrations: ${pending.join(", ")}. ` +
-      "Call db.migrations.run() before the deployment, or give the database the option { migrate: true }.",
-    { code: "E_DB_PENDING" },
-  );
+  return new DiagnosticError({
+    code: "E_DB_PENDING",
+    what: `${database} lacks ${pending.length} ${pending.length === 1 ? "migration" : "migrations"}: ${pending.join(", ")}`,
+    where: `migrations of ${database}`,
+    fix: "call db.migrations.run() before the deployment, or give the database the option { migrate: true }",
+  });
 }

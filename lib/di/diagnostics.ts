@@ -3,8 +3,8 @@
  * `constructor-diagnostics.ts`, those of missing providers in `missing-provider.ts`.
  */
 import { bareUse } from "./bare-decorator.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import { fromOtherCopy } from "../errors/copy.js";
+import { type Diagnostic, DiagnosticError } from "../errors/diagnostic.js";
 import type { Provider } from "./provider.js";
 import { nameOf } from "./token.js";
 
@@ -12,6 +12,8 @@ const NOT_LOADED = "the file that defines it is not loaded yet, because two file
 const REMOVE_IMPORT = "remove one of the two imports";
 
 export function notAModule(value: unknown, where: string): Diagnostic {
+  const foreign = fromOtherCopy(value, where);
+  if (foreign !== undefined) return foreign;
   const [reason, fix] =
     value === undefined
       ? [`: ${NOT_LOADED}`, REMOVE_IMPORT]
@@ -29,6 +31,8 @@ export function moduleCycle(path: readonly { readonly name: string }[]): Diagnos
 }
 
 export function notAProvider(value: unknown, where: string, reason?: string): Diagnostic {
+  const foreign = fromOtherCopy(value, where);
+  if (foreign !== undefined) return foreign;
   const [what, fix] =
     value === undefined
       ? [`undefined stands in the place of a class: ${NOT_LOADED}`, REMOVE_IMPORT]
@@ -77,10 +81,15 @@ export function unusedOverride({ token }: Provider): Diagnostic {
   };
 }
 
-export function promiseFromFactory(provider: Provider): Diagnostic {
+export function promiseOf(provider: Provider): Diagnostic {
+  const { source, token } = provider;
+  const [code, origin] =
+    source.kind === "class"
+      ? ["E_CONSTRUCTOR_PROMISE", `the constructor of ${nameOf(source.implementation)}`]
+      : ["E_FACTORY_PROMISE", `the factory of ${nameOf(token)}`];
   return {
-    code: "E_FACTORY_PROMISE",
-    what: `the factory of ${nameOf(provider.token)} returned a promise, and the container does not wait for promises`,
+    code,
+    what: `${origin} returned a promise, and the container does not wait for promises`,
     where: buildPlace(provider),
     fix: "return the object at once, and do the asynchronous work in Subsystem.start()",
   };
@@ -114,11 +123,4 @@ function textOf(error: unknown): string {
  * A look-up that failed, with the diagnostic that a start would list. Its message says what, where and the fix; the error of the
  * provider itself is the `cause`.
  */
-export class ResolutionError extends FrameworkError {
-  constructor(
-    readonly diagnostic: Diagnostic,
-    options: { readonly cause?: unknown } = {},
-  ) {
-    super(`${diagnostic.what}; at ${diagnostic.where}; fix: ${diagnostic.fix}`, { ...options, code: diagnostic.code });
-  }
-}
+export class ResolutionError extends DiagnosticError {}

@@ -17,8 +17,9 @@
 // The names on the global Reflect, also for users of the package.
 /// <reference types="reflect-metadata" preserve="true" />
 
+import { markCopy } from "../errors/copy.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { bareDecorator, refuseReplaced } from "./bare-decorator.js";
+import { bareDecorator, refuseReplaced, refuseStandardCall } from "./bare-decorator.js";
 import type { AbstractClass, InjectionToken } from "./token.js";
 import { setupError } from "../errors/setup-error.js";
 // Completes the global Reflect.
@@ -52,9 +53,11 @@ const injections = new Annotation<Map<number, InjectionToken>>();
 /** Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target)`. */
 export function Injectable(...none: readonly never[]): (target: AbstractClass) => void {
   if (none.length > 0) throw bareDecorator("Injectable()", none[0]);
-  return (target) => {
+  return (target: AbstractClass, context?: unknown) => {
+    refuseStandardCall("Injectable()", context);
     refuseReplaced(target);
     decorated.set(target, true);
+    markCopy(target);
   };
 }
 

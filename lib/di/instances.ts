@@ -8,7 +8,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
 import { depthFirst } from "./depth-first.js";
-import { buildPlace, dependencyCycle, promiseFromFactory, providerFailed, ResolutionError } from "./diagnostics.js";
+import { buildPlace, dependencyCycle, promiseOf, providerFailed, ResolutionError } from "./diagnostics.js";
 import { explainMissing } from "./missing-provider.js";
 import type { ApplicationScope } from "./module-scope.js";
 import type { Resolve } from "./provide.js";
@@ -33,7 +33,7 @@ interface Box {
 
 /** Keeps the instances in the order of their construction. */
 class InstanceStore {
-  private readonly container: tsyringe.DependencyContainer = tsyringe.container.createChildContainer();
+  private readonly container = tsyringe.container.createChildContainer();
   private readonly stored: (readonly [Provider, unknown])[] = [];
 
   has({ key }: Provider): boolean {
@@ -140,7 +140,7 @@ export class InstanceBuilder {
       const { source } = provider;
       // The factory is called here, without one more function between: factories that resolve each other nest as deep as the stack allows.
       const value = source.kind === "factory" ? source.factory(this.resolverOf(provider)) : this.create(provider);
-      if (source.kind === "factory") refusePromise(provider, value);
+      refusePromise(provider, value);
       this.store.put(provider, value);
     } catch (error) {
       throw this.fail(provider, error);
@@ -180,10 +180,13 @@ export class InstanceBuilder {
 }
 
 function refusePromise(provider: Provider, value: unknown): void {
-  if (!isPromise(value)) return;
+  const { source } = provider;
+  // A value is the caller's own, and a class may make objects with a method `then`.
+  if (!isPromise(value) || source.kind === "value") return;
+  if (source.kind === "class" && value instanceof source.implementation) return;
   // The promise is not used. Its rejection must not end the process before the diagnostic is read.
   value.then(undefined, () => undefined);
-  throw new ResolutionError(promiseFromFactory(provider));
+  throw new ResolutionError(promiseOf(provider));
 }
 
 function disposed(token: unknown): FrameworkError {

@@ -15,7 +15,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
-import { bareDecorator } from "./bare-decorator.js";
+import { bareDecorator, refuseStandardCall } from "./bare-decorator.js";
 import { Annotation, Injectable } from "./injectable.js";
 import { isClass, nameOf, type AbstractClass, type Class, type InjectionToken } from "./token.js";
 import type { Binding } from "./provide.js";
@@ -67,7 +67,8 @@ export function Module(options: ModuleOptions = {}): (target: AbstractClass) => 
     middleware: listOf(options.middleware),
     events: listOf(options.events),
   };
-  return (target) => {
+  return (target: AbstractClass, context?: unknown) => {
+    refuseStandardCall("Module({ … })", context);
     checkOptionNames(options, NAMES, `@Module of ${nameOf(target)}`);
     Injectable()(target);
     definitions.set(target, definition);

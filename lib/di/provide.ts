@@ -10,6 +10,7 @@
  * provide(Pool).useFactory((resolve) => new Pool(resolve(AppConfig).url))
  * provide(LinkReader).useFactory((resolve) => resolve(LinkStore)) // a second name for the same instance
  */
+import { markCopy } from "../errors/copy.js";
 import { isClass, type Class, type InjectionToken } from "./token.js";
 
 /**
@@ -28,6 +29,10 @@ export type Source<T = unknown> =
 
 /** A token and the origin of its instance; made by `provide`. */
 export class Binding<T = unknown> {
+  static {
+    markCopy(this.prototype);
+  }
+
   constructor(
     readonly token: InjectionToken<T>,
     readonly source: Source<T>,

@@ -7,6 +7,7 @@
  * provide(Greeting).useValue("hello");
  * constructor(@Inject(Greeting) private readonly greeting: string) {}
  */
+import { markCopy } from "../errors/copy.js";
 import { valueText } from "../errors/value-text.js";
 
 /** A class that can be built with `new`. */
@@ -24,6 +25,10 @@ export function isClass(value: unknown): value is Class {
 export class Token<T> {
   /** Only for the compiler: the property does not exist at run time. */
   declare protected readonly type: T;
+
+  static {
+    markCopy(this.prototype);
+  }
 
   constructor(readonly name: string) {}
 

@@ -25,6 +25,16 @@ export interface Warning {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
+/** An error that is one fault: where it ends a start, the report lists the fault with its own code. */
+export class DiagnosticError extends FrameworkError {
+  constructor(
+    readonly diagnostic: Diagnostic,
+    options: { readonly cause?: unknown } = {},
+  ) {
+    super(`${diagnostic.what}; at ${diagnostic.where}; fix: ${diagnostic.fix}`, { ...options, code: diagnostic.code });
+  }
+}
+
 export class StartupError extends FrameworkError {
   readonly diagnostics: readonly Diagnostic[];
 

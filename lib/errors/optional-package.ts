@@ -11,6 +11,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { FrameworkError } from "./framework-error.js";
+import { setupError } from "./setup-error.js";
 
 /** A package, and the entry point that needs it. */
 export interface Peer {
@@ -58,14 +59,16 @@ function notInstalled(
   cause: unknown,
 ): FrameworkError {
   const what = `${entry} needs the package ${name}, which is not installed: npm install ${install}`;
-  return new FrameworkError(what, { code: "E_PEER_MISSING", cause });
+  return setupError(new FrameworkError(what, { code: "E_PEER_MISSING", cause }));
 }
 
 /** True if the package itself is missing. False if it fails while it loads, or if a package that it imports is missing. */
 export function isMissing(cause: unknown, name: string): boolean {
   if (!(cause instanceof Error) || !("code" in cause)) return false;
+  if (cause.code !== "ERR_MODULE_NOT_FOUND" && cause.code !== "MODULE_NOT_FOUND") return false;
+  // Plug'n'Play of Yarn has messages of its own.
   return (
-    (cause.code === "ERR_MODULE_NOT_FOUND" || cause.code === "MODULE_NOT_FOUND") && cause.message.includes(`'${name}'`)
+    cause.message.includes(`'${name}'`) || new RegExp(`^Required package: ${name}(?: |$)`, "m").test(cause.message)
   );
 }
 
@@ -120,10 +123,8 @@ function wrongVersion(
   const lack = missing === undefined ? "" : `, which does not export ${missing.join(", ")}`;
   const range =
     before === undefined ? `${from} or newer` : `from ${from} to below ${before} on Node ${process.versions.node}`;
-  return new FrameworkError(
-    `${entry} needs ${name} ${range}; installed is ${name} ${version}${lack}: npm install ${install}`,
-    { code: "E_PEER_VERSION" },
-  );
+  const what = `${entry} needs ${name} ${range}; installed is ${name} ${version}${lack}: npm install ${install}`;
+  return setupError(new FrameworkError(what, { code: "E_PEER_VERSION" }));
 }
 
 /** Reads package.json from the folder of the package: not every package exports it. */

@@ -9,6 +9,8 @@
  *   @On(linkCreated, { queued: true }) async report({ id }: { id: string }) { … }
  * }
  */
+import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../di/bare-decorator.js";
+import { noteDecorated } from "../di/unlisted.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
@@ -62,11 +64,14 @@ const listeners = new WeakMap<object, readonly ListenerMethod[]>();
 
 /** @throws FrameworkError `E_EVENT_LISTENER` for a value that `event()` did not make, for two options, or above a static method */
 export function On<P>(event: EventType<P>, options: ListenerOptions = {}): ListenerDecorator<P> {
+  if (isDecoratorCall(options)) throw bareDecorator("On(event)", event, options);
   checkOptionNames(options, NAMES, "@On");
   if (typeof event?.name !== "string") throw invalid(`@On needs an event, not ${valueText(event)}`);
   const time = timeOf(options);
   return (target, key) => {
+    refuseStandardCall("On(event)", key);
     if (typeof target === "function") throw invalid(`@On stands above the static method ${target.name}.${String(key)}`);
+    noteDecorated(target.constructor, "@On");
     listeners.set(target, [...(listeners.get(target) ?? []), { event, key, time }]);
   };
 }

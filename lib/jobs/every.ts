@@ -13,7 +13,7 @@
  *   sweep({ due }: ScheduledTick) { return this.links.removeOlderThan(due); }
  * }
  */
-import { bareDecorator } from "../di/bare-decorator.js";
+import { bareDecorator, refuseStandardCall } from "../di/bare-decorator.js";
 import type { AnyHandler } from "../routing/handler.js";
 import { type FitsJob, Handles } from "./handles.js";
 import { Schedule, type ScheduledTick } from "./schedule.js";
@@ -27,5 +27,9 @@ export function Every(
   descriptor: TypedPropertyDescriptor<H> & FitsJob<H, ScheduledTick>,
 ) => void {
   if (!(schedule instanceof Schedule)) throw bareDecorator("Every(schedule)", schedule);
-  return Handles(schedule);
+  const decorate = Handles(schedule);
+  return (target, key, descriptor) => {
+    refuseStandardCall("Every(schedule)", key);
+    decorate(target, key, descriptor);
+  };
 }

@@ -11,12 +11,14 @@
  *   send({ to }: { to: string }, { signal }: JobContext) { return this.mailer.send(new WelcomeMail(to), { signal }); }
  * }
  */
-import { bareDecorator } from "../di/bare-decorator.js";
+import { bareDecorator, refuseStandardCall } from "../di/bare-decorator.js";
+import { noteDecorated } from "../di/unlisted.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import type { AnyHandler } from "../routing/handler.js";
 import { type AnyJob, Job } from "./job.js";
 import type { JobContext } from "./job-context.js";
+import { Schedule } from "./schedule.js";
 
 /**
  * The descriptor of a method that takes the payload of the job. For other methods it is a type that no descriptor has; the name of its
@@ -55,7 +57,9 @@ export function Handles<Output>(
 ) => void {
   if (!(job instanceof Job)) throw bareDecorator("Handles(job)", job);
   return (target, key) => {
+    refuseStandardCall("Handles(job)", key);
     if (typeof target === "function") throw staticMethod(target.name, key);
+    noteDecorated(target.constructor, job instanceof Schedule ? "@Every" : "@Handles");
     decorated.set(target, [...(decorated.get(target) ?? []), { job, key }]);
   };
 }

@@ -7,7 +7,7 @@
  * if (await startup.start()) await serveUntilStopped();
  * const failures = await startup.stop();
  */
-import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
+import { DiagnosticError, StartupError, type Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { causeText } from "../errors/thrown-value.js";
 import { type Clock, OVERDUE, within, type Timer } from "../runtime/clock.js";
@@ -247,6 +247,7 @@ function failedStop(name: string, cause: unknown): FrameworkError {
 
 /** An error of the framework that is a fault of the program keeps its code, and says itself what to do. */
 function failedStart({ name, subsystem }: RegisteredSubsystem, cause: unknown): Diagnostic {
+  if (cause instanceof DiagnosticError) return cause.diagnostic;
   const isOfProgram = cause instanceof FrameworkError && cause.code !== "E_INTERNAL" && cause.status === 500;
   return {
     code: isOfProgram ? cause.code : "E_SUBSYSTEM_START",

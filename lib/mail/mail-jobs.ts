@@ -11,6 +11,7 @@
  *   mailJobs([Welcome, PasswordReset]),
  * ]
  */
+import { markListed } from "../di/unlisted.js";
 import { type Binding, provide } from "../di/provide.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Handles } from "../jobs/handles.js";
@@ -58,6 +59,11 @@ export function mailJobs(mails: readonly MailClass[]): Binding {
 }
 
 class MailJobs {
+  static {
+    // A process that queues mails and sends none imports this file too.
+    markListed(this);
+  }
+
   constructor(
     private readonly mailer: Mailer,
     private readonly jobs: Jobs,

@@ -2,6 +2,7 @@
  * The diagnostics of a controller and its endpoints: an entry without a method or with two, an endpoint of another table, a static method,
  * one endpoint below two prefixes.
  */
+import { fromOtherCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { belongs, controllerSource, type ControllerSource } from "./controller.js";
 import { decoratedMethods, decoratedStatics, titleOf, type Endpoint, type HandlerMethod } from "./endpoint.js";
@@ -33,7 +34,10 @@ export function sharedEndpoints(controllers: readonly AnyClass[]): readonly Diag
   });
 }
 
-function missing({ name }: AnyClass): Diagnostic {
+function missing(controller: AnyClass): Diagnostic {
+  const { name } = controller;
+  const other = fromOtherCopy(controller, name);
+  if (other !== undefined) return other;
   const what = `${name} is listed as a controller and has no @Controller`;
   return {
     code: "E_CONTROLLER_MISSING",

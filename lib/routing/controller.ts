@@ -9,9 +9,10 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
-import { bareDecorator } from "../di/bare-decorator.js";
+import { bareDecorator, refuseStandardCall } from "../di/bare-decorator.js";
 import { Injectable } from "../di/injectable.js";
 import { isClass } from "../di/token.js";
+import { noteDecorated } from "../di/unlisted.js";
 import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "./endpoint.js";
 import { ownerOf, tableOf, type Table } from "./endpoint-table.js";
 import { joinPaths } from "./path.js";
@@ -31,11 +32,12 @@ export function Controller<T extends object>(table: T): <C extends AnyClass>(tar
 export function Controller<const P extends string = "">(prefix?: Plain<P>): (target: AnyClass) => void;
 export function Controller(source: string | object = ""): (target: AnyClass) => void {
   if (isClass(source)) throw bareDecorator('Controller("/prefix")', source);
-  return (target) => {
+  return (target: AnyClass, context?: unknown) => {
+    refuseStandardCall("Controller(…)", context);
     Injectable()(target);
     if (typeof source === "string") mountAll(target, source);
     sources.set(target, sourceOf(source));
-    declared.add(new WeakRef(target));
+    noteDecorated(target, "@Controller");
   };
 }
 
@@ -66,23 +68,6 @@ export function belongs(endpoint: Endpoint, source: ControllerSource): boolean {
 }
 
 const sources = new WeakMap<AnyClass, ControllerSource>();
-
-/** The classes with `@Controller`. Weak references, so that a class that a function made can be collected. */
-const declared = new Set<WeakRef<AnyClass>>();
-
-/** The classes that a module of a built application lists. */
-const listed = new WeakSet<AnyClass>();
-
-/** Records that a module of an application lists the controller. @internal */
-export function markListed(controller: AnyClass): void {
-  listed.add(controller);
-}
-
-/** The classes of the process that have `@Controller`, and that no module of a built application lists. @internal */
-export function unlistedControllers(): readonly AnyClass[] {
-  const alive = [...declared].map((each) => each.deref()).filter((each) => each !== undefined);
-  return alive.filter((each) => !listed.has(each));
-}
 
 function sourceOf(source: string | object): ControllerSource {
   if (typeof source === "string") return { prefix: source };

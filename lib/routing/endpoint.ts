@@ -11,7 +11,7 @@
  * }
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { bareDecorator } from "../di/bare-decorator.js";
+import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../di/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
@@ -102,7 +102,10 @@ export function endpoint<P extends string>(method: Method, path: P, options?: st
   if (isMember(path, options)) throw bareDecorator(`${capitalized(method)}("/path")`, path, options);
   if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalized(method)}("${path}")`);
   const { name, page, pages = [], ...rest } = typeof options === "string" ? { name: options } : (options ?? {});
-  const decorate = (target: object, key: string | symbol): void => recordMethod(target, { key, endpoint: made });
+  const decorate = (target: object, key: string | symbol): void => {
+    refuseStandardCall(`${capitalized(method)}("${path}")`, key);
+    recordMethod(target, { key, endpoint: made });
+  };
   const members = {
     method,
     path: pathText(path, `a ${method} endpoint`),
@@ -134,7 +137,7 @@ export function checkedRouteOptions(given: RouteOptions, where: string): RouteOp
 /** Whether the arguments are those of a decorator without parentheses: a prototype or a class, and the name of its member. */
 function isMember(target: unknown, key: unknown): boolean {
   const isTarget = (typeof target === "object" && target !== null) || typeof target === "function";
-  return isTarget && (typeof key === "string" || typeof key === "symbol");
+  return isTarget && isDecoratorCall(key);
 }
 
 function capitalized(method: Method): string {

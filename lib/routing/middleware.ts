@@ -14,7 +14,7 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
-import { bareDecorator, bareUse, noteFactory } from "../di/bare-decorator.js";
+import { bareDecorator, bareUse, isDecoratorCall, noteFactory, refuseStandardCall } from "../di/bare-decorator.js";
 import { isClass, nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -41,14 +41,12 @@ export function Middleware(
 ): (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => void {
   const [target, key] = middleware as readonly unknown[];
   // The arguments of a decorator on a method are an object, a name and a descriptor. A name is never middleware.
-  if (isMemberName(key)) throw bareDecorator("Middleware(SignedIn)", target, key);
-  const decorator = (decorated: object, member?: string | symbol): void =>
+  if (isDecoratorCall(key)) throw bareDecorator("Middleware(SignedIn)", target, key);
+  const decorator = (decorated: object, member?: string | symbol): void => {
+    refuseStandardCall("Middleware(…)", member);
     recordMiddleware(decorated, member, middleware);
+  };
   return noteFactory(decorator, "Middleware(SignedIn)", target);
-}
-
-function isMemberName(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "symbol";
 }
 
 /** A middleware class without dependencies. */

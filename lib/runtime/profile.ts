@@ -4,4 +4,7 @@
  */
 export type Profile = "debug" | "release";
 
-export const profile: Profile = process.env["NODE_ENV"] === "production" ? "release" : "debug";
+/** `undefined` where the variable is unset or empty. @internal */
+export const nodeEnv: string | undefined = process.env["NODE_ENV"] || undefined;
+
+export const profile: Profile = nodeEnv === "production" ? "release" : "debug";

@@ -20,7 +20,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   observe: ["runtime", "errors", "tracing", "http"],
   routing: ["errors", "http", "di"],
   // Of http only the interface of schemas, of routing only the class chain of a decorated method.
-  events: ["runtime", "errors", "tracing", "http", "lifecycle", "routing"],
+  events: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing"],
   stages: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing"],
   pipeline: ["runtime", "errors", "tracing", "http"],
   server: ["runtime", "errors", "tracing", "http"],

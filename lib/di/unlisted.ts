@@ -1,0 +1,46 @@
+/**
+ * The classes whose decorators have an effect only where a module lists the class: those with `@Controller`, `@On`, `@Handles` and `@Every`.
+ * `run()` warns of the ones that no module lists.
+ */
+import type { Warning } from "../errors/diagnostic.js";
+import { nameOf } from "./token.js";
+
+/** The decorators of each class. Weak references, so that a class that a function made can be collected. */
+const decorators = new WeakMap<object, Set<string>>();
+const declared = new Set<WeakRef<object>>();
+
+/** The classes that a module of a built application lists, and their bases. */
+const listed = new WeakSet<object>();
+
+/** @param decorator as it is written: `@On` */
+export function noteDecorated(target: object, decorator: string): void {
+  const known = decorators.get(target);
+  if (known === undefined) declared.add(new WeakRef(target));
+  decorators.set(target, (known ?? new Set()).add(decorator));
+}
+
+export function markListed(target: object): void {
+  for (let each: unknown = target; typeof each === "function"; each = Object.getPrototypeOf(each)) listed.add(each);
+}
+
+/** The classes of the process that no module of a built application lists. */
+export function unlistedClasses(decorator: string): readonly object[] {
+  const alive = [...declared].map((each) => each.deref()).filter((each) => each !== undefined);
+  return alive.filter((each) => !listed.has(each) && decorators.get(each)?.has(decorator) === true);
+}
+
+const EFFECTS: readonly (readonly [decorator: string, effect: string])[] = [
+  ["@On", "its listeners are never called"],
+  ["@Handles", "its jobs are not handled by this program"],
+  ["@Every", "its schedules never run"],
+];
+
+/** The warnings of `run()`. Controllers have one of their own. */
+export function unlistedProviders(): readonly Warning[] {
+  return EFFECTS.flatMap(([decorator, effect]) => {
+    const classes = unlistedClasses(decorator).map(nameOf);
+    if (classes.length === 0) return [];
+    const message = `a class has ${decorator} and no module lists it: ${effect}`;
+    return [{ message, fields: { classes, fix: "list the class under providers of a module" } }];
+  });
+}
