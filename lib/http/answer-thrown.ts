@@ -5,6 +5,7 @@
 import { ClientGoneError, ValidationError, type FieldError, type FrameworkError } from "../errors/framework-error.js";
 import { UNREADABLE_FIELD } from "../errors/thrown-value.js";
 import { profile } from "../runtime/profile.js";
+import { reportUnheard, routeField } from "./failed-request.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Context } from "./context.js";
 import { tellListeners } from "./koa-application.js";
@@ -22,14 +23,18 @@ export function answerThrown(ctx: Context, thrown: unknown): void {
   const { headIsSent } = ctx;
   // An answer that is decided or begun cannot be replaced. If the client has left, an answer that was cut off is not a failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
-  report(error);
-  if (error.status >= 500) tellListeners(ctx, thrown);
+  report(ctx, error);
+  if (error.status >= 500) {
+    reportUnheard(ctx, "request failed", thrown);
+    tellListeners(ctx, thrown);
+  }
   if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500, thrown);
 }
 
-function report(error: FrameworkError): void {
+function report(ctx: Context, error: FrameworkError): void {
   const { code, status } = error;
-  if (status >= 500) errorLog.error(error.detail ?? "error", { code, status, error, stack: error.stack });
+  if (status >= 500)
+    errorLog.error(error.detail ?? "error", { code, status, error, stack: error.stack, ...routeField(ctx) });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
     errorLog.debug("request refused", { code, status, error: error.cause });
   // In a debug build a developer sees at once what does not fit. In a release build the log shows nothing of a request's body.

@@ -3,11 +3,11 @@
  */
 import { describeThrown } from "../errors/thrown-value.js";
 import { Problem } from "../errors/problem.js";
-import { currentSubscriber } from "../tracing/flow.js";
 import type { Target } from "../tracing/tracing.js";
 import type { HeadSnapshot } from "./answer.js";
 import { discardBody } from "./body-stream.js";
 import type { Context } from "./context.js";
+import { reportUnheard, routeField } from "./failed-request.js";
 import { KoaApplication, tellListeners } from "./koa-application.js";
 import { refuse } from "./refuse.js";
 import { asFrameworkError, isHandedOn } from "./thrown-error.js";
@@ -48,8 +48,8 @@ export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
 function report(ctx: Context, what: string, thrown: unknown, log: Target): void {
   const { app } = ctx;
   if (!(app instanceof KoaApplication && app.hasLogged(ctx, thrown))) {
-    log.error(what, describeThrown(thrown));
-    if (currentSubscriber() === undefined) ctx.unheard?.(what, thrown);
+    log.error(what, { ...describeThrown(thrown), ...routeField(ctx) });
+    reportUnheard(ctx, what, thrown);
   }
   tellListeners(ctx, thrown);
 }

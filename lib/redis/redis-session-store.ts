@@ -10,6 +10,7 @@
  * builder.session(new SessionConfig(key), new RedisSessionStore(cache));
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { Cache, type CacheScript } from "../lifecycle/cache.js";
 import type { Subsystem } from "../lifecycle/subsystem.js";
@@ -108,9 +109,11 @@ export class RedisSessionStore extends SessionStore {
     super();
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(cache instanceof Cache)) {
-      throw new FrameworkError(`${valueText(cache)} is not a Cache: new RedisSessionStore(new RedisCache({ url }))`, {
-        code: "E_SESSION_CACHE",
-      });
+      throw setupError(
+        new FrameworkError(`${valueText(cache)} is not a Cache: new RedisSessionStore(new RedisCache({ url }))`, {
+          code: "E_SESSION_CACHE",
+        }),
+      );
     }
     this.script = cache.script(SCRIPT);
   }

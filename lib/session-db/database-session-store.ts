@@ -18,6 +18,7 @@ import type { Kysely } from "kysely";
 import { Database } from "../db/database.js";
 import { UniqueViolationError } from "../db/database-error.js";
 import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { inCommitScope } from "../lifecycle/commit-scope.js";
 import type { Subsystem } from "../lifecycle/subsystem.js";
@@ -45,9 +46,11 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
     super();
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(db instanceof Database)) {
-      throw new FrameworkError(`${valueText(db)} is not a Database: new DatabaseSessionStore(new ShopDatabase(…))`, {
-        code: "E_SESSION_DATABASE",
-      });
+      throw setupError(
+        new FrameworkError(`${valueText(db)} is not a Database: new DatabaseSessionStore(new ShopDatabase(…))`, {
+          code: "E_SESSION_DATABASE",
+        }),
+      );
     }
     // The migration makes this table. A plugin of the application would rename its columns.
     this.table = new SessionTable(db.query.withoutPlugins() as unknown as Kysely<SessionTables>);

@@ -24,6 +24,7 @@ import type { Context } from "../http/context.js";
 import type { HeadSnapshot } from "../http/answer.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
+import { routeField } from "../http/failed-request.js";
 import { refuse, refuseWithError } from "../http/refuse.js";
 import { tellListeners } from "../http/koa-application.js";
 import { asFrameworkError, isHandedOn } from "../http/thrown-error.js";
@@ -214,9 +215,7 @@ class TimeKeeper {
   private report(ctx: Context, reason: FrameworkError, isClientSlow: boolean): void {
     const fields = { status: reason.status, limit_ms: this.ms };
     if (isClientSlow) return log.debug("request body timed out", fields);
-    const { matchedRoute: route } = ctx;
-    const place = route === undefined ? {} : { route: `${route.method} ${route.path.template}` };
-    log.info("request timed out", { ...place, ...fields });
+    log.info("request timed out", { ...routeField(ctx), ...fields });
     tellListeners(ctx, reason);
   }
 }

@@ -66,10 +66,10 @@ describe("the process", function () {
       expect(await answers[0]?.text()).not.to.contain("of the handler");
       expect(broken).to.equal("cut");
       // The last of them, and so the others too.
-      await child.says("response failed: ", "errors");
-      expect(child.errors).to.match(/^panic: TypeError: of the handler\n\s+at .*WorkController\.panic/m);
-      expect(child.errors).to.match(/^panic: a value that cannot be looked at$/m);
-      expect(child.errors).to.match(/^response failed: TypeError: after the first byte\n\s+at /m);
+      await child.says("response failed in ", "errors");
+      expect(child.errors).to.match(/^panic in GET \/panic: TypeError: of the handler\n\s+at .*WorkController\.panic/m);
+      expect(child.errors).to.match(/^panic in GET \/odd: a value that cannot be looked at$/m);
+      expect(child.errors).to.match(/^response failed in GET \/broken: TypeError: after the first byte\n\s+at /m);
     });
 
     it("finishes requests in flight, and closes idle connections at once", async () => {
@@ -205,9 +205,9 @@ describe("the process", function () {
     await child.says("of the handler", "errors");
 
     expect(child.errors).to.match(
-      / ERROR framework::http::last_resort: panic error="TypeError: of the handler"\n    TypeError: of the handler\n    at /,
+      / ERROR framework::http::last_resort: panic error="TypeError: of the handler" route="GET \/panic"\n    TypeError: of the handler\n    at /,
     );
-    expect(child.errors).not.to.match(/^panic: /m);
+    expect(child.errors).not.to.match(/^panic in /m);
   });
 
   it("prints nothing for an unhandled error under serve(), which does not own the process", async () => {

@@ -16,6 +16,7 @@
  */
 import { nameOf } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/cookie.js";
 import { originOf } from "../../http/origin.js";
@@ -78,7 +79,9 @@ export class CsrfConfig {
   /** The name of the header that holds the token. @throws FrameworkError `E_CSRF_HEADER` */
   header(name: string): CsrfConfig {
     if (typeof name === "string" && HEADER.test(name)) return this.with({ header: name.toLowerCase() });
-    throw new FrameworkError(`${valueText(name)} cannot be the name of a header`, { code: "E_CSRF_HEADER" });
+    throw setupError(
+      new FrameworkError(`${valueText(name)} cannot be the name of a header`, { code: "E_CSRF_HEADER" }),
+    );
   }
 
   /** @throws FrameworkError `E_CSRF_COOKIE` for false with a name that needs `Secure`, and with `SameSite=None` */
@@ -134,7 +137,9 @@ function needsSecure(name: string): boolean {
 function checkedOrigin(origin: string): string {
   const own = typeof origin === "string" ? originOf(origin) : undefined;
   if (own !== undefined && own === origin.toLowerCase()) return own;
-  throw new FrameworkError(`${valueText(origin)} is not an origin: write https://pay.example, without a path`, {
-    code: "E_CSRF_ORIGIN",
-  });
+  throw setupError(
+    new FrameworkError(`${valueText(origin)} is not an origin: write https://pay.example, without a path`, {
+      code: "E_CSRF_ORIGIN",
+    }),
+  );
 }

@@ -10,6 +10,7 @@
  * return page(linksIndex, { links: this.store.all() });
  */
 import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
 
 /** The type of a value, as JSON has it. `T` is the type in TypeScript, `IsOptional` whether a member may be absent. */
 export interface Shape<out T = unknown, out IsOptional extends boolean = boolean> {
@@ -69,7 +70,7 @@ export function contract<const S extends ShapeTable>(component: string, props: S
   const bad = Object.keys(props).find((name) => /[,.]/.test(name));
   if (component !== "" && bad === undefined) return Object.freeze({ component, props });
   const what = component === "" ? "a contract needs the name of a component" : `the prop "${bad}" has a comma or a dot`;
-  throw new FrameworkError(`contract("${component}"): ${what}`, { code: "E_PAGE_CONTRACT" });
+  throw setupError(new FrameworkError(`contract("${component}"): ${what}`, { code: "E_PAGE_CONTRACT" }));
 }
 
 /** The first path whose value does not fit, and why; `undefined` where all fit. @param isWhole whether a prop may not be missing */

@@ -7,6 +7,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { provide, type Binding } from "../../di/provide.js";
 import { nameOf } from "../../di/token.js";
@@ -219,5 +220,5 @@ function isErrorComponent([status, component]: [string, unknown]): boolean {
 }
 
 function wrongOption(what: string): FrameworkError {
-  return new FrameworkError(`new Pages({ … }): ${what}`, { code: "E_PAGES_OPTION" });
+  return setupError(new FrameworkError(`new Pages({ … }): ${what}`, { code: "E_PAGES_OPTION" }));
 }

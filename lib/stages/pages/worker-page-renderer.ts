@@ -13,6 +13,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { SystemClock, type Clock, type Timer } from "../../runtime/clock.js";
 import { PageRenderer, renderedPage, type RenderedPage } from "./page-renderer.js";
@@ -206,5 +207,5 @@ function isOutcome(message: unknown): message is RenderOutcome {
 }
 
 function wrong(what: string): FrameworkError {
-  return new FrameworkError(`new WorkerPageRenderer({ … }): ${what}`, { code: "E_RENDERER" });
+  return setupError(new FrameworkError(`new WorkerPageRenderer({ … }): ${what}`, { code: "E_RENDERER" }));
 }

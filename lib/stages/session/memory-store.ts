@@ -9,6 +9,7 @@
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
  */
 import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
 import {
@@ -199,7 +200,9 @@ function bytesOf(values: SessionValues): number {
 
 function limitOf(name: string, limit: number): number {
   if (Number.isSafeInteger(limit) && limit > 0) return limit;
-  throw new FrameworkError(`${name} is a whole number above 0, not ${valueText(limit)}`, { code: "E_SESSION_STORE" });
+  throw setupError(
+    new FrameworkError(`${name} is a whole number above 0, not ${valueText(limit)}`, { code: "E_SESSION_STORE" }),
+  );
 }
 
 function merged(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {

@@ -13,6 +13,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { nameOf } from "../../di/token.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/cookie.js";
@@ -117,7 +118,9 @@ export class SessionConfig {
 
 function timeOf(name: string, ms: number): number {
   if (Number.isSafeInteger(ms) && ms >= 1000) return ms;
-  throw new FrameworkError(`${name} is a whole number of milliseconds from 1000 on, not ${valueText(ms)}`, {
-    code: "E_SESSION_TIME",
-  });
+  throw setupError(
+    new FrameworkError(`${name} is a whole number of milliseconds from 1000 on, not ${valueText(ms)}`, {
+      code: "E_SESSION_TIME",
+    }),
+  );
 }

@@ -4,6 +4,7 @@
  */
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
 
 /** 64 bytes, or their 128 hexadecimal characters; or several of these, the current one first. */
 export type SessionKeyMaterial = string | Uint8Array | readonly (string | Uint8Array)[];
@@ -72,9 +73,11 @@ function keyOf(material: unknown): KeyObject {
 }
 
 function keyError(): FrameworkError {
-  return new FrameworkError(
-    `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters: ` +
-      `node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")'`,
-    { code: "E_SESSION_KEY" },
+  return setupError(
+    new FrameworkError(
+      `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters: ` +
+        `node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")'`,
+      { code: "E_SESSION_KEY" },
+    ),
   );
 }
