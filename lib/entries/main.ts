@@ -31,7 +31,8 @@ export {
 export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 
 export { AddressBlocks } from "../http/address-blocks.js";
-export { Context, type FormFields } from "../http/context.js";
+export { Context } from "../http/context.js";
+export type { FormFields, NestedFields, NestedValue } from "../http/form-fields.js";
 export type { EventBody, EventIterable, EventSource, ServerSentEvent } from "../http/event-stream.js";
 export { Extension, type Extensible } from "../http/extension.js";
 export {

@@ -7,12 +7,15 @@ import {
   BadRequestError,
   FrameworkError,
   MalformedJsonError,
-  UnsupportedMediaTypeError,
+  type UnsupportedMediaTypeError,
 } from "../errors/framework-error.js";
-import type { Context } from "./context.js";
+import type { Exchange } from "./exchange.js";
 import { Extension } from "./extension.js";
 import { markHandled } from "../runtime/mark-handled.js";
+import { type FormFields, isPlainName, nestFields } from "./form-fields.js";
+import { expectNoPrototypeIn } from "./prototype-names.js";
 import { validate, type Schema } from "./schema.js";
+import { unsupportedType } from "./unsupported-type.js";
 
 /**
  * The fields of a form or a query (`a=1&b=2`), as an object without a prototype: a field may be named `__proto__`. A repeated key has
@@ -36,6 +39,13 @@ export function parseFields(text: string): FieldValues {
   return fields;
 }
 
+/** The fields with lists and objects. @throws BadRequestError, PayloadTooLargeError, ValidationError */
+function parseForm(text: string): FormFields {
+  const fields = parseFields(text);
+  // Most forms have only plain names.
+  return Object.keys(fields).every(isPlainName) ? fields : nestFields(new URLSearchParams(text));
+}
+
 function refuseTooMany(text: string): void {
   let count = 1;
   for (let at = text.indexOf("&"); at >= 0; at = text.indexOf("&", at + 1)) {
@@ -53,57 +63,61 @@ const MOST_CHUNKS = 1024;
 const BodyBytes = new Extension<Promise<Buffer>>("request body");
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-export function readJson(ctx: Context, schema?: Schema): Promise<unknown> {
+export function readJson(ctx: Exchange, schema?: Schema): Promise<unknown> {
   return markHandled(jsonOf(ctx, schema));
 }
 
-async function jsonOf(ctx: Context, schema: Schema | undefined): Promise<unknown> {
+async function jsonOf(ctx: Exchange, schema: Schema | undefined): Promise<unknown> {
   expectMediaType(ctx, isJson, "application/json");
   const text = decode(await readBytes(ctx));
   const value = parseJson(text);
   return schema === undefined ? value : validate(schema, value);
 }
 
-export function readForm(ctx: Context, schema?: Schema): Promise<unknown> {
+export function readForm(ctx: Exchange, schema?: Schema): Promise<unknown> {
   return markHandled(formOf(ctx, schema));
 }
 
-/** Whether a reader has asked for the body of an urlencoded form. */
-export function isFormRead(ctx: Context): boolean {
-  const type = ctx.incoming.headers["content-type"] ?? "";
-  return BodyBytes.find(ctx) !== undefined && isUrlencoded((type.split(";", 1)[0] ?? "").trim().toLowerCase());
+export function isJsonType(contentType: string | undefined): boolean {
+  return contentType !== undefined && isJson(typeIn(contentType));
 }
 
-async function formOf(ctx: Context, schema: Schema | undefined): Promise<unknown> {
+/** Whether a reader has asked for the body of an urlencoded form. */
+export function isFormRead(ctx: Exchange): boolean {
+  const type = ctx.incoming.headers["content-type"] ?? "";
+  return BodyBytes.find(ctx) !== undefined && isUrlencoded(typeIn(type));
+}
+
+async function formOf(ctx: Exchange, schema: Schema | undefined): Promise<unknown> {
   expectMediaType(ctx, isUrlencoded, "application/x-www-form-urlencoded");
   const text = decode(await readBytes(ctx));
   refuseBadEncoding(text);
-  const fields = parseFields(text);
+  const fields = parseForm(text);
   return schema === undefined ? fields : validate(schema, fields);
 }
 
-export function readText(ctx: Context): Promise<string> {
+export function readText(ctx: Exchange): Promise<string> {
   return markHandled(textOf(ctx));
 }
 
-async function textOf(ctx: Context): Promise<string> {
-  expectUtf8(parametersOf(ctx.incoming.headers["content-type"] ?? ""));
+async function textOf(ctx: Exchange): Promise<string> {
+  expectUtf8(ctx.incoming.headers["content-type"] ?? "");
   return decode(await readBytes(ctx));
 }
 
 /** A copy, so that a caller who changes it changes nothing for the next reader. */
-export function copyBytes(ctx: Context): Promise<Buffer> {
+export function copyBytes(ctx: Exchange): Promise<Buffer> {
   return markHandled(readBytes(ctx).then((bytes) => Buffer.from(bytes)));
 }
 
 /** @param query without its `?` */
-export function readSearch(query: string, schema?: Schema): FieldValues | Promise<unknown> {
-  const fields = parseFields(query);
+export function readSearch(query: string, schema?: Schema): FormFields | Promise<unknown> {
+  const fields = parseForm(query);
   return schema === undefined ? fields : markHandled(validate(schema, fields));
 }
 
 /** The body's bytes, within the limit; the same promise for every reader. @internal */
-export function readBytes(ctx: Context): Promise<Buffer> {
+export function readBytes(ctx: Exchange): Promise<Buffer> {
   const known = BodyBytes.find(ctx);
   if (known !== undefined) return known;
   const reading = collect(ctx);
@@ -111,12 +125,12 @@ export function readBytes(ctx: Context): Promise<Buffer> {
   return reading;
 }
 
-function collect(ctx: Context): Promise<Buffer> {
+function collect(ctx: Exchange): Promise<Buffer> {
   const { incoming } = ctx;
   const limit = ctx.bodyLimit ?? ctx.readLimit;
   const coding = incoming.headers["content-encoding"];
   if (coding !== undefined && coding.trim().toLowerCase() !== "identity") {
-    return Promise.reject(new UnsupportedMediaTypeError("The request has a Content-Encoding, and none is read."));
+    return Promise.reject(codedBody(coding));
   }
   const transfer = incoming.headers["transfer-encoding"];
   // A server that the framework made has refused this already. Under `callback()` the caller made the server.
@@ -129,7 +143,12 @@ function collect(ctx: Context): Promise<Buffer> {
   return new Promise((resolve, reject) => gather(ctx, limit, resolve, reject));
 }
 
-function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, reject: (error: unknown) => void): void {
+function gather(
+  ctx: Exchange,
+  limit: number,
+  resolve: (bytes: Buffer) => void,
+  reject: (error: unknown) => void,
+): void {
   const { incoming } = ctx;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -151,16 +170,21 @@ function gather(ctx: Context, limit: number, resolve: (bytes: Buffer) => void, r
     resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
   };
   const onError = (error: unknown): void => {
-    reject(ctx.isClientGone ? ctx.signal.reason : error);
+    reject(ctx.isClientGone ? ctx.abortSignal.reason : error);
   };
   const onClose = (): void => {
     if (!incoming.readableEnded)
-      reject(ctx.isClientGone ? ctx.signal.reason : new BadRequestError("The request body ended early."));
+      reject(ctx.isClientGone ? ctx.abortSignal.reason : new BadRequestError("The request body ended early."));
   };
   incoming.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
 }
 
-function tooLarge(limit: number): PayloadTooLargeError {
+/** Nothing is inflated. */
+export function codedBody(coding: string): UnsupportedMediaTypeError {
+  return unsupportedType(coding, "no Content-Encoding", "The request has a Content-Encoding, and none is read.");
+}
+
+export function tooLarge(limit: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`The request body is larger than ${limit} bytes.`);
 }
 
@@ -193,6 +217,12 @@ function refuseBadEncoding(text: string): void {
 }
 
 function parseJson(text: string): unknown {
+  const value = parsed(text);
+  expectNoPrototypeIn(value, text);
+  return value;
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -201,16 +231,20 @@ function parseJson(text: string): unknown {
   }
 }
 
-function expectMediaType(ctx: Context, accepts: (type: string) => boolean, expected: string): void {
+function expectMediaType(ctx: Exchange, accepts: (type: string) => boolean, expected: string): void {
   const header = ctx.incoming.headers["content-type"];
   // Nearly every client sends exactly this text, which needs no parsing.
   if (header === expected) return;
   if (header === undefined)
-    throw new UnsupportedMediaTypeError(`The request has no Content-Type; expected ${expected}.`);
+    throw unsupportedType(undefined, expected, `The request has no Content-Type; expected ${expected}.`);
+  if (!accepts(typeIn(header))) throw unsupportedType(header, expected, `Expected ${expected}.`);
+  expectUtf8(header);
+}
+
+/** The media type alone, in lower case. */
+function typeIn(header: string): string {
   const semicolon = header.indexOf(";");
-  const type = (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase();
-  if (!accepts(type)) throw new UnsupportedMediaTypeError(`Expected ${expected}.`);
-  expectUtf8(parametersOf(header));
+  return (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase();
 }
 
 function isJson(type: string): boolean {
@@ -221,17 +255,13 @@ function isUrlencoded(type: string): boolean {
   return type === "application/x-www-form-urlencoded";
 }
 
-function parametersOf(header: string): string[] {
-  return header.split(";").slice(1);
-}
-
-function expectUtf8(parameters: readonly string[]): void {
-  for (const parameter of parameters) {
+function expectUtf8(header: string): void {
+  for (const parameter of header.split(";").slice(1)) {
     const [name = "", value = ""] = parameter.split("=", 2);
     if (name.trim().toLowerCase() !== "charset") continue;
     const charset = value.trim().replaceAll('"', "").toLowerCase();
     if (charset !== "utf-8" && charset !== "utf8") {
-      throw new UnsupportedMediaTypeError("The request body has a charset that is not read; send utf-8.");
+      throw unsupportedType(header, "utf-8", "The request body has a charset that is not read; send utf-8.");
     }
   }
 }

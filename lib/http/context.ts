@@ -20,11 +20,9 @@ import { spareConnection } from "./unread-body.js";
 import { discardBody } from "./body-stream.js";
 import { pathOf, queryOf } from "./request-target.js";
 import { keepFlow } from "../tracing/flow.js";
+import type { FormFields } from "./form-fields.js";
 import type { InferOutput, Schema } from "./schema.js";
 import type { UploadFields, UploadLimits } from "./uploads.js";
-
-/** A request body from a form, or a query: every key is text, or a list where it was repeated. */
-export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
 type Own =
   | "app"
@@ -176,14 +174,14 @@ export class Context<Names extends string = never> extends Exchange {
     return readJson(this, schema);
   }
 
-  /** The body of an urlencoded form; with a schema, the schema's output. */
+  /** The body of an urlencoded form; with a schema, the schema's output. `tags[]` is a list and `user[name]` an object. */
   form(): Promise<FormFields>;
   form<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   form(schema?: Schema): Promise<unknown> {
     return readForm(this, schema);
   }
 
-  /** The texts and files of a multipart form; with a schema, the schema's output. It needs `Uploads` of `@stagecraft/framework/uploads`. */
+  /** A form with files, or JSON for one without; a file that the schema does not take is a 422. Needs `@stagecraft/framework/uploads`. */
   uploads(schema?: undefined, limits?: UploadLimits): Promise<UploadFields>;
   uploads<S extends Schema>(schema: S, limits?: UploadLimits): Promise<InferOutput<S>>;
   uploads(schema?: Schema, limits?: UploadLimits): Promise<unknown> {
@@ -200,7 +198,7 @@ export class Context<Names extends string = never> extends Exchange {
     return copyBytes(this);
   }
 
-  /** The fields of the query; with a schema, the schema's output, which is a promise if the schema is asynchronous. */
+  /** The fields of the query, read as those of a form; with a schema, the schema's output, which is a promise if the schema is asynchronous. */
   search(): FormFields;
   search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   search(schema?: Schema): unknown {

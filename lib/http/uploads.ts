@@ -4,6 +4,7 @@
  */
 import type { Readable } from "node:stream";
 import { FrameworkError } from "../errors/framework-error.js";
+import type { NestedFields } from "./form-fields.js";
 
 /** A store of files, as `Storage` is one. */
 export interface UploadStore<T> {
@@ -72,8 +73,11 @@ export abstract class UploadedFile {
 
 export type UploadValue = string | UploadedFile;
 
-/** The parts of a multipart form by name: a text, a file, or a list where the name was repeated. An object without a prototype. */
-export type UploadFields = Readonly<Record<string, UploadValue | readonly UploadValue[]>>;
+/**
+ * The parts of a multipart form by name: a text, a file, or a list where the name was repeated; with brackets in the names also lists and
+ * objects. Without prototypes.
+ */
+export type UploadFields = NestedFields<UploadValue>;
 
 /** The limits of a multipart form. */
 export interface UploadLimits {

@@ -46,14 +46,15 @@ export function resource<
   const Except extends ResourceAction = never,
 >(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
   checkOptionNames(options, { only: true, except: true }, `resource("${name}")`);
-  const diagnostics = unknownActions(name, [...(options.only ?? []), ...(options.except ?? [])]);
+  const actions = [...(options.only ?? []), ...(options.except ?? [])];
+  const diagnostics = [...namelessResource(name, path), ...unknownActions(name, actions)];
   const start = pathText(path, `the resource "${name}"`);
   const made = kept(options).map((action) => {
     const { method, path: end } = ACTIONS[action];
     return [action, endpoint(method, joinPaths(start, end), `${name}.${action}`)] as const;
   });
   const entries = new Map(made);
-  const warnings = [...namelessResource(name, start), ...emptyResource(name, entries.size)];
+  const warnings = emptyResource(name, entries.size);
   const table: object = registerTable({ name, entries, isHandledByName: true, diagnostics, warnings });
   // The type computes the same actions; the mark exists for the compiler only.
   return table as Resource<P, Exclude<Only, Except>>;
@@ -73,10 +74,10 @@ function unknownActions(name: string, given: readonly string[]): readonly Diagno
   }));
 }
 
-function namelessResource(name: string, path: string): readonly Warning[] {
+function namelessResource(name: string, path: string): readonly Diagnostic[] {
   if (name !== "") return [];
-  const message = 'a resource has an empty name: its routes are named ".index", ".show" and so on; give it a name';
-  return [{ message, fields: { path } }];
+  const what = 'a resource has an empty name, so that its routes would be named ".index", ".show" and so on';
+  return [{ code: "E_RESOURCE_NAME", what, where: `resource("", "${path}")`, fix: "give it a name" }];
 }
 
 function emptyResource(name: string, actions: number): readonly Warning[] {

@@ -8,14 +8,12 @@ import { setMaxListeners } from "node:events";
 import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
 import type { Busboy, FieldInfo, FileInfo } from "busboy";
-import {
-  BadRequestError,
-  FrameworkError,
-  PayloadTooLargeError,
-  UnsupportedMediaTypeError,
-} from "../errors/framework-error.js";
+import { BadRequestError, FrameworkError, PayloadTooLargeError } from "../errors/framework-error.js";
+import { tooLarge } from "../http/body-reader.js";
 import type { Exchange } from "../http/exchange.js";
+import { nestFields } from "../http/form-fields.js";
 import { spareConnection } from "../http/unread-body.js";
+import { unsupportedType } from "../http/unsupported-type.js";
 import type { UploadFields, UploadValue } from "../http/uploads.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { makeParser, ParserFeed } from "./multipart-parser.js";
@@ -41,7 +39,7 @@ export class MultipartForm {
   private readonly receiving: Promise<void>[] = [];
   private readonly stop = new AbortController();
   private readonly parser: Busboy;
-  private reading: Promise<UploadFields> | undefined = undefined;
+  private reading: Promise<void> | undefined = undefined;
   private failure: { readonly error: unknown } | undefined = undefined;
 
   /** @throws FrameworkError with status 400, 413 or 415 for a request whose head says that it cannot be read */
@@ -61,8 +59,13 @@ export class MultipartForm {
   /**
    * The same promise for each caller. @throws FrameworkError with status 400, 408, 413, 415, 503 or 507; the reason of the request's signal
    */
-  read(): Promise<UploadFields> {
+  read(): Promise<void> {
     return (this.reading ??= markHandled(this.readOnce()));
+  }
+
+  /** The form that was read, in new objects. @throws FrameworkError with status 400 or 422 for names that contradict each other */
+  fields(): UploadFields {
+    return nestFields(this.parts.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const])));
   }
 
   /** For a form that was read under other limits. @throws PayloadTooLargeError */
@@ -80,16 +83,16 @@ export class MultipartForm {
     return this.files.removeAll();
   }
 
-  private async readOnce(): Promise<UploadFields> {
+  private async readOnce(): Promise<void> {
     try {
-      return await this.receive();
+      await this.receive();
     } catch (error) {
       await this.files.removeAll();
       throw error;
     }
   }
 
-  private async receive(): Promise<UploadFields> {
+  private async receive(): Promise<void> {
     const { incoming, abortSignal } = this.exchange;
     this.listen();
     const patience = new PatienceWithClient(this.exchange, this.limits, (error) => this.fail(error));
@@ -116,7 +119,6 @@ export class MultipartForm {
     await Promise.all(this.receiving);
     if (this.failure !== undefined) throw this.failure.error;
     if (feed.parts > this.parts.length) throw malformed("a part has no valid Content-Disposition");
-    return fieldsOf(this.parts);
   }
 
   private listen(): void {
@@ -163,7 +165,7 @@ export class MultipartForm {
     if (part === undefined) return;
     if (valueTruncated) this.fail(tooLargePart("text", this.limits.fieldBytes));
     if (value === undefined)
-      this.fail(new UnsupportedMediaTypeError("A part has a charset that is not read; send utf-8."));
+      this.fail(unsupportedType("charset=another", "utf-8", "A part has a charset that is not read; send utf-8."));
     part.value = value;
   }
 
@@ -174,7 +176,7 @@ export class MultipartForm {
       this.fail(fault);
       return undefined;
     }
-    const part: FormPart = { name, value: undefined };
+    const part: FormPart = { name: unescaped(name), value: undefined };
     this.parts.push(part);
     return part;
   }
@@ -187,7 +189,8 @@ export class MultipartForm {
       return new PayloadTooLargeError(`The name of a part is longer than ${MAX_NAME_LENGTH} characters.`);
     }
     if (IDENTITY.has(encoding)) return undefined;
-    return new UnsupportedMediaTypeError("A part has a Content-Transfer-Encoding, and none is read.");
+    const detail = "A part has a Content-Transfer-Encoding, and none is read.";
+    return unsupportedType(encoding, [...IDENTITY].join(", "), detail);
   }
 
   /** Ends the reading. The first error counts. */
@@ -213,32 +216,26 @@ export class MultipartForm {
   }
 }
 
-function fieldsOf(parts: readonly FormPart[]): UploadFields {
-  // Names come from the request. Without a prototype, `__proto__` is a name like any other.
-  const fields = Object.create(null) as Record<string, UploadValue | UploadValue[]>;
-  for (const { name, value } of parts) {
-    if (value === undefined) continue;
-    const before = fields[name];
-    if (before === undefined) fields[name] = value;
-    else if (Array.isArray(before)) before.push(value);
-    else fields[name] = [before, value];
-  }
-  return fields;
+/** Browsers escape these three characters in names, and no others (HTML, multipart/form-data encoding algorithm). */
+function unescaped(name: string): string {
+  return name.replaceAll(/%(?:22|0d|0a)/gi, decodeURIComponent);
 }
 
-/** The client's name of a file as data to show: the parser has removed the folders. */
+/** The joiners of scripts and emoji are a part of the name; other characters of their kind show a name that it is not. */
+const UNSHOWN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
+
+/** The client's name of a file as data to show, as one spelling: the parser has removed the folders. */
 function plainName(name: string | undefined): string {
-  const shown = (name ?? "").replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "").slice(0, MAX_FILE_NAME_LENGTH);
+  const shown = unescaped(name ?? "")
+    .replaceAll(UNSHOWN, "")
+    .normalize("NFC")
+    .slice(0, MAX_FILE_NAME_LENGTH);
   // The cut may have divided a character.
   return shown.replace(/\p{Cs}$/u, "");
 }
 
 function malformed(fault: string, cause?: unknown): BadRequestError {
   return new BadRequestError(`The multipart form is malformed: ${fault}.`, { code: "E_UPLOAD_MALFORMED", cause });
-}
-
-function tooLarge(bytes: number): PayloadTooLargeError {
-  return new PayloadTooLargeError(`The request body is larger than ${bytes} bytes.`);
 }
 
 function tooLargePart(kind: "file" | "text", bytes: number): PayloadTooLargeError {

@@ -5,8 +5,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { finished, Writable } from "node:stream";
 import type { Busboy, BusboyConfig } from "busboy";
-import { BadRequestError, UnsupportedMediaTypeError } from "../errors/framework-error.js";
+import { BadRequestError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
+import { codedBody } from "../http/body-reader.js";
+import { unsupportedType } from "../http/unsupported-type.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
 
 const PEER = { entry: "@stagecraft/framework/uploads", name: "busboy", from: "1.6.0", install: "busboy" };
@@ -14,6 +16,7 @@ const PEER = { entry: "@stagecraft/framework/uploads", name: "busboy", from: "1.
 expectPeer(PEER);
 const busboy = requirePeer(PEER) as (config: BusboyConfig) => Busboy; // The version is checked.
 
+const EXPECTED = "multipart/form-data, or application/json for a form without a file";
 const TYPE = /^multipart\/form-data\s*(?:;|$)/i;
 /** 1 to 70 characters, not ending with a space (RFC 2046 section 5.1.1). */
 const BOUNDARY = /;\s*boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'+.-]{1,70}))\s*(?:;|$)/i;
@@ -66,10 +69,8 @@ export class ParserFeed extends Writable {
 export function makeParser(headers: IncomingHttpHeaders, limits: CompleteUploadLimits): Busboy {
   const type = headers["content-type"] ?? "";
   const coding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
-  if (!TYPE.test(type)) throw new UnsupportedMediaTypeError("Expected multipart/form-data.");
-  if (coding !== "identity") {
-    throw new UnsupportedMediaTypeError("The request has a Content-Encoding, and none is read.");
-  }
+  if (!TYPE.test(type)) throw unsupportedType(headers["content-type"], EXPECTED, `Expected ${EXPECTED}.`);
+  if (coding !== "identity") throw codedBody(coding);
   const [, quoted, boundary = quoted] = BOUNDARY.exec(type) ?? [];
   if (boundary === undefined) {
     throw new BadRequestError("The multipart form is malformed: its Content-Type has no valid boundary.", {

@@ -18,7 +18,8 @@ import { join, resolve } from "node:path";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Exchange } from "../http/exchange.js";
 import { Extension } from "../http/extension.js";
-import { type Schema, validate } from "../http/schema.js";
+import { isJsonType, readBytes, readJson, tooLarge } from "../http/body-reader.js";
+import type { Schema } from "../http/schema.js";
 import type { UploadLimits } from "../http/uploads.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
@@ -26,6 +27,7 @@ import { type Clock, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { MultipartForm } from "./multipart-form.js";
 import { RequestFiles } from "./received-file.js";
+import { validateForm } from "./taken-files.js";
 import { TemporaryDirectory } from "./temporary-directory.js";
 import { type CompleteUploadLimits, completeLimits, DEFAULT_UPLOAD_LIMITS, LIMIT_NAMES } from "./upload-limits.js";
 
@@ -100,16 +102,25 @@ export class Uploads extends Subsystem {
     given: UploadLimits | undefined,
   ): Promise<unknown> {
     const limits = completeLimits(given, this.limits, "ctx.uploads");
+    if (isJsonType(exchange.incoming.headers["content-type"])) return this.readJson(exchange, schema, limits);
     const form = FormOfRequest.find(exchange) ?? this.receive(exchange, limits);
-    const fields = await form.read();
+    await form.read();
     form.expectWithin(limits);
-    if (schema === undefined) return fields;
     try {
-      return await validate(schema, fields);
+      const fields = form.fields();
+      return schema === undefined ? fields : await validateForm(schema, fields);
     } catch (error) {
       await form.removeFiles();
       throw error;
     }
+  }
+
+  /** The Inertia client sends a form without a file as JSON. */
+  private async readJson(exchange: Exchange, schema: Schema | undefined, { bytes }: UploadLimits): Promise<unknown> {
+    const { length } = await readBytes(exchange);
+    this.counter.value += length;
+    if (bytes !== undefined && length > bytes) throw tooLarge(bytes);
+    return readJson(exchange, schema);
   }
 
   /** The form of a request that was not read before. */

@@ -51,15 +51,7 @@ class Forgetful extends Layer {
   }
 }
 
-const photos = resource("", "/photos", { only: ["index"] });
 const nothing = resource("nothing", "/nothing", { only: [] });
-
-@Controller(photos)
-class Photos {
-  index(): string {
-    return "";
-  }
-}
 
 @Controller(nothing)
 class Nothing {}
@@ -72,7 +64,7 @@ class Provided {
   }
 }
 
-@Module({ controllers: [Photos, Nothing], providers: [Provided] })
+@Module({ controllers: [Nothing], providers: [Provided] })
 class Mistaken {}
 
 describe("a debug build warns at the start", () => {
@@ -89,14 +81,10 @@ describe("a debug build warns at the start", () => {
     expect(warnings(app)).to.deep.equal([[COLONS, { routes: ["GET /links/:id", "GET /files/*"] }]]);
   });
 
-  it("of a resource without a name, of one without an action, and of a controller under providers", async () => {
+  it("of a resource without an action, and of a controller under providers", async () => {
     await using app = await testApp(Mistaken);
 
     expect(warnings(app)).to.deep.equal([
-      [
-        'a resource has an empty name: its routes are named ".index", ".show" and so on; give it a name',
-        { path: "/photos" },
-      ],
       [
         'a resource keeps no action: it has no routes; list actions in "only", or leave it out',
         { resource: "nothing" },

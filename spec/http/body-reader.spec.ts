@@ -2,6 +2,7 @@ import net from "node:net";
 import { expect } from "chai";
 import { z } from "zod";
 import type { Context } from "../../lib/http/context.js";
+import { eventsOf } from "../support/events-of.js";
 import { runProgram } from "../support/program.js";
 import { Stack, type AskOptions } from "../support/stack.js";
 import { unhandledDuring } from "../support/unhandled-during.js";
@@ -102,6 +103,28 @@ describe("ctx.json", () => {
     expect(answer.text).not.to.contain("canary");
   });
 
+  const PROTOTYPES = [
+    '{"__proto__":{"admin":true}}',
+    '[{"a":{"__proto__":1}}]',
+    '{"\\u005f_proto__":{"admin":true}}',
+    '{"constructor":{"prototype":{"admin":true}}}',
+    `${"[".repeat(100_000)}{"__proto__":1}${"]".repeat(100_000)}`,
+  ];
+  for (const body of PROTOTYPES) {
+    it(`refuses a member that means the prototype with 400: ${body.slice(0, 50)}`, async () => {
+      const answer = await readJson({ headers: JSON_BODY, body });
+
+      expect(answer.status).to.equal(400);
+      expect(answer.text).to.contain("urn:framework:problem:bad-request").and.not.to.contain("admin");
+    });
+  }
+
+  it("reads such names where they mean nothing", async () => {
+    const body = '{"constructor":1,"prototype":{"a":"__proto__"},"b":{"constructor":{"x":1}}}';
+
+    expect((await readJson({ headers: JSON_BODY, body })).text).to.equal(`{"read":${body}}`);
+  });
+
   it("lets a second reader see the same body", async () => {
     const answer = await answerOf(async (ctx) => [await ctx.json(), await ctx.text(), await ctx.json()], {
       headers: JSON_BODY,
@@ -155,14 +178,53 @@ describe("ctx.json", () => {
   });
 });
 
+describe("a 415", () => {
+  const READERS: readonly (readonly [string, (ctx: Context) => Promise<unknown>, AskOptions, string])[] = [
+    [
+      "ctx.json",
+      (ctx) => ctx.json(),
+      { headers: FORM },
+      "came=application/x-www-form-urlencoded expected=application/json",
+    ],
+    ["ctx.json", (ctx) => ctx.json(), {}, "came=no header expected=application/json"],
+    [
+      "ctx.form",
+      (ctx) => ctx.form(),
+      { headers: JSON_BODY },
+      "came=application/json expected=application/x-www-form-urlencoded",
+    ],
+    [
+      "ctx.text",
+      (ctx) => ctx.text(),
+      { headers: { "content-type": `text/plain; charset=${"x".repeat(500)}` } },
+      "came=text/plain; charset=… expected=utf-8",
+    ],
+    [
+      "ctx.bytes",
+      (ctx) => ctx.bytes(),
+      { headers: { "content-encoding": "br" } },
+      "came=br expected=no Content-Encoding",
+    ],
+  ];
+  for (const [reader, read, asking, fields] of READERS) {
+    it(`of ${reader} says in a DEBUG event what came and what was expected: ${JSON.stringify(asking).slice(0, 60)}`, async () => {
+      const events = await eventsOf(async () => {
+        expect((await answerOf(read, asking)).status).to.equal(415);
+      });
+
+      expect(events).to.include(`DEBUG framework::http::body: body refused with 415 ${fields}`);
+    });
+  }
+});
+
 describe("ctx.form", () => {
-  it("makes a list of a repeated key, and keeps prototype names as fields", async () => {
-    const answer = await readForm({ headers: FORM, body: "a=1&b=x+y&a=%C3%BC&__proto__=p&constructor=c" });
+  it("makes a list of a repeated key, and keeps names that every object has", async () => {
+    const answer = await readForm({ headers: FORM, body: "a=1&b=x+y&a=%C3%BC&toString=p&constructor=c" });
 
     expect(JSON.parse(answer.text)).to.deep.equal([
       ["a", ["1", "ü"]],
       ["b", "x y"],
-      ["__proto__", "p"],
+      ["toString", "p"],
       ["constructor", "c"],
     ]);
   });
@@ -191,11 +253,11 @@ describe("ctx.form", () => {
 
 describe("ctx.search", () => {
   it("gives the query's fields without a prototype", async () => {
-    const answer = await answerOf((ctx) => Object.entries(ctx.search()), {}, "/?q=a%20b&q=c&__proto__=x");
+    const answer = await answerOf((ctx) => Object.entries(ctx.search()), {}, "/?q=a%20b&q=c&constructor=x");
 
     expect(JSON.parse(answer.text)).to.deep.equal([
       ["q", ["a b", "c"]],
-      ["__proto__", "x"],
+      ["constructor", "x"],
     ]);
   });
 

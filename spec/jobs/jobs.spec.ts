@@ -54,7 +54,7 @@ class SignUp {
 
   @Post("/")
   create(ctx: Context) {
-    return this.jobs.dispatch(sendWelcome, { to: String(ctx.search()["to"]) });
+    return this.jobs.dispatch(sendWelcome, { to: new URLSearchParams(ctx.querystring).get("to") ?? "" });
   }
 }
 

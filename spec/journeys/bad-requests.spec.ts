@@ -193,7 +193,21 @@ describe("a bad request", () => {
     });
   }
 
-  const PROTOTYPE_NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "__defineGetter__"];
+  for (const name of ["__proto__", "constructor[prototype]"]) {
+    it(`refuses ${name} in queries, forms and JSON with 400`, async () => {
+      const nested = name.includes("[") ? '{"constructor":{"prototype":{"x":1}}}' : '{"__proto__":{"x":1}}';
+      const answers = [
+        await app.get(`/search?${name}[x]=3`),
+        await app.post("/form", { body: new URLSearchParams(`${name}=1`) }),
+        await app.post("/json", { body: nested, headers: { "Content-Type": "application/json" } }),
+      ];
+
+      for (const answer of answers) await expectProblem(answer, { status: 400, slug: "bad-request" });
+      expect(Object.hasOwn(Object.prototype, "x")).to.equal(false);
+    });
+  }
+
+  const PROTOTYPE_NAMES = ["constructor", "prototype", "toString", "hasOwnProperty", "__defineGetter__"];
   for (const name of PROTOTYPE_NAMES) {
     it(`finds nothing at /${name}`, async () => {
       await expectProblem(await app.get(`/${name}`), { status: 404 });
@@ -201,7 +215,7 @@ describe("a bad request", () => {
     });
 
     it(`treats ${name} as an ordinary key in queries, forms and JSON`, async () => {
-      const query = await app.get(`/search?${name}=1&${name}=2&${name}[x]=3`);
+      const query = await app.get(`/search?${name}=1&${name}=2&a[${name}]=3`);
       const form = await app.post("/form", { body: new URLSearchParams(`${name}=1&a=2`) });
       const json = await app.post("/json", {
         body: `{"${name}":{"admin":true}}`,
@@ -210,7 +224,7 @@ describe("a bad request", () => {
 
       expect(await query.json()).to.deep.equal([
         [name, ["1", "2"]],
-        [`${name}[x]`, "3"],
+        ["a", { [name]: "3" }],
       ]);
       expect(await form.json()).to.deep.equal([
         [name, "1"],

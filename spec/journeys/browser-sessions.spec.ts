@@ -43,7 +43,7 @@ const evil = new Routes([
     const { to = "", token = "" } = ctx.search() as Record<string, string>;
     return html(`<form method="post" action="${to}"><input name="_token" value="${token}"><button>go</button></form>`);
   }),
-  Route.get("/link", (ctx: Context) => html(`<a href="${String(ctx.search()["to"])}">go</a>`)),
+  Route.get("/link", (ctx: Context) => html(`<a href="${new URLSearchParams(ctx.querystring).get("to")}">go</a>`)),
 ]);
 
 /** Clicks, and waits for the document that the form leads to, which has the same URL as the one before. */

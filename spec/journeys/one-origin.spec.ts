@@ -20,7 +20,7 @@ import { needs } from "../support/machine.js";
 const routes = new Routes([
   Route.get("/back", () => redirect().back("/fallback")),
   Route.get("/koa-back", (ctx: Context) => ctx.response.back("/fallback")),
-  Route.get("/to", (ctx: Context) => ctx.redirect(String(ctx.search()["url"]))),
+  Route.get("/to", (ctx: Context) => ctx.redirect(new URLSearchParams(ctx.querystring).get("url") ?? "")),
   Route.post("/act", () => "done"),
   Route.post("/empty", () => undefined),
   Route.get("/form", (ctx: Context) => {

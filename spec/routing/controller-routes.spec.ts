@@ -232,6 +232,12 @@ describe("ControllerPlan", () => {
       show() {}
     }
 
+    const nameless = resource("", "/nameless", { only: ["index"] });
+    @Controller(nameless)
+    class Nameless {
+      index() {}
+    }
+
     const rows: readonly (readonly [controller: AnyClass, codes: readonly string[], what: string, where: string])[] = [
       [
         Incomplete,
@@ -254,6 +260,12 @@ describe("ControllerPlan", () => {
       ],
       [NoTable, ["E_CONTROLLER_SOURCE"], "@Controller({ index }) is given neither a prefix nor a table", "NoTable"],
       [Static, ["E_HANDLER_STATIC"], "GET /x decorates a static method, which has no instance", "Static.x"],
+      [
+        Nameless,
+        ["E_RESOURCE_NAME"],
+        'a resource has an empty name, so that its routes would be named ".index", ".show" and so on',
+        'resource("", "/nameless")',
+      ],
       [UnknownAction, ["E_RESOURCE_ACTION"], '"list" is not an action of a resource', 'resource("u")'],
       [
         Resource,

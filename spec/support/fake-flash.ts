@@ -1,5 +1,6 @@
 /** A flash without a session: what one visitor's requests leave for each other. `takes` counts what pages took. */
-import type { Context, FormFields } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/context.js";
+import type { FormFields } from "../../lib/http/form-fields.js";
 import type { Middleware, Next } from "../../lib/http/middleware.js";
 import {
   FlashOfRequest,

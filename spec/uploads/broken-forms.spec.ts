@@ -102,9 +102,9 @@ describe("a broken form", () => {
 });
 
 describe("the names of a form", () => {
-  it("may be __proto__ and constructor, and change nothing else", async () => {
+  it("may be those that every object has, and change nothing else", async () => {
     await using uploads = await UploadApp.start();
-    const names = ["__proto__", "constructor", "toString", "a[b][c]", "a.b", "a"];
+    const names = ["constructor", "toString", "a[b", "a.b", "a"];
 
     const answer = await uploads.post(formBytes(...names.map((name) => ({ name, content: "x" }))));
 
@@ -245,12 +245,14 @@ function byName(pairs: readonly unknown[][]): unknown[][] {
 
 describe("random forms", () => {
   const text = fc.string({ minLength: 1, maxLength: 30, unit: fc.constantFrom(...Array.from("abcXYZ0189_-[]. ")) });
+  // Names with brackets are read in spec/http/form-fields.spec.ts.
+  const plainName = text.map((each) => each.replaceAll("[", "("));
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
     // Texts that look like a boundary.
     fc.constantFrom("\r\n--", `\r\n--${BOUNDARY.slice(0, -1)}`, "\r", "\n\r\n").map((each) => Buffer.from(each)),
   );
-  const anyPart = fc.record({ name: text, filename: fc.option(text, { nil: undefined }), content });
+  const anyPart = fc.record({ name: plainName, filename: fc.option(text, { nil: undefined }), content });
   const cuts = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 });
 
   it("are read as they were written, with chunks cut at any byte", async function () {
@@ -259,7 +261,7 @@ describe("random forms", () => {
       const seen: unknown[] = [];
       for (const [name, value] of Object.entries(await ctx.uploads())) {
         for (const each of [value].flat()) {
-          seen.push([name, typeof each === "string" ? each : (await each.bytes()).toString("hex")]);
+          seen.push([name, typeof each === "string" ? each : (await onlyFile(each).bytes()).toString("hex")]);
         }
       }
       return seen;

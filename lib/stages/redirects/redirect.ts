@@ -9,7 +9,8 @@
  * return redirect().back("/links").withErrors(error);
  */
 import { ValidationError } from "../../errors/framework-error.js";
-import type { Context, FormFields } from "../../http/context.js";
+import type { Context } from "../../http/context.js";
+import type { FormFields } from "../../http/form-fields.js";
 import { Deferred } from "../../http/returned-value.js";
 import { safePath } from "../../http/safe-path.js";
 import type { Endpoint } from "../../routing/endpoint.js";

@@ -3,7 +3,7 @@
  * one. Read as a whole they are the list `_flash` and the map `_flash_data`.
  */
 import { randomBytes } from "node:crypto";
-import type { FormFields } from "../../http/context.js";
+import type { FormFields } from "../../http/form-fields.js";
 import { DENY_LIST, RedactionPatterns } from "../../observe/logging/redaction.js";
 import {
   FLASH_LEVELS,
@@ -22,8 +22,6 @@ export const INPUT_FIELD = "_flash_input";
 
 /** The limit of the old input, and of the faults of one form: UTF-16 code units of names and values. */
 const MAX_LENGTH = 32_768;
-
-type Field = readonly [name: string, value: string | readonly string[]];
 
 /** Patterns of the log's redaction that match contents in general. Forms have such fields, and their texts are not secrets. */
 const OF_CONTENTS: ReadonlySet<string> = new Set(["bind", "body", "cache_value", "payload", "sql_args"]);
@@ -65,7 +63,20 @@ export function isFlashField(name: string): boolean {
 
 /** The fields of a form, without secrets, and without those that no longer fit. */
 export function keptInput(fields: FormFields): FormFields {
-  return fitting(Object.entries(fields).filter(([name]) => !isSecret(name)));
+  return fitting(Object.entries(withoutSecrets(fields)));
+}
+
+function withoutSecrets(fields: FormFields): FormFields {
+  const kept = bare<FormFields[string]>();
+  for (const [name, value] of Object.entries(fields)) if (!isSecret(name)) kept[name] = keptValue(value);
+  return kept;
+}
+
+/** Of `user[password]` the name inside counts. */
+function keptValue(value: FormFields[string]): FormFields[string] {
+  if (typeof value !== "object" || value === null) return value;
+  // The compiler does not tell a readonly list from an object.
+  return Array.isArray(value) ? value.map(keptValue) : withoutSecrets(value as FormFields);
 }
 
 /** The faults of a form, without those that no longer fit. Their paths may come from the request, as the names of a record do. */
@@ -73,17 +84,25 @@ export function keptErrors(errors: FieldMessages): FieldMessages {
   return fitting(Object.entries(errors));
 }
 
-function fitting(fields: readonly Field[]): Record<string, Field[1]> {
-  const kept = bare<Field[1]>();
+function fitting<T>(fields: readonly (readonly [name: string, value: T])[]): Record<string, T> {
+  const kept = bare<T>();
   let length = 0;
   for (const [name, value] of fields) {
-    // JavaScript callers may give anything. What JSON cannot keep is refused where it is written.
-    const size = name.length + [value].flat().join("").length;
+    const size = name.length + sizeOf(value);
     if (length + size > MAX_LENGTH) continue;
     length += size;
     kept[name] = value;
   }
   return kept;
+}
+
+/** Of text alone. JavaScript callers may give anything: what JSON cannot keep is refused where it is written. */
+function sizeOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return String(value).length;
+  return Object.entries(value).reduce(
+    (size, [name, member]) => size + sizeOf(member) + (Array.isArray(value) ? 0 : name.length),
+    0,
+  );
 }
 
 /** Also in camel case, as in `apiKey` and `newPass`. */

@@ -11,7 +11,7 @@
  * const left = flash === undefined ? NO_FLASH : await flash.take();
  */
 import { Extension, type Extensible } from "../../http/extension.js";
-import type { FormFields } from "../../http/context.js";
+import type { FormFields } from "../../http/form-fields.js";
 
 export const FLASH_LEVELS = ["success", "error", "warning", "info"] as const;
 

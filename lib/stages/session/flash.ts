@@ -13,7 +13,8 @@
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { nameOf } from "../../di/token.js";
-import type { Context, FormFields } from "../../http/context.js";
+import type { Context } from "../../http/context.js";
+import type { FormFields } from "../../http/form-fields.js";
 import type { Extensible } from "../../http/extension.js";
 import { isPromise } from "../../http/middleware.js";
 import { refusalOf } from "../../http/refuse.js";

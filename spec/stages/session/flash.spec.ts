@@ -358,7 +358,7 @@ describe("a redirect", () => {
 
   it("leaves errors and the old input also for fields with names of JavaScript", () =>
     withApp(async (_app, browser) => {
-      for (const name of ["toJSON", "__proto__", "constructor", "then", "_flash"]) {
+      for (const name of ["toJSON", "__defineGetter__", "constructor", "then", "_flash"]) {
         const body = `${name}=x`;
         const headers = { "content-type": "application/x-www-form-urlencoded" };
 
@@ -366,6 +366,17 @@ describe("a redirect", () => {
         const page = await (await browser.get("/")).text();
         expect(page).to.include(`"errors":{"default":{"${name}":"unknown"}},"input":{"${name}":"x"}`);
       }
+    }));
+
+  it("leaves lists and objects of the old input, without the secrets in them", () =>
+    withApp(async (_app, browser) => {
+      const body = "name=A&user[name]=Ada&user[password]=hidden&rows[0][note]=x&rows[0][pin]=hidden&tags[]=t";
+      const headers = { "content-type": "application/x-www-form-urlencoded", referer: "/" };
+
+      await browser.post("/form", { body, headers });
+
+      const { input } = (await (await browser.get("/")).json()) as { readonly input: object };
+      expect(input).to.deep.equal({ name: "A", user: { name: "Ada" }, rows: [{ note: "x" }], tags: ["t"] });
     }));
 
   it("leaves errors in a bag, and input that was given", () =>

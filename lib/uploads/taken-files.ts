@@ -1,0 +1,76 @@
+/**
+ * Sees to it that no file of a form is lost in silence: a file in a field that the schema does not read is a 422, for example where the
+ * client sends `file` and the schema says `files`. A schema takes a file by reading its field, or by passing on the object that has it.
+ */
+import { ValidationError } from "../errors/framework-error.js";
+import { type Schema, validate } from "../http/schema.js";
+import { UploadedFile, type UploadFields } from "../http/uploads.js";
+
+type UploadMember = UploadFields[string];
+
+/** A field of the form, or of an object in it, that holds files. */
+interface FilePlace {
+  readonly owner: UploadFields;
+  readonly name: string;
+  readonly path: string;
+  readonly files: UploadMember;
+}
+
+/** The schema's output. @throws ValidationError for a value that the schema refuses, and for files that it does not take */
+export async function validateForm(schema: Schema, form: UploadFields): Promise<unknown> {
+  const places = [...placesIn(form, "")];
+  const unread = new Set(places);
+  for (const place of places) define(place, { get: () => (unread.delete(place), place.files) });
+  try {
+    const output = await validate(schema, form);
+    for (const place of unread) if (isReachable(place.owner, output)) unread.delete(place);
+    if (unread.size > 0) throw untaken(unread);
+    return output;
+  } finally {
+    for (const place of places) define(place, { value: place.files, writable: true });
+  }
+}
+
+function* placesIn(owner: UploadFields, prefix: string): Generator<FilePlace> {
+  for (const [name, member] of Object.entries(owner)) {
+    const path = prefix + name;
+    if (holdsFile(member)) yield { owner, name, path, files: member };
+    yield* placesBelow(member, path);
+  }
+}
+
+function* placesBelow(member: UploadMember, path: string): Generator<FilePlace> {
+  if (typeof member === "string" || member instanceof UploadedFile) return;
+  if (!Array.isArray(member)) {
+    // The compiler does not tell a readonly list from an object.
+    yield* placesIn(member as UploadFields, `${path}.`);
+    return;
+  }
+  for (const [at, element] of member.entries()) yield* placesBelow(element as UploadMember, `${path}.${at}`);
+}
+
+/** A file, or a list with one. */
+function holdsFile(member: UploadMember): boolean {
+  return (
+    member instanceof UploadedFile || (Array.isArray(member) && (member as readonly UploadMember[]).some(holdsFile))
+  );
+}
+
+function define({ owner, name }: FilePlace, member: PropertyDescriptor): void {
+  Object.defineProperty(owner, name, { ...member, configurable: true, enumerable: true });
+}
+
+function isReachable(owner: object, output: unknown): boolean {
+  const seen = new Set([output]);
+  for (const value of seen) {
+    if (value === owner) return true;
+    if (typeof value !== "object" || value === null || value instanceof UploadedFile) continue;
+    for (const member of Object.values(value)) seen.add(member);
+  }
+  return false;
+}
+
+function untaken(places: ReadonlySet<FilePlace>): ValidationError {
+  const error = { code: "unexpected_file", message: "No field of the form takes this file." };
+  return new ValidationError(Object.fromEntries([...places].map(({ path }) => [path, [error]])));
+}
