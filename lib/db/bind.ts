@@ -3,11 +3,12 @@
  * may widen a condition (`id = 1, 2`). A number or a date that a text was not becomes 0 or null in an engine that has no value for it.
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import { DriverError } from "./driver-error.js";
 
 /** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value */
 export function refuseBind(value: unknown, index: number): never {
   throw bindError(
-    `bind ${index + 1} of a statement is ${kindOf(value)}: validate the input, or store JSON.stringify(…)`,
+    `bind ${index + 1} of a statement is ${kindOf(value)}: validate the input, or write json(value) for a column of JSON`,
   );
 }
 
@@ -26,12 +27,25 @@ export function refuseUnwritable(index: number): never {
   );
 }
 
+/** @param index from 0; @throws FrameworkError `E_DB_BIND` */
+export function refuseTextForJson(index: number): never {
+  throw bindError(
+    `bind ${index + 1} of a statement is a text for a column of JSON, where the text 5 would become a number: write json(value)`,
+  );
+}
+
+/** An encoder would write another character for half of a surrogate pair. @throws DriverError of the kind `text` */
+export function checkText(text: string): void {
+  if (!text.isWellFormed()) throw new DriverError({ kind: "text" });
+}
+
 /** @throws FrameworkError `E_DB_BIND` */
 export function refuseBinds(count: number, most: number): never {
   throw bindError(`a statement has ${count} binds, and the database takes ${most}: run it in portions`);
 }
 
-function bindError(message: string): FrameworkError {
+/** An answer does not say why. */
+export function bindError(message: string): FrameworkError {
   const error = new FrameworkError("The database refused the statement.", { code: "E_DB_BIND" });
   error.message = message;
   return error;

@@ -59,6 +59,7 @@ export interface DriverFailure {
 export interface DriverStatement extends Abortable {
   /** With placeholders in the form of the dialect. */
   readonly sql: string;
+  /** One may be a `JsonBind`, whose text is bound. */
   readonly parameters: readonly unknown[];
   /** True if the statement certainly changes nothing. */
   readonly isRead: boolean;

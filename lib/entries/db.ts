@@ -31,6 +31,7 @@ export type { MigrationSource } from "../db/migration-list.js";
 export type { AcceptedEdit } from "../db/migration-records.js";
 export type { MigrationDetails, MigrationStatus } from "../db/migration-status.js";
 export type { MigrateOptions, Migrator, RollbackOptions } from "../db/migrator.js";
+export { json, JsonBind } from "../db/json.js";
 export { sql } from "../db/kysely.js";
 export { factory, type Factory } from "../db/factory.js";
 export { after, pageOf, type AfterOptions, type CursorPage, type NumberedPage } from "../db/pagination.js";

@@ -6,8 +6,9 @@
  * a text.
  */
 import type { Connection, ConnectionOptions } from "mysql2";
-import { refuseBind } from "../db/bind.js";
+import { checkText, refuseBind } from "../db/bind.js";
 import type { DriverResult, TransactionStatus } from "../db/driver.js";
+import { JsonBind } from "../db/json.js";
 import { addressOf, givenPassword, type ServerUrl } from "../db/server-url.js";
 import type { Clock } from "../runtime/clock.js";
 import {
@@ -206,11 +207,14 @@ function bindsOf(parameters: readonly unknown[]): Bind[] {
   return parameters.map((value, index) => {
     if (value === null || Buffer.isBuffer(value)) return value;
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuseBind(value, index) : value;
+    if (value instanceof JsonBind) return value.text;
     if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     switch (typeof value) {
       case "number":
         return Number.isFinite(value) ? value : refuseBind(value, index);
       case "string":
+        checkText(value);
+        return value;
       case "bigint":
       case "boolean":
         return value;

@@ -8,6 +8,7 @@ import type { DriverResult, TransactionStatus } from "../db/driver.js";
 import { connectFailure, isFromServer, lostConnection, withoutBinds } from "./postgres-failure.js";
 import type { PostgresSettings, PostgresTimeouts } from "./postgres-options.js";
 import { type KnownColumns, NamedQuery } from "./named-query.js";
+import { DescribeQuery } from "./parameter-types.js";
 import { pg } from "./postgres-package.js";
 import { bindsOf, postgresTypes } from "./postgres-types.js";
 import { addressOf, givenPassword, type ServerUrl } from "../db/server-url.js";
@@ -43,6 +44,7 @@ export class PostgresClient {
   private isCorked = false;
   private readonly onceReady: (() => void)[] = [];
   private readonly knownColumns: KnownColumns = new Map();
+  private parameterTypes: readonly number[] = [];
 
   private constructor(
     private readonly client: Client,
@@ -50,6 +52,9 @@ export class PostgresClient {
     private readonly clock: Clock,
   ) {
     client.connection.on("readyForQuery", () => this.ready());
+    client.connection.on("parameterDescription", ({ dataTypeIDs }: { readonly dataTypeIDs: readonly number[] }) => {
+      this.parameterTypes = dataTypeIDs;
+    });
     client.on("error", () => this.ended());
     client.on("end", () => this.ended());
     client.on("notification", () => this.onNotification?.());
@@ -137,6 +142,19 @@ export class PostgresClient {
     if (this.isBusy) this.cork();
     this.unanswered++;
     this.client.query(query);
+  }
+
+  /** The types of the parameters, as the numbers of the catalogue. Nothing is executed. */
+  describe(text: string): Promise<readonly number[]> {
+    return new Promise((resolve, reject) => {
+      if (this.isOver) return reject(lostConnection(this.address, undefined));
+      const settle = (error: Error | null | undefined): void => {
+        if (error === null || error === undefined) resolve(this.parameterTypes);
+        else this.atNextReady(() => reject(this.errorOf(error, true)));
+      };
+      this.unanswered++;
+      this.client.query(new DescribeQuery(text, settle));
+    });
   }
 
   /** Tells the server before the close if the connection is free, else closes at once. */

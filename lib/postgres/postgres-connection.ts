@@ -13,6 +13,7 @@ import { type AbortListener, offAbort, onAbort, throwIfAborted } from "../runtim
 import type { Clock } from "../runtime/clock.js";
 import type { CancelRequests } from "./cancel-request.js";
 import type { PostgresClient, StatementSender } from "./postgres-client.js";
+import { needsTypes, NO_JSON, type ParameterTypes } from "./parameter-types.js";
 import { isOfChangedTable, isStalePlan, postgresFailure } from "./postgres-failure.js";
 import { bindsOf } from "./postgres-types.js";
 import type { StatementNames } from "./statement-names.js";
@@ -28,6 +29,7 @@ export interface ConnectionParts {
   readonly database: string;
   /** `undefined` behind a pooler that changes the connection. */
   readonly names: StatementNames | undefined;
+  readonly types: ParameterTypes;
 }
 
 export class PostgresConnection extends ServerConnection implements DriverConnection {
@@ -54,12 +56,26 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     const { client, names } = this.parts;
     const { sql, parameters } = statement;
     if (!client.isClosed) this.lastStatement = sql;
+    const json = this.parts.types.of(sql) ?? (needsTypes(parameters, statement.isRead) ? undefined : NO_JSON);
     return new Promise((resolve, reject) => {
-      const binds = bindsOf(parameters);
+      const binds = bindsOf(parameters, json);
       const sent = new SentStatement(this, this.parts, statement, resolve, reject);
       onAbort(statement, sent);
-      client.start(sql, binds, names?.nameOf(sql), sent);
+      if (json === undefined) void this.describeFirst(statement, sent);
+      else client.start(sql, binds, names?.nameOf(sql), sent);
     });
+  }
+
+  private async describeFirst({ sql, parameters }: DriverStatement, sent: SentStatement): Promise<void> {
+    const { client, names, types } = this.parts;
+    try {
+      const binds = bindsOf(parameters, types.keep(sql, await client.describe(sql)));
+      // A request that has ended meanwhile executes nothing.
+      if (!sent.hasEnded) return client.start(sql, binds, names?.nameOf(sql), sent);
+      sent.failed(new Error("the request has ended"));
+    } catch (error) {
+      sent.failed(error);
+    }
   }
 
   /** Ends with its signal: a server that hangs must not keep the connection of each request. */
@@ -129,7 +145,12 @@ class SentStatement implements StatementSender, AbortListener {
     this.resolve(cancelled === undefined ? result : cancelled.then(() => result));
   }
 
-  failed(error: Error): void {
+  /** True if the request ended before the statement did. */
+  get hasEnded(): boolean {
+    return this.cancelled !== undefined;
+  }
+
+  failed(error: unknown): void {
     const { cancelled } = this;
     offAbort(this.statement, this);
     if (cancelled === undefined) this.reject(this.errorOf(error));
@@ -142,6 +163,7 @@ class SentStatement implements StatementSender, AbortListener {
     if (names === undefined || !isStalePlan(failure)) return false;
     names.forget(this.statement.sql);
     names.hasChangedTable ||= isOfChangedTable(failure);
+    this.parts.types.clear();
     return client.status === "none";
   }
 
@@ -149,7 +171,7 @@ class SentStatement implements StatementSender, AbortListener {
     this.statement.waitedMs = Math.max(0, ms);
   }
 
-  private errorOf(error: Error): unknown {
+  private errorOf(error: unknown): unknown {
     const { connection, statement } = this;
     // The server has answered a statement that it cancelled, and has undone it.
     if (this.cancelled !== undefined && (statement.isRead || connection.transactionStatus !== "none" || !isLost(error)))

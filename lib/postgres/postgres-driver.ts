@@ -11,6 +11,7 @@
 import type { DatabaseDriver, DriverFailure, MigrationLock } from "../db/driver.js";
 import { type ConnectionUse, ServerDriver } from "../db/server-driver.js";
 import { CancelRequests } from "./cancel-request.js";
+import { ParameterTypes } from "./parameter-types.js";
 import { PostgresListener } from "./listener.js";
 import { lockMigrations } from "./migration-lock.js";
 import { PostgresClient } from "./postgres-client.js";
@@ -28,6 +29,7 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
   readonly dialect = "postgres";
   readonly hasTransactionalSchema = true;
   protected override readonly canBatch: boolean;
+  private readonly types = new ParameterTypes();
   private readonly cancels: Readonly<Record<ConnectionUse, CancelRequests>>;
 
   constructor(settings: PostgresSettings) {
@@ -73,6 +75,7 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
     // Statements of a migration run once, and a pooler would lose the names.
     const names = use === "migration" || settings.isPooled ? undefined : new StatementNames();
     const cancels = this.cancels[use];
-    return new PostgresConnection({ client, owner, cancels, clock: host.clock, database: host.name, names });
+    const { types } = this;
+    return new PostgresConnection({ client, owner, cancels, clock: host.clock, database: host.name, names, types });
   }
 }

@@ -5,8 +5,10 @@
  * `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`, because a
  * day is not a point in time. JSON is parsed.
  */
-import { refuseBind, refuseBinds, refuseUnwritable } from "../db/bind.js";
+import { checkText, refuseBind, refuseBinds, refuseTextForJson, refuseUnwritable } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
+import { JsonBind, jsonText } from "../db/json.js";
+import { type JsonPositions, NO_JSON } from "./parameter-types.js";
 import type { PostgresBigints } from "./postgres-options.js";
 import { pg } from "./postgres-package.js";
 
@@ -52,29 +54,43 @@ export function postgresTypes(bigints: PostgresBigints): PostgresTypes {
 
 /**
  * A Date is written with the letter Z, also in an array: the package would write the time of the machine's zone. Arrays and objects pass: the
- * server reads them as arrays and JSON, and only for a column of that type. They are written here, since the package writes them when it has
+ * server reads them as arrays and JSON, and only for a column of that type. A parameter of `json` gets JSON. They are written here, since the package writes them when it has
  * sent a part of the statement. Returns the same array if there are none.
  *
  * @throws FrameworkError `E_DB_BIND` for `undefined`, a function, a symbol, an object that cannot be written, and for too many binds
  */
-export function bindsOf(parameters: readonly unknown[]): unknown[] {
+export function bindsOf(parameters: readonly unknown[], json: JsonPositions = NO_JSON): unknown[] {
   if (parameters.length > MAX_BINDS) refuseBinds(parameters.length, MAX_BINDS);
   let hasObject = false;
   for (const [index, value] of parameters.entries()) {
+    if (typeof value === "string") checkText(value);
     if (REFUSED.has(typeof value)) refuseBind(value, index);
     hasObject ||= typeof value === "object" && value !== null;
   }
   // The package reads the array and does not change it.
-  if (!hasObject) return parameters as unknown[];
-  return parameters.map((value, index) =>
-    typeof value === "object" && value !== null ? written(value, index) : value,
-  );
+  if (!hasObject && json.size === 0) return parameters as unknown[];
+  return parameters.map((value, index) => {
+    const isCast = json.get(index);
+    if (isCast !== undefined) return jsonBind(value, index, isCast);
+    return typeof value === "object" && value !== null ? written(value, index) : value;
+  });
+}
+
+/** Numbers, booleans and null have one meaning. */
+function jsonBind(value: unknown, index: number, isCast: boolean): unknown {
+  if (typeof value === "string") return isCast ? value : refuseTextForJson(index);
+  if (value instanceof JsonBind) return value.text;
+  return typeof value === "object" && value !== null ? jsonText(value, `bind ${index + 1} of a statement`) : value;
 }
 
 function written(value: object, index: number): unknown {
+  if (value instanceof JsonBind) return value.text;
   try {
     const dated = withDateTexts(value);
-    return typeof dated === "object" ? packageUtils.prepareValue(dated) : dated;
+    if (typeof dated !== "object") return dated;
+    const bind = packageUtils.prepareValue(dated);
+    if (typeof bind === "string") checkText(bind);
+    return bind;
   } catch (error) {
     if (error instanceof DriverError) throw error;
     return refuseUnwritable(index);

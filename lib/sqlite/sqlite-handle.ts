@@ -7,9 +7,10 @@
  * of its schema, and the statement for its columns where the version is another one than the last time. The question takes nearly as
  * long as a query by key, so its answer counts for a millisecond.
  */
-import { refuseBind } from "../db/bind.js";
+import { checkText, refuseBind } from "../db/bind.js";
 import { DriverError } from "../db/driver-error.js";
 import type { DriverResult, DriverStatement } from "../db/driver.js";
+import { JsonBind } from "../db/json.js";
 import { kindOf, mayHaveStar, refuseSecondStatement, type StatementKind } from "./sql-text.js";
 import { openHandle, type PreparedStatement, type SqliteHandle, type SqliteValue } from "./sqlite-engine.js";
 import { PrepareError } from "./sqlite-failure.js";
@@ -232,6 +233,7 @@ function bindOf(value: unknown, index: number): SqliteValue {
     case "string":
       // The engine ends a text there in silence: a condition would be about another value.
       if (value.includes("\0")) throw new DriverError({ kind: "text" });
+      checkText(value);
       return value;
     case "number":
       // The engine would store null.
@@ -243,6 +245,7 @@ function bindOf(value: unknown, index: number): SqliteValue {
     case "object":
       if (value === null || value instanceof Uint8Array) return value;
       if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+      if (value instanceof JsonBind) return value.text;
       return refuseBind(value, index);
     default:
       return refuseBind(value, index);

@@ -1,0 +1,230 @@
+/** Columns of JSON: every value of JSON comes back as it was written, on every engine, and half of a surrogate pair is refused. */
+import { Database, type DatabaseDriver, json, sql } from "@stagecraft/framework/db";
+import { sqlite } from "@stagecraft/framework/db/sqlite";
+import { expect } from "chai";
+import * as fc from "fast-check";
+import { mysql } from "../../lib/mysql/mysql-driver.js";
+import { postgres } from "../../lib/postgres/postgres-driver.js";
+import { needs } from "../support/machine.js";
+import { MariadbServer } from "../support/mariadb-server.js";
+import { PostgresServer } from "../support/postgres-server.js";
+import { rejectionOf } from "../support/rejection-of.js";
+
+class NoteDatabase extends Database<{ notes: { id: number; body: unknown; tags?: readonly string[] } }> {}
+
+const RUNS = 200;
+const HALF = "a \uD83D b";
+/** The values of the table below differ from what a plain bind of them may become. */
+const SPECIAL: readonly unknown[] = [
+  [],
+  {},
+  "5",
+  5,
+  "null",
+  null,
+  "[]",
+  "a'b\\",
+  [[1]],
+  "☃🎉",
+  { a: [] },
+  true,
+  "",
+  -1.5,
+];
+
+interface Engine {
+  readonly name: string;
+  readonly program: "postgres" | "mariadbd" | undefined;
+  readonly types: readonly string[];
+  readonly start: () => Promise<AsyncDisposable & { readonly driver: DatabaseDriver }>;
+}
+
+const ENGINES: readonly Engine[] = [
+  {
+    name: "SQLite",
+    program: undefined,
+    types: ["text"],
+    start: async () => ({ driver: sqlite(":memory:"), [Symbol.asyncDispose]: async () => {} }),
+  },
+  {
+    name: "PostgreSQL",
+    program: "postgres",
+    types: ["jsonb", "json"],
+    start: async () => {
+      const server = await PostgresServer.borrow();
+      return { driver: postgres(server.url), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    },
+  },
+  {
+    name: "MariaDB",
+    program: "mariadbd",
+    types: ["json"],
+    start: async () => {
+      const server = await MariadbServer.borrow();
+      return { driver: mysql(server.url), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    },
+  },
+];
+
+for (const { name, program, types, start } of ENGINES)
+  for (const type of types)
+    describe(`a column ${type} of ${name}`, function () {
+      this.timeout(60_000);
+      const isPostgres = name === "PostgreSQL";
+      let engine: Awaited<ReturnType<Engine["start"]>>;
+      let db: NoteDatabase;
+
+      if (program !== undefined) before(needs(program));
+      before(async () => {
+        engine = await start();
+        db = new NoteDatabase(engine.driver);
+        await db.start();
+        await db.run(`create table notes (id integer primary key, body ${type}${isPostgres ? ", tags text[]" : ""})`);
+      });
+      beforeEach(() => db.run("delete from notes"));
+      after(async () => {
+        await db.run("drop table notes");
+        await db.stop();
+        await engine[Symbol.asyncDispose]();
+      });
+
+      const place = isPostgres ? "$1" : "?";
+
+      /** SQLite gives the text. */
+      const stored = async (): Promise<unknown> => {
+        const { body } = await db.query.selectFrom("notes").select("body").executeTakeFirstOrThrow();
+        return name === "SQLite" ? JSON.parse(String(body)) : body;
+      };
+
+      const through = async (write: () => Promise<unknown>): Promise<unknown> => {
+        await db.run("delete from notes");
+        await write();
+        return stored();
+      };
+
+      it("gives back every value of json(value)", async () => {
+        let kept = 0;
+        const check = async (value: unknown) => {
+          const write = () =>
+            db.query
+              .insertInto("notes")
+              .values({ id: 1, body: json(value) })
+              .execute();
+          // A text of jsonb has no NUL.
+          if (type === "jsonb" && JSON.stringify(value).includes("\\u0000")) {
+            expect(await rejectionOf(write())).to.include({ status: 400 });
+            return;
+          }
+          expect(await through(write)).to.deep.equal(JSON.parse(JSON.stringify(value)));
+          kept++;
+        };
+        for (const value of SPECIAL) await check(value);
+        await fc.assert(fc.asyncProperty(fc.jsonValue({ stringUnit: "binary" }), check), { numRuns: RUNS });
+        expect(kept).to.be.greaterThan(RUNS / 2);
+      });
+
+      it("gives back json(value) of db.run, of an update, of a prepared query and of a condition", async () => {
+        const insert = db.prepared((body: unknown) => db.query.insertInto("notes").values({ id: 1, body }));
+        expect(await through(() => insert.all(json("5")))).to.equal("5");
+        expect(
+          await through(() => db.run(`insert into notes (id, body) values (1, ${place})`, [json([])])),
+        ).to.deep.equal([]);
+        await db.query
+          .updateTable("notes")
+          .set({ body: json({ a: ["x"] }) })
+          .execute();
+        expect(await stored()).to.deep.equal({ a: ["x"] });
+        if (type === "json") return;
+        expect(
+          await db.query
+            .selectFrom("notes")
+            .selectAll()
+            .where("body", "=", json({ a: ["x"] }))
+            .execute(),
+        ).to.have.length(1);
+      });
+
+      it("refuses half of a surrogate pair with 400, in JSON and in a text", async () => {
+        for (const write of [
+          async () =>
+            db.query
+              .insertInto("notes")
+              .values({ id: 1, body: json({ a: HALF }) })
+              .execute(),
+          async () =>
+            db.query
+              .insertInto("notes")
+              .values({ id: 1, body: json({ [HALF]: 1 }) })
+              .execute(),
+          async () => db.query.insertInto("notes").values({ id: 1, body: HALF }).execute(),
+          async () => sql`select * from notes where ${HALF} = 'a'`.execute(db.query),
+        ])
+          expect(await rejectionOf(write())).to.include({ code: "E_DB_TEXT", status: 400 });
+        // An escape that is part of the text.
+        const text = String.raw`\ud83d`;
+        expect(
+          await through(() =>
+            db.query
+              .insertInto("notes")
+              .values({ id: 1, body: json(text) })
+              .execute(),
+          ),
+        ).to.equal(text);
+      });
+
+      it("takes nothing by json(value) that JSON does not give back", () => {
+        const circular: unknown[] = [];
+        circular.push(circular);
+        for (const value of [undefined, 1n, Number.NaN, [new Map()], new Date(0), () => "canary", circular])
+          expect(() => json(value))
+            .to.throw()
+            .that.includes({ code: "E_DB_BIND", status: 500 });
+      });
+
+      if (!isPostgres)
+        it("refuses a plain array and object, and names json(value)", async () => {
+          for (const body of [[], { a: 1 }]) {
+            const error = await rejectionOf(db.query.insertInto("notes").values({ id: 1, body }).execute());
+            expect(error).to.include({ code: "E_DB_BIND" });
+            expect(error.message).to.contain("bind 2 of a statement").and.contain("json(value)");
+          }
+        });
+
+      if (isPostgres) {
+        const insert = (body: unknown) => db.query.insertInto("notes").values({ id: 1, body }).execute();
+
+        it("decides what a plain array or object is, beside a column of an array", async () => {
+          const value = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
+          let kept = 0;
+          const check = async (body: unknown) => {
+            if (JSON.stringify(body).includes("\\u0000")) return;
+            const values = { id: 1, body, tags: ["a", "b"] };
+            expect(await through(() => db.query.insertInto("notes").values(values).execute())).to.deep.equal(
+              JSON.parse(JSON.stringify(body)),
+            );
+            kept++;
+          };
+          for (const each of [[], [[]], [1, "2"], {}, 5, true]) await check(each);
+          await fc.assert(fc.asyncProperty(value, check), { numRuns: RUNS });
+          expect(kept).to.be.greaterThan(RUNS / 2);
+          expect((await db.query.selectFrom("notes").select("tags").execute())[0]?.tags).to.deep.equal(["a", "b"]);
+        });
+
+        it("refuses a plain text, which may be meant as JSON, before the row is written", async () => {
+          for (const run of [insert, (body: unknown) => db.transaction(() => insert(body))])
+            for (const body of ["5", "abc", "[]"]) {
+              const error = await rejectionOf(run(body));
+              expect(error).to.include({ code: "E_DB_BIND", status: 500 });
+              expect(error.message)
+                .to.contain("bind 2 of a statement")
+                .and.contain("json(value)")
+                .and.not.contain("abc");
+            }
+          expect(await db.run("select 1 from notes")).to.deep.equal([]);
+          for (const cast of [`$1::${type}`, `cast($1 as ${type})`])
+            expect(
+              await through(() => db.run(`insert into notes (id, body) values (1, ${cast})`, ["[5]"])),
+            ).to.deep.equal([5]);
+        });
+      }
+    });
