@@ -28,6 +28,10 @@ export class Relay {
   private isWoken = false;
   private hasEnded = false;
   private lastBeat = -Infinity;
+  /** Rows that Redis has and that the table may have as well. */
+  private readonly moved: JobInTransit[] = [];
+  /** Until then the table may say that this relay has rows whose claim it does not know of. */
+  private unheldUntil = -Infinity;
   /** The rows that are claimed and not moved yet: Redis may have failed. */
   private batch: { readonly rows: readonly JobInTransit[]; readonly ends: number } | undefined;
 
@@ -52,6 +56,7 @@ export class Relay {
     this.hasEnded = true;
     this.timer?.cancel();
     await this.moving;
+    await this.completeMoved().catch(() => {});
     await this.rows.release(this.batch?.rows ?? []).catch(() => {});
     await this.rows.leave(this.id).catch(() => {});
   }
@@ -65,6 +70,7 @@ export class Relay {
         // A full batch means that more rows may wait.
         if ((await this.moveSome()) === BATCH) this.isWoken = true;
       }
+      await this.completeMoved();
     } catch (error) {
       log.warn("jobs not moved", { error });
     }
@@ -73,20 +79,34 @@ export class Relay {
   }
 
   private async moveSome(): Promise<number> {
-    const now = this.clock.monotonic();
-    // After its lease another relay may have the batch.
-    if (this.batch === undefined || this.batch.ends <= now)
-      this.batch = { rows: await this.claim(), ends: now + LEASE_MS };
-    const { rows } = this.batch;
+    await Promise.all([this.completeMoved(), this.claim()]);
+    const rows = this.batch?.rows ?? [];
     if (rows.length > 0) await this.move(rows);
+    this.moved.push(...rows);
     this.batch = undefined;
-    if (rows.length > 0) await quietly(() => this.rows.complete(rows));
     return rows.length;
   }
 
-  private claim(): Promise<readonly JobInTransit[]> {
+  /** Until it succeeds no further rows are moved. */
+  private async completeMoved(): Promise<void> {
+    const rows = [...this.moved];
+    if (rows.length > 0) await quietly(() => this.rows.complete(rows));
+    this.moved.splice(0, rows.length);
+  }
+
+  private async claim(): Promise<void> {
+    const now = this.clock.monotonic();
+    // After its lease another relay may have the batch.
+    if (this.batch !== undefined && now < this.batch.ends) return;
+    if (now < this.unheldUntil) await quietly(() => this.rows.releaseUnheld(this.id, this.moved));
     const request = { worker: this.id, queues: undefined, limit: BATCH, leaseMs: LEASE_MS };
-    return quietly(() => this.rows.claimForTransit(request));
+    try {
+      this.batch = { rows: await quietly(() => this.rows.claimForTransit(request)), ends: now + LEASE_MS };
+    } catch (error) {
+      // The answer may be lost, and the rows claimed, now or in a moment.
+      this.unheldUntil = this.clock.monotonic() + LEASE_MS;
+      throw error;
+    }
   }
 
   private async beat(): Promise<void> {

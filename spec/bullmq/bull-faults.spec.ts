@@ -135,15 +135,15 @@ describe("BullJobs", function () {
     await new JobSql(db).run(refuse);
     await using instance = await Instance.start(server.url, db);
     const { jobs, counter } = instance;
-    const withRow = [
+    const withRow = Promise.allSettled([
       db.transaction(() => jobs.dispatch(counted, 1)),
       jobs.dispatch(counted, 2, { key: "k" }),
       jobs.dispatch(counted, 3, { delay: 1000 }),
-    ];
+    ]);
     await jobs.dispatchAll(counted, [4, 5]);
     await until(() => counter.seen.length === 2);
 
-    const outcomes = await Promise.allSettled(withRow);
+    const outcomes = await withRow;
 
     expect(outcomes.map(({ status }) => status)).to.deep.equal(["rejected", "rejected", "rejected"]);
     expect(counter.seen).to.deep.equal([4, 5]);
