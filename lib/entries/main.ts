@@ -2,7 +2,7 @@
  * The entry point `@stagecraft/framework`, in the order of the folders of the library. Observability, the test kit and the drivers have
  * entry points of their own.
  */
-export { Clock, SystemClock, type Timer } from "../runtime/clock.js";
+export { Clock, SystemClock, type Timer, type TimerOptions } from "../runtime/clock.js";
 export { profile, type Profile } from "../runtime/profile.js";
 
 export type { TracingLayer } from "../tracing/registry.js";

@@ -189,7 +189,7 @@ export class StoreWorker {
     if (this.isEnding) return;
     this.pollTimer?.cancel();
     const pause = Math.min(POLL_MS * 2 ** Math.min(this.failures, 10), LONGEST_POLL_MS);
-    this.pollTimer = this.tools.clock.setTimeout(this.wake, pause * (0.5 + Math.random()));
+    this.pollTimer = this.tools.clock.setTimeout(this.wake, pause * (0.5 + Math.random()), { isPoll: true });
   }
 
   private startReady(): void {

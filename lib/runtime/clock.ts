@@ -16,13 +16,23 @@ export interface Timer {
   cancel(): void;
 }
 
+export interface TimerOptions {
+  /** The timer does not keep the process alive. */
+  readonly background?: boolean;
+  /**
+   * The callback only looks for work, and sets the timer again. A fake clock that a test moves far calls it less often. Other clocks ignore
+   * this option.
+   */
+  readonly isPoll?: boolean;
+}
+
 export abstract class Clock {
   /** Milliseconds since the Unix epoch. */
   abstract now(): number;
   /** Milliseconds, with fractions, since an arbitrary start. It never goes back. */
   abstract monotonic(): number;
-  /** Calls `callback` once, after at least `delayMs` milliseconds. A `background` timer does not keep the process alive. */
-  abstract setTimeout(callback: () => void, delayMs: number, options?: { readonly background?: boolean }): Timer;
+  /** Calls `callback` once, after at least `delayMs` milliseconds. */
+  abstract setTimeout(callback: () => void, delayMs: number, options?: TimerOptions): Timer;
 }
 
 /** The machine's clock. */
@@ -35,7 +45,7 @@ export class SystemClock extends Clock {
     return performance.now();
   }
 
-  override setTimeout(callback: () => void, delayMs: number, options?: { readonly background?: boolean }): Timer {
+  override setTimeout(callback: () => void, delayMs: number, options?: TimerOptions): Timer {
     const timer = setTimeout(callback, delayMs);
     if (options?.background === true) timer.unref();
     return { cancel: () => clearTimeout(timer) };

@@ -3,6 +3,21 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 
+const HOUR_MS = 3_600_000;
+
+/** When a poll of each second is called in one advance. */
+function pollTimes(ms: number): readonly number[] {
+  const clock = new FakeClock();
+  const times: number[] = [];
+  const poll = (): void => {
+    times.push(clock.monotonic());
+    clock.setTimeout(poll, 1000, { isPoll: true });
+  };
+  clock.setTimeout(poll, 1000, { isPoll: true });
+  clock.advance(ms);
+  return times;
+}
+
 describe("FakeClock", () => {
   it("does not move until a test advances it", () => {
     const clock = new FakeClock(1_000);
@@ -151,6 +166,28 @@ describe("FakeClock", () => {
       expect(() => new FakeClock().advance(ms)).to.throw(RangeError, `${ms}`);
     });
   }
+
+  it("calls a poll each time in a short advance, and at most ten thousand times and at the end in a long one", () => {
+    const [hour, month] = [pollTimes(HOUR_MS), pollTimes(30 * 24 * HOUR_MS)];
+
+    expect(hour).to.have.length(3600);
+    expect(month.length).to.be.within(9_990, 10_001);
+    expect(month.at(-1)).to.equal(30 * 24 * HOUR_MS);
+  });
+
+  it("fires more timers than a hundred thousand, if the time moves between them", () => {
+    const clock = new FakeClock();
+    let ticks = 0;
+    const tick = (): void => {
+      ticks += 1;
+      clock.setTimeout(tick, 1000);
+    };
+    tick();
+
+    clock.advance(48 * HOUR_MS);
+
+    expect(ticks).to.equal(172_801);
+  });
 
   it("refuses a timer that sets itself again with a delay of 0 for ever", () => {
     const clock = new FakeClock();

@@ -3,8 +3,8 @@
  * token; without a token it is answered 429. Every answer carries the `RateLimit-*` headers.
  *
  * A `RateLimit` is a handle, and the buckets belong to it. One handle on several routes is one quota; two handles are two quotas.
- * Each method returns a new handle and does not change the old one. By default the buckets are in memory, so each process has its
- * own quota. With `.redis(cache)` all processes share one quota.
+ * Each method returns a new handle and does not change the old one. By default the buckets are in memory, so each application in each
+ * process has its own quota: a decorator's handle does not carry the requests of one test into the next. With `.redis(cache)` all processes share one quota.
  *
  * Not a protection against a flood of the network: the limit is checked after a request was received.
  *
@@ -46,7 +46,8 @@ interface RateLimitSettings {
 }
 
 export class RateLimit extends StageLayer {
-  private buckets: TokenBuckets | undefined = undefined;
+  /** By application. */
+  private readonly buckets = new WeakMap<object, TokenBuckets>();
   private sharedBuckets: CacheBuckets | undefined = undefined;
   private warnedAt = Number.NEGATIVE_INFINITY;
 
@@ -165,8 +166,18 @@ export class RateLimit extends StageLayer {
     if (shared !== undefined) {
       return this.wrapShared(inner, (this.sharedBuckets ??= new CacheBuckets(shared.cache, quota, shared.name)));
     }
-    const buckets = (this.buckets ??= new TokenBuckets(quota));
-    return (ctx) => pass(ctx, buckets.take(keyOf(ctx), ctx.clock.monotonic()), inner);
+    let buckets: TokenBuckets | undefined;
+    return (ctx) => {
+      buckets ??= this.bucketsOf(ctx.app);
+      return pass(ctx, buckets.take(keyOf(ctx), ctx.clock.monotonic()), inner);
+    };
+  }
+
+  /** A chain belongs to one application, so each place in it looks them up once. */
+  private bucketsOf(application: object): TokenBuckets {
+    const known = this.buckets.get(application) ?? new TokenBuckets(this.settings.quota);
+    this.buckets.set(application, known);
+    return known;
   }
 
   private wrapShared(inner: Run, buckets: CacheBuckets): Run {

@@ -108,13 +108,16 @@ describe("RateLimit.redis", function () {
     }));
 
   it("counts the tokens of large buckets exactly", () =>
-    withRedis(async (_server, cache) => {
+    withRedis(async (_server, cache, redis) => {
       const capacity = 123_456_789;
       await using stack = await Stack.of([RateLimit.perHour(1).burst(capacity).redis(cache)]);
 
-      const answers = [await stack.ask(), await stack.ask(), await stack.ask()];
+      const left: number[] = [];
+      for (let asked = 0; asked < 3; asked++) {
+        await stack.ask();
+        left.push(Math.floor(Number(await redis.hget("shop:ratelimit:127.0.0.1", "t"))));
+      }
 
-      const left = answers.map(({ headers }) => Number(headers["ratelimit-remaining"]));
       expect(left).to.deep.equal([capacity - 1, capacity - 2, capacity - 3]);
     }));
 
