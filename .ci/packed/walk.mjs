@@ -26,7 +26,7 @@ const save = (file, text) => {
 const installed = (line) =>
   line
     .replace("npm install @stagecraft/framework", `npm install ${tarball}`)
-    .replaceAll(/ (typescript|zod)\b/g, (_, name) => ` ${name}@${devDependencies[name]}`);
+    .replaceAll(/ (typescript|@types\/node|zod)\b/g, (_, name) => ` ${name}@${devDependencies[name]}`);
 
 /** Shows the output of a command that fails: tsc and the test runner write their errors to standard output. */
 const run = (line) => {
