@@ -93,7 +93,7 @@ export interface PortSettings {
 
 /**
  * The TCP port to listen on: the first of `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT` that is a port, then `.port(n)`, then that of
- * the configuration, then 3000.
+ * the configuration, then 3000. `portWarnings` names the variables that are skipped.
  *
  * @example
  * resolvePort({ PORT: "8080" }, { configured: 4000 }); // 8080

@@ -1,6 +1,6 @@
 /**
  * `StartupError` holds everything that is wrong with an application. `build()` throws it before it makes the first instance, so that one
- * start shows all faults; each says what is wrong, where, and how to fix it.
+ * start shows all faults; each says what is wrong, where, and how to fix it. The message shows the first ten, and counts the others.
  *
  * Not for errors of a request: those are a `FrameworkError` with a status.
  */
@@ -59,9 +59,21 @@ export function hideStack(error: FrameworkError): void {
   }
 }
 
+/** The report is one screen. `StartupError.diagnostics` has all faults. */
+const MAX_SHOWN = 10;
+
 function messageOf(diagnostics: readonly Diagnostic[]): string {
   const { length } = diagnostics;
   const head = length === 1 ? "the application cannot start" : `the application cannot start: ${length} faults`;
-  const rows = diagnostics.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
-  return [head, ...rows].join("\n");
+  const shown = length > MAX_SHOWN ? diagnostics.slice(0, MAX_SHOWN) : diagnostics;
+  const rows = shown.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
+  const rest = diagnostics.slice(shown.length);
+  return [head, ...rows, ...(rest.length === 0 ? [] : [`  and ${rest.length} more: ${counted(rest)}`])].join("\n");
+}
+
+/** `E_TYPE_ERASED (12), E_PORT`. */
+function counted(diagnostics: readonly Diagnostic[]): string {
+  const counts = new Map<string, number>();
+  for (const { code } of diagnostics) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].map(([code, count]) => (count === 1 ? code : `${code} (${count})`)).join(", ");
 }

@@ -46,8 +46,9 @@ function print(uncaught: unknown): void {
 /** The place in the program from which it called the library: `file:line:column`. Unknown in a bundle. */
 export function callerOf({ stack = "" }: Error): string | undefined {
   const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
-  const caller = LIBRARY && frames.find((line) => !LIBRARY.some((place) => line.includes(place)));
-  return caller === undefined ? undefined : /\(?((?:file:|\/|[A-Za-z]:).*:\d+:\d+)\)?$/.exec(caller)?.[1];
+  const isOwn = (line: string): boolean => LIBRARY?.some((place) => line.includes(place)) === true;
+  const caller = LIBRARY && frames.find((line) => !isOwn(line) && !/[( ]node:/.test(line));
+  return caller === undefined ? undefined : /[( ]((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/.exec(caller)?.[1];
 }
 
 /** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */

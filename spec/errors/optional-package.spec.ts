@@ -40,6 +40,27 @@ describe("missingPeer", () => {
   }
 });
 
+/** As Plug'n'Play of Yarn says it. */
+function missedByYarn(required: string, by: string): string {
+  return `${by} tried to access ${required} (a peer dependency) but it isn't provided by your application; this makes the require call ambiguous and unsound.\n\nRequired package: ${required}\nRequired by: ${by}@virtual:1`;
+}
+
+describe("isMissing", () => {
+  const rows: readonly [title: string, required: string, by: string, expected: boolean][] = [
+    ["the package itself", "ioredis", "@stagecraft/framework", true],
+    ["a package that it needs", "denque", "ioredis", false],
+    ["a package whose name begins with its name", "ioredis-mock", "@stagecraft/framework", false],
+  ];
+
+  for (const [title, required, by, expected] of rows) {
+    it(`is ${expected} where Yarn misses ${title}`, () => {
+      const cause = Object.assign(new Error(missedByYarn(required, by)), { code: "MODULE_NOT_FOUND" });
+
+      expect(isMissing(cause, "ioredis")).to.equal(expected);
+    });
+  }
+});
+
 describe("expectPeer", () => {
   for (const version of ["0.219.0", "4.30.1", "5.3.9", "5.4.0", "5.4.0-beta.2"]) {
     it(`refuses ${version} if 5.4.1 is the oldest, and names the installed version and the command that installs the right one`, () => {
