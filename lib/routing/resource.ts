@@ -8,7 +8,7 @@
  */
 import { checkOptionNames } from "../errors/option-names.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { endpoint, type Endpoint } from "./endpoint.js";
+import { endpoint, routeOptions, type Endpoint, type RouteOptions } from "./endpoint.js";
 import { registerTable } from "./endpoint-table.js";
 import type { ResourceMark } from "./handler.js";
 import { joinPaths, pathText, type Join } from "./path.js";
@@ -30,8 +30,11 @@ type Actions = typeof ACTIONS;
 
 export type ResourceAction = keyof Actions;
 
-/** `only` keeps actions, `except` removes actions; where both are given, `except` removes from the actions that `only` keeps. */
-export interface ResourceOptions<Only extends ResourceAction, Except extends ResourceAction> {
+/**
+ * `only` keeps actions, `except` removes actions; where both are given, `except` removes from the actions that `only` keeps. `csrf` and
+ * `bearer` are those of every action.
+ */
+export interface ResourceOptions<Only extends ResourceAction, Except extends ResourceAction> extends RouteOptions {
   readonly only?: readonly Only[];
   readonly except?: readonly Except[];
 }
@@ -45,13 +48,14 @@ export function resource<
   const Only extends ResourceAction = ResourceAction,
   const Except extends ResourceAction = never,
 >(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
-  checkOptionNames(options, { only: true, except: true }, `resource("${name}")`);
+  checkOptionNames(options, { only: true, except: true, csrf: true, bearer: true }, `resource("${name}")`);
   const actions = [...(options.only ?? []), ...(options.except ?? [])];
   const diagnostics = [...namelessResource(name, path), ...unknownActions(name, actions)];
   const start = pathText(path, `the resource "${name}"`);
   const made = kept(options).map((action) => {
     const { method, path: end } = ACTIONS[action];
-    return [action, endpoint(method, joinPaths(start, end), `${name}.${action}`)] as const;
+    const own = { name: `${name}.${action}`, ...routeOptions(options) };
+    return [action, endpoint(method, joinPaths(start, end), own)] as const;
   });
   const entries = new Map(made);
   const warnings = emptyResource(name, entries.size);

@@ -2,7 +2,10 @@
 import { Get, Post, resource, routes } from "@stagecraft/framework";
 
 /** The JSON API: `links.index`, `links.store`, `links.show`, `links.destroy`. */
-export const links = resource("links", "/api/links", { only: ["index", "store", "show", "destroy"] });
+export const links = resource("links", "/api/links", {
+  only: ["index", "store", "show", "destroy"],
+  bearer: true,
+});
 
 /** The pages for people. */
 export const home = routes("home", "/", {

@@ -19,6 +19,14 @@ describe("a resource", () => {
     expect(photos.edit.url("red", 7)).to.equal("/teams/red/photos/7/edit");
   });
 
+  it("has the options of a route for each of its actions", () => {
+    const { store, show } = resource("hooks", "/hooks", { only: ["store", "show"], csrf: "exempt", bearer: true });
+
+    expect(store).to.include({ csrf: "exempt", bearer: true });
+    expect(show).to.include({ csrf: "exempt", bearer: true });
+    expect(resource("p", "/p").store).not.to.have.any.keys("csrf", "bearer");
+  });
+
   const rows: readonly (readonly [title: string, table: object, actions: readonly string[]])[] = [
     ["only", resource("p", "/p", { only: ["destroy", "index", "show"] }), ["index", "show", "destroy"]],
     ["except", resource("p", "/p", { except: ["edit", "create"] }), ["index", "store", "show", "update", "destroy"]],

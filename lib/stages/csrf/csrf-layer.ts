@@ -27,7 +27,7 @@ const log = tracing.target("framework::http::csrf");
 export interface CsrfSite {
   /** The origin of the configured URL. */
   readonly origin: string;
-  readonly routes: Pick<Routes, "optionsFor">;
+  readonly routes: Pick<Routes, "find" | "optionsFor">;
 }
 
 /** The settings, checked by `CsrfConfig`. */
@@ -125,15 +125,24 @@ export class CsrfLayer extends StageLayer {
     return this.leadBack(ctx, detail);
   }
 
-  /** A visit of the page protocol would show the problem as text in a dialog. It goes back to its page, with a message. */
+  /**
+   * A visit of the page protocol would show the problem as text in a dialog. It goes back to its page, or to the root, with a message. The
+   * problem stays where there is neither.
+   */
   private leadBack(ctx: Context, detail: string): void {
-    const { expired, origin } = this.settings;
-    if (expired === undefined || ctx.get("x-inertia") !== "true") return refuseRequest(ctx, detail);
+    const { expired } = this.settings;
+    const back = ctx.get("x-inertia") === "true" ? this.pageBehind(ctx) : undefined;
+    if (expired === undefined || back === undefined) return refuseRequest(ctx, detail);
     log.debug("request refused", { status: 303, reason: detail });
     FlashPort.find(ctx)?.addMessage("error", expired);
     ctx.answerNothing();
     ctx.answerStatus(303);
-    ctx.raw.setHeader("Location", safeReferer(ctx.get("referer"), siteOrigins(ctx, origin)) ?? "/");
+    ctx.raw.setHeader("Location", back);
+  }
+
+  private pageBehind(ctx: Context): string | undefined {
+    const { origin, routes } = this.settings;
+    return safeReferer(ctx.get("referer"), siteOrigins(ctx, origin)) ?? (routes.find("GET", "/") && "/");
   }
 }
 

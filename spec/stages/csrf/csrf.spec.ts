@@ -500,4 +500,13 @@ describe("a refused visit of the page protocol", () => {
 
     expect(refused.headers.get("location")).to.equal("/");
   });
+
+  it("is a problem where neither the Referer nor / is a page", async () => {
+    const pageless = new Routes([Route.get("/only", () => ""), Route.post("/act", () => "")]);
+    await using app = await testApp(Application.create().csrf(CsrfConfig.pages()).routes(pageless));
+
+    const refused = await app.post("/act", { headers: { "x-inertia": "true" } });
+
+    await expectProblem(refused, { status: 403, slug: "csrf" });
+  });
 });
