@@ -194,7 +194,7 @@ describe("the data of the sample", function () {
       await until(async () => ((await shown(other, "mine")) as { visits: number }).visits === 2);
       one.kill("SIGKILL");
 
-      expect(applied).to.have.lengthOf(3);
+      expect(applied).to.have.lengthOf(4);
       expect(await (await fetch(other.url, { headers: { cookie } })).text()).to.include("ada");
       expect(await shown(other, "mine")).to.include({ slug: "mine" });
       expect((await made(other, "mine")).status).to.equal(409);

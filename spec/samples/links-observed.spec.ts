@@ -229,7 +229,7 @@ describe("samples/links, observed", function () {
 
         expect(code).to.equal(0);
         expect(written.map(({ message }) => message?.replace(/\d+ms$/, "0ms"))).to.deep.equal([
-          ...Array<string>(3).fill("migration applied"),
+          ...Array<string>(4).fill("migration applied"),
           "listening",
           "link created",
           "POST /api/links 201 0ms",
@@ -239,7 +239,7 @@ describe("samples/links, observed", function () {
           "listener stopped",
           "stopped",
         ]);
-        expect(written[3]?.fields).to.include({ name: "links", at: child.url });
+        expect(written[4]?.fields).to.include({ name: "links", at: child.url });
         expect(child.errors + child.output).not.to.contain("canary");
       });
 
