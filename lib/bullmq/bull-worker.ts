@@ -17,6 +17,8 @@ import { type BullData, claimOf } from "./bull-record.js";
 
 const GRACE_MS = 1000;
 const LOOK_MS = 5000;
+/** The pause before a job without a handler is offered again. */
+const UNHANDLED_MS = 30_000;
 /** The framework bounds the attempts, not BullMQ. */
 const NO_LIMIT = 1_000_000;
 /** BullMQ's errors for a lock that has ended, and for a lock that another worker holds. */
@@ -133,6 +135,13 @@ export class BullWorker implements JobWorker {
       await bull.moveToWait(token);
       this.reports.returned([job]);
       throw new this.bullmq.WaitingError();
+    }
+    if (outcome.kind === "cancelled") return this.reports.cancelled(job);
+    if (outcome.kind === "unhandled") {
+      this.reports.unhandled(job);
+      await bull.updateData({ ...bull.data, o: bull.data.o + 1 });
+      await bull.moveToDelayed(Date.now() + UNHANDLED_MS, token);
+      throw new this.bullmq.DelayedError();
     }
     this.reports.failed(job, outcome);
     if (outcome.kind === "dead") throw new this.bullmq.UnrecoverableError(outcome.reason);

@@ -16,8 +16,7 @@ import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { buryHeld, KEPT_COLUMNS, removeHeld, renewHeld, returnHeld } from "./held-jobs.js";
 import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
-import { wholeNumber } from "./job.js";
-import { buryUnhandled, claimsOf, countUnhandled, deleteOldDead, lostJobs, recordHeartbeat } from "./live-workers.js";
+import { buryUnhandled, claimsOf, countUnhandled, lostJobs, recordHeartbeat } from "./live-workers.js";
 import { lastTick, recordTick } from "./job-ticks.js";
 import {
   type ClaimedJob,
@@ -38,7 +37,6 @@ import {
 } from "./job-store.js";
 
 const RETRIES = 4;
-const DEAD_RETENTION_MS = 7_776_000_000;
 
 export interface DatabaseJobsOptions {
   /**
@@ -46,26 +44,22 @@ export interface DatabaseJobsOptions {
    * worker process. The workers poll as well. `false` unless set.
    */
   readonly notify?: boolean;
-  /** The milliseconds after which a dead letter is deleted; 90 days unless set. `Infinity` keeps all. */
-  readonly deadRetentionMs?: number;
 }
 
-const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true, deadRetentionMs: true };
+const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
 
 export class DatabaseJobs implements JobStore {
   private readonly sql: JobSql;
   private readonly notifies: boolean;
-  private readonly deadRetentionMs: number;
   private announcements: Announcements | undefined;
 
-  /** @throws FrameworkError `E_OPTION`, `E_JOB_OPTION` */
+  /** @throws FrameworkError `E_OPTION` */
   constructor(
     private readonly database: JobDatabase,
     options: DatabaseJobsOptions = {},
   ) {
     checkOptionNames(options, NAMES, "new DatabaseJobs");
     this.sql = new JobSql(database);
-    this.deadRetentionMs = checkRetention(options.deadRetentionMs ?? DEAD_RETENTION_MS);
     this.notifies = options.notify === true && this.sql.dialect === "postgres";
   }
 
@@ -155,7 +149,6 @@ export class DatabaseJobs implements JobStore {
     const buried = await this.repeated(() => buryHeld(this.sql, dead, DEATH));
     const returned = await this.repeated(() => returnHeld(this.sql, others, { delayMs: 0, counts: true }));
     const unhandled = await this.repeated(() => buryUnhandled(this.sql));
-    await deleteOldDead(this.sql, this.deadRetentionMs);
     return [...lost.filter(({ id }) => buried.has(id) || returned.has(id)).map(toReaped), ...unhandled];
   }
 
@@ -238,10 +231,6 @@ export class DatabaseJobs implements JobStore {
       }
     }
   }
-}
-
-function checkRetention(ms: number): number {
-  return ms === Infinity ? ms : wholeNumber("deadRetentionMs", ms, 0, Number.MAX_SAFE_INTEGER);
 }
 
 function toReaped({ id, name, queue, attempt, isDead, reason }: ReapedJob): ReapedJob {

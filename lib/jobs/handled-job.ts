@@ -11,17 +11,22 @@ import { TraceContext } from "../observe/trace-context.js";
 import type { Clock } from "../runtime/clock.js";
 import type { Fields, RemoteParent } from "../tracing/subscriber.js";
 import type { ClaimedJob } from "./job-store.js";
-import { FinalJobError, JobContext, JobTimeoutError } from "./job-context.js";
+import { FinalJobError, JobCancelledError, JobContext, JobTimeoutError } from "./job-context.js";
 import type { JobHandlers, JobHandler } from "./job-handlers.js";
 import { readPayload } from "./payload.js";
 import { retryDelay } from "./retry-delay.js";
 
-/** How a run ended. `returned`: the process ends, and the attempt does not count. */
+/**
+ * How a run ended. `returned`: the process ends, and the attempt does not count. `cancelled`: the job is removed. `unhandled`: this process has
+ * no handler, and another one may have one.
+ */
 export type JobOutcome =
   | { readonly kind: "done" }
   | { readonly kind: "failed"; readonly reason: string; readonly error: unknown; readonly retryInMs: number }
   | { readonly kind: "dead"; readonly reason: string; readonly error: unknown }
-  | { readonly kind: "returned" };
+  | { readonly kind: "returned" }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "unhandled" };
 
 const DONE: JobOutcome = Object.freeze({ kind: "done" });
 const MAX_REASON_CHARACTERS = 1000;
@@ -35,12 +40,13 @@ export interface JobTools {
 /** @param control aborts when the claim is lost or the process ends */
 export async function handleJob(job: ClaimedJob, tools: JobTools, control: AbortController): Promise<JobOutcome> {
   const handler = tools.handlers.of(job.name);
-  if (handler === undefined) return unhandled(job);
+  if (handler === undefined) return { kind: "unhandled" };
   let payload: unknown;
   try {
     payload = await readPayload(handler.job, job.payload);
   } catch (error) {
-    return dead(error);
+    // The program that dispatched it may be newer than this one.
+    return failed(job, error, control.signal);
   }
   return await runHandler(job, { handler, payload }, tools, control);
 }
@@ -72,12 +78,9 @@ async function runHandler(
 
 function failed(job: ClaimedJob, error: unknown, { aborted, reason: why }: AbortSignal): JobOutcome {
   if (aborted && why instanceof DrainDeadlineError) return { kind: "returned" };
+  if (aborted && why instanceof JobCancelledError) return { kind: "cancelled" };
   if (error instanceof FinalJobError || job.attempt >= job.maxAttempts) return dead(error);
   return { kind: "failed", reason: reasonOf(error), error, retryInMs: retryDelay(job.attempt) };
-}
-
-function unhandled({ name }: ClaimedJob): JobOutcome {
-  return dead(new FrameworkError(`no @Handles of this program names the job ${name}`, { code: "E_JOB_UNKNOWN" }));
 }
 
 function dead(error: unknown): JobOutcome {

@@ -29,7 +29,7 @@ export class JobContext implements WorkScope, Extensible {
   /** @internal */
   constructor(
     { id, name, queue, attempt, maxAttempts, token, requestId, traceparent, tracestate }: ClaimedJob,
-    /** Aborts with a `JobTimeoutError`, a `JobLeaseLostError`, or a `DrainDeadlineError` when the process ends. */
+    /** Aborts with a `JobTimeoutError`, a `JobLeaseLostError`, a `JobCancelledError`, or a `DrainDeadlineError` when the process ends. */
     readonly signal: AbortSignal,
   ) {
     // A handler may ask for many things at once. Node would warn of the eleventh listener.
@@ -64,5 +64,12 @@ export class JobTimeoutError extends UnavailableError {
 export class JobLeaseLostError extends UnavailableError {
   constructor() {
     super("The job belongs to another process now.", { code: "E_JOB_LEASE_LOST" });
+  }
+}
+
+/** The reason of the signal when `jobs.cancel` asked for the end of the job. It is not tried again. */
+export class JobCancelledError extends UnavailableError {
+  constructor() {
+    super("The job is cancelled.", { code: "E_JOB_CANCELLED" });
   }
 }

@@ -1,24 +1,36 @@
 /** The events and the counters of jobs. They name the job, its queue, its id and its attempt, never its payload. */
-import { FrameworkError } from "../errors/framework-error.js";
 import type { SubsystemHost, SubsystemMetrics } from "../lifecycle/operations.js";
 import { TraceContext } from "../observe/trace-context.js";
 import { tracing } from "../tracing/tracing.js";
+import type { Clock } from "../runtime/clock.js";
 import type { JobOutcome } from "./handled-job.js";
-import type { ClaimedJob, JobClaim, ReapedJob } from "./job-store.js";
+import type { ClaimedJob, JobClaim, ReapedJob, UnhandledJobs } from "./job-store.js";
 
 const log = tracing.target("framework::jobs");
 
-/** Counter with the labels `subsystem`, `job` and `outcome`: `retried`, `dead`, `returned` or `lost`. */
+/** Counter with the labels `subsystem`, `job` and `outcome`: `retried`, `dead`, `returned`, `cancelled`, `unhandled` or `lost`. */
 export const JOBS_UNFINISHED = "framework_jobs_unfinished_total";
+/** Gauge with the labels `subsystem`, `job` and `queue`. Its number stops at 10 001. */
+export const JOBS_UNHANDLED = "framework_jobs_unhandled";
+const NAMED_MS = 60_000;
+/** Names that no handler has may come from outside of the program, so their number is bounded. */
+const MAX_NAMED = 100;
 
 export class JobReports {
   private readonly metrics: SubsystemMetrics;
   private readonly subsystem: string;
+  private readonly clock: Clock;
+  /** When the event of a name without a handler was written. */
+  private readonly named = new Map<string, number>();
+  /** The labels of the gauge that were ever set. */
+  private readonly unhandledJobs = new Map<string, Readonly<Record<string, string>>>();
 
-  constructor({ name, metrics }: SubsystemHost) {
+  constructor({ name, metrics, clock }: SubsystemHost) {
+    this.clock = clock;
     this.subsystem = name;
     this.metrics = metrics;
     metrics.describeCounter(JOBS_UNFINISHED, "Runs of jobs that did not complete, by outcome.");
+    metrics.describeGauge(JOBS_UNHANDLED, "Jobs that wait for a process with a handler for their name.");
   }
 
   failed(job: ClaimedJob, outcome: JobOutcome): void {
@@ -26,10 +38,40 @@ export class JobReports {
       this.count(job.name, "retried");
       log.warn("job failed", { ...fieldsOf(job), retry_ms: outcome.retryInMs, error: outcome.error });
     } else if (outcome.kind === "dead") {
-      // A name without a handler may come from outside of the program, so it is not used as a label.
-      this.count(isUnknown(outcome.error) ? "(unknown)" : job.name, "dead");
+      this.count(job.name, "dead");
       log.error("job is dead", { ...fieldsOf(job), error: outcome.error });
     }
+  }
+
+  /** Called when the job goes back, because this process has no handler for it. At most one event a minute for each name. */
+  unhandled({ id, name, queue }: ClaimedJob): void {
+    this.count("(unknown)", "unhandled");
+    const now = this.clock.monotonic();
+    const last = this.named.get(name);
+    if (last === undefined ? this.named.size >= MAX_NAMED : now - last < NAMED_MS) return;
+    this.named.set(name, now);
+    log.warn("no handler for job", { job_id: id, job: name, queue, error: "E_JOB_UNKNOWN" });
+  }
+
+  /** The jobs of all processes that wait for a handler. */
+  waitUnhandled(found: readonly UnhandledJobs[]): void {
+    for (const labels of this.unhandledJobs.values()) this.metrics.set(JOBS_UNHANDLED, labels, 0);
+    for (const { name, queue, jobs } of found) {
+      const key = `${name} ${queue}`;
+      if (!this.unhandledJobs.has(key) && this.unhandledJobs.size >= MAX_NAMED) continue;
+      const labels = { subsystem: this.subsystem, job: name, queue };
+      this.unhandledJobs.set(key, labels);
+      this.metrics.set(JOBS_UNHANDLED, labels, jobs);
+    }
+  }
+
+  releasedUnheld(jobs: number): void {
+    log.warn("jobs of a lost claim released", { subsystem: this.subsystem, jobs });
+  }
+
+  cancelled({ id, name, queue, attempt }: ClaimedJob): void {
+    this.count(name, "cancelled");
+    log.info("job cancelled", { job_id: id, job: name, queue, attempt });
   }
 
   returned(jobs: readonly ClaimedJob[]): void {
@@ -72,8 +114,4 @@ function fieldsOf({ id, name, queue, attempt, requestId, traceparent }: ClaimedJ
     ...(requestId !== undefined && { request_id: requestId }),
     ...(traceparent !== undefined && { trace_id: TraceContext.parse(traceparent)?.traceId }),
   };
-}
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof FrameworkError && error.code === "E_JOB_UNKNOWN";
 }

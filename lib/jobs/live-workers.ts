@@ -86,17 +86,6 @@ function buryOne(sql: JobSql, id: string, condition: string): Promise<boolean> {
   });
 }
 
-export async function deleteOldDead(sql: JobSql, olderThanMs: number): Promise<void> {
-  if (olderThanMs === Infinity) return;
-  const old = `died_at < ${sql.now} - ${literal(olderThanMs)}`;
-  // MySQL has a limit for a deletion, and none for a list that a deletion reads.
-  const where =
-    sql.dialect === "mysql"
-      ? `${old} LIMIT ${MAX_REAPED}`
-      : `id IN (SELECT id FROM framework_dead_jobs WHERE ${old} LIMIT ${MAX_REAPED})`;
-  await sql.run(`DELETE FROM framework_dead_jobs WHERE ${where}`);
-}
-
 export async function countUnhandled(sql: JobSql) {
   const some = `SELECT name, queue, unhandled_since FROM framework_jobs WHERE unhandled_since IS NOT NULL AND worker IS NULL LIMIT ${MAX_COUNTED}`;
   const { rows } = await sql.run(

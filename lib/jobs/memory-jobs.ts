@@ -108,7 +108,8 @@ export class MemoryJobs implements JobStore {
   }
 
   async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
-    for (const job of this.releaseAll(claims, delayMs)) job.unhandledSince ??= this.clock.now();
+    const since = new Map(claims.map(({ id }) => [id, this.jobs.get(id)?.unhandledSince]));
+    for (const job of this.releaseAll(claims, delayMs)) job.unhandledSince = since.get(job.id) ?? this.clock.now();
   }
 
   async unhandled(): Promise<readonly UnhandledJobs[]> {
@@ -272,7 +273,7 @@ export class MemoryJobs implements JobStore {
   }
 
   private await(job: StoredJob, due: number): void {
-    Object.assign(job, { state: "waiting", worker: undefined, due });
+    Object.assign(job, { state: "waiting", worker: undefined, unhandledSince: undefined, due });
     this.jobs.set(job.id, job);
     this.waiting.add(job);
   }

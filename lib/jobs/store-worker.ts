@@ -1,6 +1,6 @@
 /**
- * The loop of one process over a `JobStore`: claims jobs as places become free, runs them, reports how they ended, reports regularly that
- * the process is alive, and takes the jobs of processes that died.
+ * The loop of one process over a `JobStore`: claims jobs as places become free, runs them, reports how they ended, and regularly renews its
+ * leases and takes the jobs of processes that died.
  *
  * Internal: `Jobs` begins and ends it.
  */
@@ -8,23 +8,27 @@ import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { DrainDeadlineError } from "../errors/framework-error.js";
 import { within, type Timer } from "../runtime/clock.js";
-import { Completions } from "./completions.js";
+import { BatchedClaims, type BatchSteps } from "./batched-claims.js";
+import { Heartbeats } from "./heartbeats.js";
+import { type HeldClaim, HeldClaims } from "./held-claims.js";
 import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
-import { JobLeaseLostError } from "./job-context.js";
+import { JobCancelledError, JobLeaseLostError } from "./job-context.js";
 import type { JobReports } from "./job-reports.js";
-import type { ClaimedJob, JobStore, LiveWorker } from "./job-store.js";
+import type { ClaimedJob, Heartbeat, JobStore, LiveWorker } from "./job-store.js";
 import { quietly } from "./quiet.js";
 
 /** A claim ends after this time unless it is renewed. */
 const LEASE_MS = 300_000;
-const BEAT_MS = 10_000;
+const UPKEEP_MS = 10_000;
+/** The pause before a job without a handler is offered again. */
+const UNHANDLED_MS = 30_000;
 const DEAD_AFTER_MS = 30_000;
 const POLL_MS = 1000;
 const LONGEST_POLL_MS = 30_000;
 /** The time that a handler has to react to its signal after the deadline of the drain. */
 const GRACE_MS = 1000;
 /** The limit of completed jobs that the store does not know of yet. Above it no further job is claimed. */
-const MOST_UNTOLD = 1000;
+const MAX_PENDING = 1000;
 
 export interface WorkerSettings {
   /** The most jobs at once. */
@@ -32,22 +36,16 @@ export interface WorkerSettings {
   /** Jobs that are claimed ahead. */
   readonly prefetch: number;
   readonly queues: readonly string[] | undefined;
-}
-
-interface RunningClaim {
-  readonly job: ClaimedJob;
-  readonly control: AbortController;
-  leaseEnds: number;
-  /** Settles when the handler has settled. */
-  done: Promise<void>;
+  /** The most jobs of a queue at once; for other queues `concurrency` holds alone. */
+  readonly queueLimits?: ReadonlyMap<string, number>;
 }
 
 export class StoreWorker {
   private id: string = randomUUID();
-  private readonly running = new Map<string, RunningClaim>();
-  /** Jobs that are claimed and do not run yet, in their order. */
-  private readonly ready = new Map<string, RunningClaim>();
-  private readonly completions: Completions;
+  private readonly held = new HeldClaims();
+  private readonly completions: BatchedClaims;
+  private readonly unhandled: BatchedClaims;
+  private readonly heartbeats: Heartbeats;
   private isClaiming = false;
   /** Settles when the last claim has, and its jobs have gone back if the process ends. */
   private claiming: Promise<void> = Promise.resolve();
@@ -58,10 +56,10 @@ export class StoreWorker {
   private wasWoken = false;
   private failures = 0;
   private pollTimer: Timer | undefined;
-  private beatTimer: Timer | undefined;
-  /** No beat follows any more. */
+  private upkeepTimer: Timer | undefined;
   private isOver = false;
-  private beating: Promise<void> = Promise.resolve();
+  /** Until then the store may hold claims of this worker whose answer was lost. */
+  private unheldUntil = -Infinity;
   private stopListening: (() => void) | undefined;
 
   constructor(
@@ -70,19 +68,34 @@ export class StoreWorker {
     private readonly tools: JobTools,
     private readonly reports: JobReports,
   ) {
-    this.completions = new Completions(store, tools.clock, {
-      lost: (claims) => reports.lost(claims),
-      failed: (error) => reports.storeFailed("complete", error),
-      told: () => this.claimMore(),
+    this.completions = this.batched("complete", (claims) => store.complete(claims));
+    this.unhandled = this.batched("waitUnhandled", (claims) => store.waitUnhandled(claims, UNHANDLED_MS));
+    this.heartbeats = new Heartbeats({
+      store,
+      clock: tools.clock,
+      live: () => this.live,
+      heard: (heartbeat) => this.heard(heartbeat),
+      failed: (error) => reports.storeFailed("heartbeat", error),
     });
   }
 
-  /** The first beat comes before the first claim: a store takes the jobs of an unknown worker for those of a dead one. */
+  private get live(): LiveWorker {
+    return { id: this.id, names: this.tools.handlers.names, queues: this.settings.queues };
+  }
+
+  private batched(step: string, send: BatchSteps["send"]): BatchedClaims {
+    return new BatchedClaims(this.tools.clock, {
+      send,
+      lost: (claims) => this.reports.lost(claims),
+      failed: (error) => this.reports.storeFailed(step, error),
+      sent: () => this.claimMore(),
+    });
+  }
+
+  /** The first heartbeat comes before the first claim: a store takes the jobs of an unknown worker for those of a dead one. */
   async begin(): Promise<void> {
-    await quietly(() => this.store.heartbeat(this.live)).catch((error: unknown) =>
-      this.reports.storeFailed("heartbeat", error),
-    );
-    await this.beat();
+    await this.heartbeats.start();
+    this.keepUpLater();
     this.stopListening = this.store.onWake?.(this.wake);
     this.claimMore();
   }
@@ -97,45 +110,52 @@ export class StoreWorker {
     this.claimMore();
   });
 
+  /** A job that is claimed ahead is removed, and one that runs ends by its signal. */
+  readonly cancel = (id: string): void => {
+    const claim = this.held.find(id);
+    claim?.control.abort(new JobCancelledError());
+    if (claim === undefined || this.held.isRunning(claim)) return;
+    this.held.remove(claim);
+    this.completions.add(claim.job);
+    this.reports.cancelled(claim.job);
+  };
+
   /** Jobs that run may end until the deadline. The other claimed jobs are returned to the store, and their attempt does not count. */
   async end(deadlineMs: number): Promise<void> {
     this.isEnding = true;
     this.stopListening?.();
     this.pollTimer?.cancel();
     const { clock } = this.tools;
-    await this.giveBackReady();
+    await this.releaseReady();
     await within(clock, deadlineMs, this.settled());
-    for (const { control } of this.running.values()) control.abort(new DrainDeadlineError());
+    for (const { control } of this.held.runningClaims()) control.abort(new DrainDeadlineError());
     await within(clock, GRACE_MS, this.settled());
-    await this.giveBack([...this.running.values()].map(({ job }) => job));
-    this.running.clear();
-    await this.completions.flush(GRACE_MS);
+    await this.release(this.held.takeRunning());
+    await Promise.all([this.completions.flush(GRACE_MS), this.unhandled.flush(GRACE_MS)]);
     this.isOver = true;
-    this.beatTimer?.cancel();
-    await within(clock, GRACE_MS, this.beating);
-    await this.store.leave(this.id).catch((error: unknown) => this.reports.storeFailed("leave", error));
+    this.upkeepTimer?.cancel();
+    await this.heartbeats.stop();
+    await this.leave();
   }
 
-  /** The number of jobs that run. */
-  get size(): number {
-    return this.running.size;
-  }
-
-  private get live(): LiveWorker {
-    return { id: this.id, names: this.tools.handlers.names, queues: this.settings.queues };
+  private async leave(): Promise<void> {
+    try {
+      if (this.mayHoldUnknown) await this.store.releaseUnheld(this.id, []);
+      await this.store.leave(this.id);
+    } catch (error) {
+      this.reports.storeFailed("leave", error);
+    }
   }
 
   private async settled(): Promise<void> {
-    await Promise.all([this.claiming, ...[...this.running.values()].map(({ done }) => done)]);
+    await Promise.all([this.claiming, ...this.held.runningClaims().map(({ done }) => done)]);
   }
 
-  private async giveBackReady(): Promise<void> {
-    const jobs = [...this.ready.values()].map(({ job }) => job);
-    this.ready.clear();
-    await this.giveBack(jobs);
+  private async releaseReady(): Promise<void> {
+    await this.release(this.held.takeReady());
   }
 
-  private async giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
+  private async release(jobs: readonly ClaimedJob[]): Promise<void> {
     if (jobs.length === 0) return;
     await this.store.release(jobs).catch((error: unknown) => this.reports.storeFailed("release", error));
     this.reports.returned(jobs);
@@ -144,19 +164,21 @@ export class StoreWorker {
   private claimMore(): void {
     if (this.isClaiming || this.isEnding || this.isDry) return;
     const { concurrency, prefetch } = this.settings;
-    const places = concurrency + prefetch - this.running.size - this.ready.size;
-    if (this.completions.pending > MOST_UNTOLD) return;
+    const places = concurrency + prefetch - this.held.size;
+    if (this.completions.pending + this.unhandled.pending > MAX_PENDING) return;
     // While claimed jobs are left, a claim for a single place is not worth its round trip.
-    if (places <= 0 || (this.ready.size > 0 && places < prefetch / 2)) return;
+    if (places <= 0 || (this.held.readySize > 0 && places < prefetch / 2)) return;
+    const { limit, except } = this.held.room(places, this.settings.queueLimits);
     this.isClaiming = true;
-    this.claiming = this.claim(places);
+    this.claiming = this.claim(limit, except);
   }
 
-  private async claim(limit: number): Promise<void> {
+  private async claim(limit: number, except: readonly string[]): Promise<void> {
     try {
+      await this.releaseUnheld();
       this.wasWoken = false;
       const worker = this.id;
-      const request = { worker, queues: this.settings.queues, limit, leaseMs: LEASE_MS };
+      const request = { worker, queues: this.settings.queues, except, limit, leaseMs: LEASE_MS };
       const jobs = await quietly(() => this.store.claim(request));
       this.failures = 0;
       this.isDry = jobs.length < limit && !this.wasWoken;
@@ -165,22 +187,40 @@ export class StoreWorker {
     } catch (error) {
       this.failures += 1;
       this.isDry = true;
+      // The store may have made the claim, or may make it yet.
+      this.unheldUntil = this.tools.clock.monotonic() + LEASE_MS;
       this.reports.storeFailed("claim", error);
     }
+    await this.claimed();
+  }
+
+  private async claimed(): Promise<void> {
     this.isClaiming = false;
-    if (this.isEnding) await this.giveBackReady();
+    if (this.isEnding) await this.releaseReady();
     this.startReady();
     if (this.isDry) this.pollLater();
     else this.claimMore();
+  }
+
+  private get mayHoldUnknown(): boolean {
+    return this.tools.clock.monotonic() < this.unheldUntil;
+  }
+
+  /** Called while no claim is under way. The store would keep jobs of a lost answer for this worker until the end of their lease. */
+  private async releaseUnheld(): Promise<void> {
+    if (!this.mayHoldUnknown) return;
+    const held = [...this.held.all().map(({ job }) => job), ...this.completions.claims, ...this.unhandled.claims];
+    const released = await quietly(() => this.store.releaseUnheld(this.id, held));
+    if (released > 0) this.reports.releasedUnheld(released);
   }
 
   private take(jobs: readonly ClaimedJob[]): void {
     const leaseEnds = this.tools.clock.monotonic() + LEASE_MS;
     for (const job of jobs) {
       // The store took the job from this process, and gave it back, before this process knew.
-      const lost = this.running.get(job.id) ?? this.ready.get(job.id);
+      const lost = this.held.find(job.id);
       if (lost !== undefined) this.lose(lost);
-      this.ready.set(job.id, { job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
+      this.held.add(job, leaseEnds);
     }
   }
 
@@ -193,79 +233,82 @@ export class StoreWorker {
   }
 
   private startReady(): void {
-    while (this.running.size < this.settings.concurrency) {
-      const next = this.ready.values().next().value;
+    while (this.held.runningSize < this.settings.concurrency) {
+      const next = this.held.startNext();
       if (next === undefined) return;
-      this.ready.delete(next.job.id);
-      this.running.set(next.job.id, next);
       next.done = handleJob(next.job, this.tools, next.control).then((outcome) => this.ended(next, outcome));
     }
   }
 
-  private async ended(running: RunningClaim, outcome: JobOutcome): Promise<void> {
+  private async ended(running: HeldClaim, outcome: JobOutcome): Promise<void> {
     const { job } = running;
-    // After a lost lease another claim may have taken this place, perhaps a claim of the same job.
-    const isHeld = this.running.get(job.id) === running;
-    if (!isHeld) return;
-    if (outcome.kind === "done") this.completions.add(job);
-    else await this.reportEnd(job, outcome);
-    if (this.running.get(job.id) === running) this.running.delete(job.id);
+    if (!this.held.isRunning(running)) return;
+    // The end of the process returns all of them in one step.
+    if (outcome.kind === "returned") return;
+    if (outcome.kind === "cancelled") this.reports.cancelled(job);
+    if (outcome.kind === "unhandled") {
+      this.reports.unhandled(job);
+      this.unhandled.add(job);
+    } else if (outcome.kind === "done" || outcome.kind === "cancelled") this.completions.add(job);
+    else await this.reportFailure(running, outcome);
+    this.held.remove(running);
+    // The queue was left out of the last claim.
+    if (this.settings.queueLimits?.has(job.queue) === true) this.isDry = false;
     this.startReady();
     // Jobs that end in the same turn of the event loop leave their places to one claim.
     await Promise.resolve();
     this.claimMore();
   }
 
-  private async reportEnd(job: ClaimedJob, outcome: Exclude<JobOutcome, { kind: "done" }>): Promise<void> {
-    try {
-      if (outcome.kind === "returned") {
-        await this.giveBack([job]);
+  /** Repeated while the store fails: the attempt has been made, and counts. */
+  private async reportFailure(
+    running: HeldClaim,
+    outcome: Extract<JobOutcome, { kind: "failed" | "dead" }>,
+  ): Promise<void> {
+    const { job } = running;
+    const { clock } = this.tools;
+    const retryInMs = outcome.kind === "failed" ? outcome.retryInMs : undefined;
+    while (this.held.isRunning(running) && clock.monotonic() < running.leaseEnds) {
+      try {
+        if (await this.store.fail(job, { reason: outcome.reason, retryInMs })) this.reports.failed(job, outcome);
+        else this.reports.lost([job]);
         return;
+      } catch (error) {
+        this.reports.storeFailed("fail", error);
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, POLL_MS));
       }
-      const { reason } = outcome;
-      const retryInMs = outcome.kind === "failed" ? outcome.retryInMs : undefined;
-      if (await this.store.fail(job, { reason, retryInMs })) this.reports.failed(job, outcome);
-      else this.reports.lost([job]);
-    } catch (error) {
-      // The lease ends by itself, and the job runs again.
-      this.reports.storeFailed("fail", error);
     }
   }
 
-  private async beat(): Promise<void> {
-    try {
-      if (!(await quietly(() => this.store.heartbeat(this.live))).isKnown) await this.beginAnew();
-      await this.renewLeases();
-      this.reports.reaped(await quietly(() => this.store.reap(DEAD_AFTER_MS)));
-    } catch (error) {
-      this.reports.storeFailed("heartbeat", error);
-    }
+  private async heard({ isKnown, cancelled }: Heartbeat): Promise<void> {
+    if (!isKnown) await this.beginAnew();
+    for (const { id, token } of cancelled) if (this.held.find(id)?.job.token === token) this.cancel(id);
+  }
+
+  private keepUpLater(): void {
     if (this.isOver) return;
     const jitter = 0.8 + Math.random() * 0.2;
-    const beat = (): void => {
-      this.beating = this.beat();
-    };
-    this.beatTimer = this.tools.clock.setTimeout(beat, BEAT_MS * jitter);
+    this.upkeepTimer = this.tools.clock.setTimeout(() => void this.keepUp(), UPKEEP_MS * jitter);
+  }
+
+  private async keepUp(): Promise<void> {
+    try {
+      await this.renewLeases();
+      if (!this.isClaiming && this.mayHoldUnknown) {
+        this.isClaiming = true;
+        await this.releaseUnheld().finally(() => (this.isClaiming = false));
+      }
+      if (this.heartbeats.mayJudge) this.reports.reaped(await quietly(() => this.store.reap(DEAD_AFTER_MS)));
+      this.reports.waitUnhandled(await quietly(() => this.store.unhandled()));
+    } catch (error) {
+      this.reports.storeFailed("upkeep", error);
+    }
+    this.claimMore();
+    this.keepUpLater();
   }
 
   private async renewLeases(): Promise<void> {
-    const now = this.tools.clock.monotonic();
-    for (const claim of this.claims()) if (claim.leaseEnds <= now) this.lose(claim);
-    // A handler that ignored its timeout may run until the end of its lease.
-    const due = this.claims().filter(
-      ({ leaseEnds, control }) => leaseEnds - now < (LEASE_MS * 2) / 3 && !control.signal.aborted,
-    );
-    if (due.length === 0) return;
-    const held = due.map(({ job }) => job);
-    const refused = await quietly(() => this.store.renew(held, LEASE_MS));
-    for (const running of due) {
-      if (refused.some(({ id }) => id === running.job.id)) this.lose(running);
-      else running.leaseEnds = now + LEASE_MS;
-    }
-  }
-
-  private claims(): readonly RunningClaim[] {
-    return [...this.running.values(), ...this.ready.values()];
+    for (const claim of await this.held.renew(this.store, this.tools.clock.monotonic(), LEASE_MS)) this.lose(claim);
   }
 
   /** Other processes took this one for dead. They also get the jobs that it has claimed since under the old name. */
@@ -274,13 +317,12 @@ export class StoreWorker {
     this.id = randomUUID();
     await this.store.heartbeat(this.live);
     await this.store.leave(old);
-    for (const claim of this.claims()) this.lose(claim);
+    for (const claim of this.held.all()) this.lose(claim);
     this.wake();
   }
 
-  private lose(claim: RunningClaim): void {
-    for (const claims of [this.ready, this.running])
-      if (claims.get(claim.job.id) === claim) claims.delete(claim.job.id);
+  private lose(claim: HeldClaim): void {
+    this.held.remove(claim);
     this.reports.lost([claim.job]);
     claim.control.abort(new JobLeaseLostError());
     this.startReady();

@@ -22,6 +22,8 @@ const PROOFS: readonly (readonly [promise: string, prove: Proof])[] = [
   ],
   ["a worker that is silent for half a minute loses its jobs, and one with heartbeats keeps them", reapsSilentWorkers],
   ["a job whose worker dies at the last attempt is dead", buriesAtLastAttempt],
+  ["jobs of a lost answer are released, and have used no attempt", releasesUnheld],
+  ["a job without a handler waits, and has used no attempt", waitsUnhandled],
   ["a job that fails while a newer one waits with its key makes room for it", makesRoomForNewer],
   ["a waiting job that is replaced moves to the newer queue, and keeps the count of its attempts", movesToNewerQueue],
   ["a tick is recorded once, with its job, and no earlier one after it", recordsTicksOnce],
@@ -92,6 +94,43 @@ async function buriesAtLastAttempt(store: JobStore, trial: QueueTrial): Promise<
     true,
     "whether it is a dead letter",
   );
+}
+
+async function releasesUnheld(store: JobStore, trial: QueueTrial): Promise<void> {
+  const worker = `f-${trial.run}`;
+  await add(store, trial, { maxAttempts: 1 });
+  await add(store, trial, { maxAttempts: 1 });
+  const lost = await claim(store, trial, worker);
+  const held = await claim(store, trial, worker);
+  trial.equal(await store.releaseUnheld(worker, [held]), 1, "the number of released jobs");
+  const again = await claim(store, trial, worker);
+  trial.equal([again.id, again.attempt], [lost.id, 1], "the next claim");
+  trial.equal((await store.complete([held, again])).length, 0, "the refused completions");
+  trial.equal(await store.releaseUnheld(worker, []), 0, "the number of released jobs after the completions");
+}
+
+async function waitsUnhandled(store: JobStore, trial: QueueTrial): Promise<void> {
+  const worker = `g-${trial.run}`;
+  const since = await store.now();
+  await add(store, trial);
+  const first = await claim(store, trial, worker);
+  await store.waitUnhandled([first], 30_000);
+  const found = (await store.unhandled()).filter(({ name }) => name === first.name);
+  trial.equal(
+    found.map(({ queue, jobs }) => ({ queue, jobs })),
+    [{ queue: trial.queue, jobs: 1 }],
+    "the jobs that wait for a handler",
+  );
+  trial.equal((found[0]?.since ?? 0) >= since, true, "whether it waits since its claim");
+  const request = { worker, queues: [trial.queue], limit: 1, leaseMs: LEASE_MS };
+  await trial.options.pass(20_000);
+  trial.equal((await store.claim(request)).length, 0, "the number of claims within half a minute");
+  await trial.options.pass(11_000);
+  const next = await claim(store, trial, worker);
+  trial.equal([next.id, next.attempt], [first.id, 1], "the claim after it");
+  await store.fail(next, { reason: "failed", retryInMs: 0 });
+  trial.equal((await store.unhandled()).filter(({ name }) => name === first.name).length, 0, "the names after a run");
+  await store.complete([await claim(store, trial, worker)]);
 }
 
 async function makesRoomForNewer(store: JobStore, trial: QueueTrial): Promise<void> {
