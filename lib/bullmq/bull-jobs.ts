@@ -66,19 +66,22 @@ const DISTRUST_MS = 5000;
 const KEYED_MS = 100;
 
 export class BullJobs implements JobEngine {
+  // Not `private`: printing the object would show the password of the URL.
+  readonly #options: BullJobsOptions;
   private readonly bullmq = loadBullmq();
   private readonly ioredis = loadIoredis();
   private readonly prefix: string;
   private readonly rows: DatabaseJobs | undefined;
-  private queues: BullQueues | undefined;
+  #queues: BullQueues | undefined;
   private clock: Clock = new SystemClock();
-  private connection: BullConnection | undefined;
+  #connection: BullConnection | undefined;
   private relay: Relay | undefined;
-  private loop: BullWorker | undefined;
+  #loop: BullWorker | undefined;
   private distrustedUntil = -Infinity;
 
   /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL`, `E_PEER_MISSING` */
-  constructor(private readonly options: BullJobsOptions) {
+  constructor(options: BullJobsOptions) {
+    this.#options = options;
     checkOptionNames(options, NAMES, "new BullJobs");
     if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
     this.prefix = checkQueue(options.namespace ?? "framework");
@@ -96,18 +99,18 @@ export class BullJobs implements JobEngine {
   }
 
   async start(): Promise<void> {
-    this.connection = new BullConnection(this.client({ ...this.options.client, ...COMMAND_OPTIONS }), this.clock);
-    await this.connection.open();
+    this.#connection = new BullConnection(this.client({ ...this.#options.client, ...COMMAND_OPTIONS }), this.clock);
+    await this.#connection.open();
     // The relay may be the first to use a queue, after the dispatch has woken the worker.
-    const isNew = (): void => this.loop?.wake();
-    this.queues = new BullQueues(this.connection, { prefix: this.prefix, clock: this.clock, isNew });
+    const isNew = (): void => this.#loop?.wake();
+    this.#queues = new BullQueues(this.#connection, { prefix: this.prefix, clock: this.clock, isNew });
     await this.relay?.begin();
   }
 
   async stop(): Promise<void> {
     await this.relay?.end();
-    await this.queues?.close();
-    this.connection?.close();
+    await this.#queues?.close();
+    this.#connection?.close();
   }
 
   async probe(): Promise<void> {
@@ -148,7 +151,7 @@ export class BullJobs implements JobEngine {
     const place = {
       queues: () => this.opened().names(),
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
-        const connection = this.client(this.options.client);
+        const connection = this.client(this.#options.client);
         const all = copiesOf(connection);
         const ofWorker = { connection, prefix: this.prefix, ...options };
         const work = async (job: BullJob<BullData>, token = ""): Promise<void> => run(job, token);
@@ -156,8 +159,8 @@ export class BullJobs implements JobEngine {
         return { worker, disconnect: () => all.forEach(endClient) };
       },
     };
-    this.loop = new BullWorker(place, settings, tools, reports);
-    return this.loop;
+    this.#loop = new BullWorker(place, settings, tools, reports);
+    return this.#loop;
   }
 
   async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
@@ -262,15 +265,15 @@ export class BullJobs implements JobEngine {
   }
 
   private commands(): BullConnection {
-    return this.connection ?? notStarted();
+    return this.#connection ?? notStarted();
   }
 
   private opened(): BullQueues {
-    return this.queues ?? notStarted();
+    return this.#queues ?? notStarted();
   }
 
   private client(options: BullJobsOptions["client"]): Redis {
-    return new this.ioredis.Redis(this.options.url, { ...options, ...CLIENT_OPTIONS });
+    return new this.ioredis.Redis(this.#options.url, { ...options, ...CLIENT_OPTIONS });
   }
 }
 

@@ -26,12 +26,13 @@ const PURPOSE = "stagecraft storage url 1";
 
 export class StorageUrls implements ServedUrls {
   private readonly base: URL;
-  private readonly key: Uint8Array;
+  // Not `private`: printing the object would show it.
+  readonly #key: Uint8Array;
 
   /** @throws FrameworkError `E_STORAGE_URLS` */
   constructor({ base, key }: StorageUrlOptions) {
     this.base = readBase(base);
-    this.key = readKey(key);
+    this.#key = readKey(key);
   }
 
   publicUrl(key: string): string {
@@ -80,7 +81,7 @@ export class StorageUrls implements ServedUrls {
 
   private signatureOf(method: string, path: string, pairs: readonly string[]): string {
     const signed = [PURPOSE, method, this.base.origin, path, ...pairs.toSorted()].join("\n");
-    return createHmac("sha256", this.key).update(signed).digest("base64url");
+    return createHmac("sha256", this.#key).update(signed).digest("base64url");
   }
 
   private pathOf(key: string): string {

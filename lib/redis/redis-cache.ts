@@ -67,8 +67,9 @@ export class RedisCache extends Cache {
   override readonly name: string;
   readonly namespace: string;
   protected readonly entries: RedisEntries;
-  private readonly client: Client;
-  private readonly monitor: RedisConnectionMonitor;
+  // Not `private`: printing the object would show the password of the client.
+  readonly #client: Client;
+  readonly #monitor: RedisConnectionMonitor;
 
   /** Opens no connection. @throws FrameworkError `E_CACHE_NAMESPACE`, `E_CACHE_URL`, `E_CACHE_TIMEOUT` */
   constructor(options: RedisCacheOptions = {}) {
@@ -78,8 +79,8 @@ export class RedisCache extends Cache {
     this.namespace = readNamespace(options.namespace);
     const url = readUrl(options);
     const settings = clientSettings(options);
-    this.client = url === undefined ? new Redis(settings) : new Redis(url, settings);
-    this.monitor = new RedisConnectionMonitor(this.client);
+    this.#client = url === undefined ? new Redis(settings) : new Redis(url, settings);
+    this.#monitor = new RedisConnectionMonitor(this.#client);
     this.entries = new RedisEntries(`${this.namespace}:`, (source) => this.prepared(source));
   }
 
@@ -90,17 +91,17 @@ export class RedisCache extends Cache {
    */
   override async start(): Promise<void> {
     try {
-      await openClient(this.client, this.clock, "RedisCache");
+      await openClient(this.#client, this.clock, "RedisCache");
     } catch (error) {
-      throw error instanceof FrameworkError ? error : this.monitor.unavailable(error);
+      throw error instanceof FrameworkError ? error : this.#monitor.unavailable(error);
     }
   }
 
   /** Waits for the commands in flight, and disconnects. */
   override async stop(): Promise<void> {
-    this.monitor.stopping();
-    if (this.client.status === "ready") await this.client.quit().catch(() => {});
-    this.client.disconnect();
+    this.#monitor.stopping();
+    if (this.#client.status === "ready") await this.#client.quit().catch(() => {});
+    this.#client.disconnect();
   }
 
   override async probe(): Promise<void> {
@@ -114,14 +115,14 @@ export class RedisCache extends Cache {
 
   /** A script that runs as a part of another operation. */
   private prepared(source: string): CacheScript {
-    return new RedisScript(this.client, this.monitor, `${this.namespace}:`, source);
+    return new RedisScript(this.#client, this.#monitor, `${this.namespace}:`, source);
   }
 
   private async request<T>(command: (client: Client) => Promise<T>): Promise<T> {
     try {
-      return await command(this.client);
+      return await command(this.#client);
     } catch (error) {
-      throw this.monitor.unavailable(error);
+      throw this.#monitor.unavailable(error);
     }
   }
 }

@@ -13,7 +13,10 @@ export class RedisConnectionMonitor {
   private state: "new" | "ready" | "lost" = "new";
   private isStopping = false;
 
-  constructor(private readonly client: Redis) {
+  readonly #client: Redis;
+
+  constructor(client: Redis) {
+    this.#client = client;
     // Without a listener the client writes errors to the console.
     client.on("error", (error) => {
       this.lastError = error;
@@ -24,7 +27,7 @@ export class RedisConnectionMonitor {
 
   /** The error of a failed command. Without a connection it names the error of the connection, which is the cause. */
   unavailable(error: unknown): CacheUnavailableError {
-    if (this.client.status === "ready") return new CacheUnavailableError(error);
+    if (this.#client.status === "ready") return new CacheUnavailableError(error);
     const { lastError } = this;
     const reason = lastError instanceof Error ? lastError.message : "the connection was closed";
     return new CacheUnavailableError(lastError ?? error, `Redis cannot be reached: ${reason}`);
@@ -51,14 +54,19 @@ export class RedisConnectionMonitor {
 
 /** A Lua script. It is called by its digest; a server that does not know the digest, such as a restarted one, gets the source. */
 export class RedisScript implements CacheScript {
+  // Not `private`: printing the object would show the password of the client.
+  readonly #client: Redis;
+  readonly #monitor: RedisConnectionMonitor;
   private readonly digest: string;
 
   constructor(
-    private readonly client: Redis,
-    private readonly monitor: RedisConnectionMonitor,
+    client: Redis,
+    monitor: RedisConnectionMonitor,
     private readonly prefix: string,
     private readonly source: string,
   ) {
+    this.#client = client;
+    this.#monitor = monitor;
     this.digest = createHash("sha1").update(source).digest("hex");
   }
 
@@ -70,17 +78,17 @@ export class RedisScript implements CacheScript {
   }
 
   private runByDigest(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
-    return this.client.evalsha(this.digest, keys, ...rest).catch((error: unknown) => {
+    return this.#client.evalsha(this.digest, keys, ...rest).catch((error: unknown) => {
       if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return this.runSource(keys, rest);
-      throw this.monitor.unavailable(error);
+      throw this.#monitor.unavailable(error);
     });
   }
 
   private async runSource(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
     try {
-      return await this.client.call("EVAL", this.source, keys, ...rest);
+      return await this.#client.call("EVAL", this.source, keys, ...rest);
     } catch (error) {
-      throw this.monitor.unavailable(error);
+      throw this.#monitor.unavailable(error);
     }
   }
 }

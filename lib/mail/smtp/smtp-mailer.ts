@@ -28,20 +28,22 @@ const STOP_LIMIT_MS = 3000;
 const FIRST_DELAY_MS = 250;
 
 export class SmtpMailer extends Mailer {
-  private readonly settings: SmtpSettings;
-  private readonly pool: SmtpPool;
+  // Not `private`: printing the object would show the password.
+  readonly #settings: SmtpSettings;
+  readonly #pool: SmtpPool;
 
   /** @throws as `Mailer`; FrameworkError `E_MAIL_OPTION` for an option that cannot work */
   constructor(options: SmtpMailerOptions) {
     const settings = readSmtpOptions(options);
-    super(options);
-    this.settings = settings;
-    this.pool = new SmtpPool(settings, () => this.clock);
+    const { password: _password, tls: _tls, ...shown } = options;
+    super(shown);
+    this.#settings = settings;
+    this.#pool = new SmtpPool(settings, () => this.clock);
   }
 
   /** @throws MailUnavailableError if the login, the certificate or the security of the server is not as the options say */
   override async start(): Promise<void> {
-    this.pool.restart();
+    this.#pool.restart();
     try {
       await this.connectOnce(new AbortController().signal);
     } catch (error) {
@@ -53,7 +55,7 @@ export class SmtpMailer extends Mailer {
 
   /** Mails on their way have 3 seconds to end. */
   override stop(): Promise<void> {
-    return this.pool.stop(Math.min(STOP_LIMIT_MS, this.timeoutMs));
+    return this.#pool.stop(Math.min(STOP_LIMIT_MS, this.timeoutMs));
   }
 
   override async probe(signal: AbortSignal): Promise<void> {
@@ -68,7 +70,7 @@ export class SmtpMailer extends Mailer {
     const delivery = new MailDelivery(message);
     for (let attempt = 1; delivery.remaining.length > 0; attempt += 1) {
       await this.attempt(delivery, signal);
-      if (attempt >= this.settings.attempts || delivery.isHopeless || signal.aborted) break;
+      if (attempt >= this.#settings.attempts || delivery.isHopeless || signal.aborted) break;
       if (delivery.remaining.length > 0) await this.pause(FIRST_DELAY_MS * 2 ** (attempt - 1), signal);
     }
     return delivery.result(signal);
@@ -83,9 +85,9 @@ export class SmtpMailer extends Mailer {
   /** Returns whether a used connection has failed. */
   private async once(delivery: MailDelivery, signal: AbortSignal, isFresh: boolean): Promise<boolean> {
     try {
-      const { session, isReused } = await this.pool.take(signal, isFresh);
+      const { session, isReused } = await this.#pool.take(signal, isFresh);
       const outcome = await session.send(delivery.message, delivery.remaining, signal);
-      this.pool.give(session);
+      this.#pool.give(session);
       delivery.add(outcome);
       return isReused && (outcome.failure !== undefined || isShutdown(outcome));
     } catch (error) {
@@ -96,11 +98,11 @@ export class SmtpMailer extends Mailer {
   }
 
   private async connectOnce(signal: AbortSignal): Promise<void> {
-    const { session, isReused } = await this.pool.take(signal);
+    const { session, isReused } = await this.#pool.take(signal);
     try {
       if (isReused) await session.check(signal);
     } finally {
-      this.pool.give(session);
+      this.#pool.give(session);
     }
   }
 

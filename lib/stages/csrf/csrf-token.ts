@@ -40,17 +40,22 @@ export class CsrfToken {
   isExempt = false;
   /** Whether the body may hold the token. */
   private isShown = false;
-  private readonly session: Session | undefined;
-  private received: string | null | undefined = undefined;
-  private made: Issued | undefined = undefined;
+  // Not `private`: printing the object would show the token, and the cookies of the request.
+  readonly #ctx: Context;
+  readonly #maker: TokenMaker;
+  readonly #session: Session | undefined;
+  #received: string | null | undefined = undefined;
+  #made: Issued | undefined = undefined;
 
   /** @internal */
   constructor(
-    private readonly ctx: Context,
+    ctx: Context,
     private readonly cookie: CsrfCookie,
-    private readonly maker: TokenMaker,
+    maker: TokenMaker,
   ) {
-    this.session = SessionOfRequest.find(ctx);
+    this.#ctx = ctx;
+    this.#maker = maker;
+    this.#session = SessionOfRequest.find(ctx);
   }
 
   /**
@@ -82,17 +87,17 @@ export class CsrfToken {
 
   /** The tokens of the request's cookies, whether they belong to the session or not. @internal */
   cookies(): readonly string[] {
-    return cookieValues(this.ctx.incoming.headers.cookie, this.cookie.name, MOST_COOKIES).filter(isCsrfToken);
+    return cookieValues(this.#ctx.incoming.headers.cookie, this.cookie.name, MOST_COOKIES).filter(isCsrfToken);
   }
 
   /** The id that tokens of this request must belong to. @internal */
   get requestId(): string {
-    return this.session?.cookieId ?? NO_SESSION;
+    return this.#session?.cookieId ?? NO_SESSION;
   }
 
   /** Sends the browser its token, if it has to learn one. @internal */
   saved(result: SaveResult, isPublic: boolean): void {
-    if (this.isExempt || isNotModified(this.ctx.raw) || (isPublic && !this.makesPrivate())) return;
+    if (this.isExempt || isNotModified(this.#ctx.raw) || (isPublic && !this.makesPrivate())) return;
     const token = this.tokenToSend(result);
     if (token !== undefined) this.send(token);
   }
@@ -101,53 +106,54 @@ export class CsrfToken {
   private makesPrivate(): boolean {
     if (!this.isShown) return false;
     log.warn("Cache-Control: public replaced by no-store: the answer holds the CSRF token of a visitor");
-    this.ctx.raw.setHeader("Cache-Control", "no-store");
+    this.#ctx.raw.setHeader("Cache-Control", "no-store");
     return true;
   }
 
   private tokenToSend(result: SaveResult): string | undefined {
     const id = result.kind === "cookie" ? result.id : result.kind === "deletion" ? NO_SESSION : this.requestId;
-    const { made } = this;
-    if (this.isRotated(result)) return made?.id === id ? made.token : this.maker.make(id);
-    if (made !== undefined) return made.id === id ? made.token : this.maker.rebind(made.token, id);
+    const made = this.#made;
+    if (this.isRotated(result)) return made?.id === id ? made.token : this.#maker.make(id);
+    if (made !== undefined) return made.id === id ? made.token : this.#maker.rebind(made.token, id);
     const received = this.receivedToken();
-    if (received === undefined) return this.mayIssue ? this.maker.make(id) : undefined;
+    if (received === undefined) return this.mayIssue ? this.#maker.make(id) : undefined;
     if (result.kind === "nothing") return undefined;
     // The cookie is sent again when the session is extended or has a new id.
-    return this.maker.isValid(received, id) && id !== NO_SESSION ? received : this.maker.rebind(received, id);
+    return this.#maker.isValid(received, id) && id !== NO_SESSION ? received : this.#maker.rebind(received, id);
   }
 
   /** At a sign-in and a sign-out. */
   private isRotated({ kind }: SaveResult): boolean {
-    return kind !== "nothing" && this.session !== undefined && this.session.fate !== "stays";
+    return kind !== "nothing" && this.#session !== undefined && this.#session.fate !== "stays";
   }
 
   /** The cookie with the session's lifetime; without a session stage it lasts as long as the browser runs. */
   private send(token: string): void {
     const { name, suffix } = this.cookie;
-    const idleMs = this.session?.settings.idleMs;
+    const idleMs = this.#session?.settings.idleMs;
     const age = idleMs === undefined ? "" : `; Max-Age=${Math.floor(idleMs / 1000)}`;
-    addSetCookie(this.ctx.raw, `${name}=${token}${age}${suffix}`);
+    addSetCookie(this.#ctx.raw, `${name}=${token}${age}${suffix}`);
   }
 
   /** The token that the browser has after this answer, as far as is known now. */
   private current(): string {
-    const id = this.session === undefined ? NO_SESSION : this.session.idAfterSave;
-    if (this.made?.id === id) return this.made.token;
-    const received = this.session?.fate === "moves" || this.session?.fate === "ends" ? undefined : this.receivedToken();
+    const id = this.#session === undefined ? NO_SESSION : this.#session.idAfterSave;
+    if (this.#made?.id === id) return this.#made.token;
+    const received =
+      this.#session?.fate === "moves" || this.#session?.fate === "ends" ? undefined : this.receivedToken();
     if (received !== undefined && id === this.requestId) return received;
-    const token = received === undefined ? this.maker.make(id) : this.maker.rebind(received, id);
-    this.made = { token, id };
+    const token = received === undefined ? this.#maker.make(id) : this.#maker.rebind(received, id);
+    this.#made = { token, id };
     return token;
   }
 
   /** The token of the cookie, if it belongs to the session of the request. */
   private receivedToken(): string | undefined {
-    if (this.received === undefined) {
+    if (this.#received === undefined) {
       const id = this.requestId;
-      this.received = this.cookies().find((each) => this.maker.isValid(each, id)) ?? null;
+      this.#received = this.cookies().find((each) => this.#maker.isValid(each, id)) ?? null;
     }
-    return this.received ?? undefined;
+    return this.#received ?? undefined;
   }
 }
 

@@ -77,16 +77,19 @@ export class Session {
   /** The record, once it is read; `null`: there is none. @internal */
   record: StoredSession | null | undefined = undefined;
 
-  private receivedId: string | null | undefined = undefined;
-  private nextId: string | undefined = undefined;
-  private loading: Promise<StoredSession | null> | undefined = undefined;
+  // Not `private`: printing the object would show the id, and the cookies of the request.
+  readonly #ctx: Context;
+  #receivedId: string | null | undefined = undefined;
+  #nextId: string | undefined = undefined;
+  #loading: Promise<StoredSession | null> | undefined = undefined;
 
   /** @internal */
   constructor(
-    private readonly ctx: Context,
+    ctx: Context,
     /** @internal */
     readonly settings: SessionSettings,
   ) {
+    this.#ctx = ctx;
     this.startedAt = ctx.clock.now();
   }
 
@@ -168,14 +171,14 @@ export class Session {
 
   /** The id of a valid cookie. @internal */
   get cookieId(): string | undefined {
-    if (this.receivedId === undefined)
-      this.receivedId = this.settings.cookie.read(this.ctx.incoming.headers.cookie) ?? null;
-    return this.receivedId ?? undefined;
+    if (this.#receivedId === undefined)
+      this.#receivedId = this.settings.cookie.read(this.#ctx.incoming.headers.cookie) ?? null;
+    return this.#receivedId ?? undefined;
   }
 
   /** The id of the session that this request begins. @internal */
   get newId(): string {
-    return (this.nextId ??= SessionCookie.newId());
+    return (this.#nextId ??= SessionCookie.newId());
   }
 
   /** The id that the session has after this request, if nothing further changes; `""` without a session. @internal */
@@ -188,7 +191,7 @@ export class Session {
 
   /** Replaces an id that is in use. @internal */
   dropNewId(): void {
-    this.nextId = undefined;
+    this.#nextId = undefined;
   }
 
   /** @internal */
@@ -200,21 +203,21 @@ export class Session {
   /** Whether the request did anything with its session. @internal */
   get isTouched(): boolean {
     return (
-      this.changes !== undefined || this.fate !== "stays" || this.record !== undefined || this.loading !== undefined
+      this.changes !== undefined || this.fate !== "stays" || this.record !== undefined || this.#loading !== undefined
     );
   }
 
   /** The record, read once; `null`: there is none. @internal */
   load(): Awaitable<StoredSession | null> {
     if (this.record !== undefined) return this.record;
-    if (this.loading !== undefined) return this.loading;
+    if (this.#loading !== undefined) return this.#loading;
     const { cookieId } = this;
     if (cookieId === undefined) return (this.record = null);
     const key = storeKey(cookieId);
     const found = this.ask((store, now) => store.load(key, now));
     if (!isPromise(found)) return (this.record = this.failing(() => checkedRecord(found, key)));
-    this.loading = markHandled(found.then((record) => (this.record = this.failing(() => checkedRecord(record, key)))));
-    return this.loading;
+    this.#loading = markHandled(found.then((record) => (this.record = this.failing(() => checkedRecord(record, key)))));
+    return this.#loading;
   }
 
   /** The values as the request sees them: those of the record with its own changes. @internal */
@@ -229,7 +232,7 @@ export class Session {
 
   /** Asks the store. A failure, and an answer that takes too long, becomes a 503 and is remembered. @internal */
   ask<T>(question: (store: SessionStore, now: number) => Awaitable<T>): Awaitable<T> {
-    const { clock } = this.ctx;
+    const { clock } = this.#ctx;
     try {
       const answer = question(this.settings.store, clock.now());
       if (!isPromise(answer)) return answer;
