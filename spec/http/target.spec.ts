@@ -70,7 +70,8 @@ describe("the target of a redirect", () => {
       fc.property(hostile, (rest) => {
         const target = redirectTarget(`/${rest}`);
 
-        if (target !== undefined) expect(new URL(target, HERE).origin).to.equal(HERE);
+        fc.pre(target !== undefined);
+        expect(new URL(target, HERE).origin).to.equal(HERE);
       }),
       { numRuns: 500 },
     );

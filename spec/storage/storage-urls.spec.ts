@@ -52,7 +52,7 @@ describe("a signed URL", function () {
     fc.assert(
       fc.property(fc.nat(target.length - 1), fc.integer({ min: 0x21, max: 0x7e }), (at, code) => {
         const byte = String.fromCharCode(code);
-        if (byte === target[at]) return;
+        fc.pre(byte !== target[at]);
         const changed = target.slice(0, at) + byte + target.slice(at + 1);
         const less = target.slice(0, at) + target.slice(at + 1);
         expect(verifies(changed), changed).to.equal(false);
