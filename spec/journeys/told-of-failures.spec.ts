@@ -79,9 +79,19 @@ const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | 
   ["a bounded part of what does not fit", plain, "/many", invalid(manyReasons.join("; ").slice(0, 500))],
   ["faults that cannot be read", plain, "/junk", invalid("[unreadable]")],
   ["an error of ctx.throw", plain, "/gone", refused("error", "request refused", { code: "E_HTTP", status: 410 })],
-  ["a failure of the server", plain, "/down", failed("error", "not now", { ...down, stack: "UnavailableError" })],
-  ["a panic", plain, "/panic", failed("catch_panic", "panic", { error: "TypeError: boom", stack: "TypeError" })],
-  ["a panic of nothing", plain, "/nothing", failed("catch_panic", "panic", {})],
+  [
+    "a failure of the server",
+    plain,
+    "/down",
+    failed("error", "not now", { ...down, route: "GET /down", stack: "UnavailableError" }),
+  ],
+  [
+    "a panic",
+    plain,
+    "/panic",
+    failed("catch_panic", "panic", { route: "GET /panic", error: "TypeError: boom", stack: "TypeError" }),
+  ],
+  ["a panic of nothing", plain, "/nothing", failed("catch_panic", "panic", { route: "GET /nothing" })],
   ["a missed deadline", (b) => b.timeout(5), "/slow", slow({ status: 408, limit_ms: 5 })],
   [
     "a missed deadline with the status 503",
