@@ -7,6 +7,7 @@
  * @example
  * Route.get("/links/{id}", ({ params }) => store.find(params.id)).name("links.show").middleware(SignedIn);
  * Route.of(links.show, ({ params }) => store.find(params.id)); // links.show.url(7) stays typed
+ * Route.post("/hooks/pay", paid, { csrf: "exempt" }); // paid checks a signature
  */
 import { nameOf } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
