@@ -1,6 +1,6 @@
 /**
  * Mocha loads this file before the specs (`require` in .mocharc.mjs). It prepares the machine, makes a pending spec a failure under
- * CI, makes a file that leaves a server or a process behind a failure, and writes the counts of a run for `.ci/run`. Mocha runs the
+ * CI, makes a file that leaves a server or a process behind a failure, and writes the counts and the failed files of a run for `.ci/specs.mjs`. Mocha runs the
  * files in several processes: the functions for the whole run run once, in the process that reports; the hooks run for each file. A run
  * of many files ends with those that cost most.
  */
@@ -22,6 +22,8 @@ export async function mochaGlobalSetup(this: Mocha.Runner): Promise<void> {
   await prepareServers();
   openTurns();
   openCosts();
+  // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
+  noteFailures(this);
   if (process.env["CI"] !== "true") return;
   // Mocha's own option does not reach the processes that run the files. The types hide the method from all but subclasses.
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
@@ -37,6 +39,13 @@ async function prepareServers(): Promise<void> {
   const { prepareMariadb } = await import("./mariadb-server.js");
   preparePostgres();
   prepareMariadb();
+}
+
+/** Appends `<file>` for each failure to the file that `MOCHA_FAILURES` names; an empty line if the file is unknown. */
+function noteFailures(runner: Mocha.Runner): void {
+  const list = process.env["MOCHA_FAILURES"];
+  if (list === undefined) return;
+  runner.on("fail", ({ file = "" }: Mocha.Runnable) => appendFileSync(list, `${file}\n`));
 }
 
 /** Writes one line a run, `<passed> <failed> <pending>`, to the file that `MOCHA_COUNTS` names. */
