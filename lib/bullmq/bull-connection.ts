@@ -96,13 +96,16 @@ function unavailable(cause: unknown): UnavailableError {
   return new UnavailableError("Redis does not answer, so the job may not be queued.", { code: "E_JOBS_REDIS", cause });
 }
 
-/** The client, and those that BullMQ makes of it later, such as the one for its blocking command. */
+/**
+ * The client, and those that BullMQ makes of it later, such as the one for its blocking command. BullMQ reports their errors until it closes
+ * them; afterwards the client would write them to the console.
+ */
 export function copiesOf(client: Redis): readonly Redis[] {
-  const all = [client];
+  const all = [client.on("error", () => {})];
   const duplicate = client.duplicate.bind(client);
   client.duplicate = (options) => {
     const copy = duplicate(options);
-    all.push(copy);
+    all.push(copy.on("error", () => {}));
     return copy;
   };
   return all;

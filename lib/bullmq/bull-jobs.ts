@@ -279,7 +279,7 @@ export class BullJobs implements JobEngine {
 
 /** False if another process has revived the job in between. */
 async function reviveJob(job: BullJob<BullData>): Promise<boolean> {
-  await job.updateData({ ...job.data, o: job.attemptsStarted });
+  await job.updateData({ ...job.data, o: job.attemptsStarted, u: undefined });
   try {
     await job.retry("failed");
     return true;

@@ -9,6 +9,8 @@ export interface BullData {
   readonly m: number;
   /** Starts that do not count as attempts: those of runs that were returned, and those before a revival. */
   readonly o: number;
+  /** When a process first had no handler, in milliseconds since the Unix epoch. */
+  readonly u?: number | undefined;
   readonly r?: string | undefined;
   readonly t?: string | undefined;
   readonly s?: string | undefined;

@@ -9,16 +9,18 @@ import { handleJob, type JobOutcome, type JobTools } from "../jobs/handled-job.j
 import type { JobWorker } from "../jobs/job-engine.js";
 import { JobLeaseLostError } from "../jobs/job-context.js";
 import type { JobReports } from "../jobs/job-reports.js";
-import type { ClaimedJob } from "../jobs/job-store.js";
+import { type ClaimedJob, DEATH, UNHANDLED, type UnhandledJobs } from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import { type Timer, within } from "../runtime/clock.js";
 import { loadBullmq } from "./bull-package.js";
 import { type BullData, claimOf } from "./bull-record.js";
+import { SeenUnhandledJobs } from "./unhandled-jobs.js";
 
 const GRACE_MS = 1000;
 const LOOK_MS = 5000;
 /** The pause before a job without a handler is offered again. */
 const UNHANDLED_MS = 30_000;
+const MAX_UNHANDLED_MS = 86_400_000;
 /** The framework bounds the attempts, not BullMQ. */
 const NO_LIMIT = 1_000_000;
 /** BullMQ's errors for a lock that has ended, and for a lock that another worker holds. */
@@ -54,6 +56,7 @@ export class BullWorker implements JobWorker {
   private readonly workers = new Map<string, OpenBullWorker>();
   private readonly running = new Map<string, RunningBullJob>();
   private readonly bullmq = loadBullmq();
+  private readonly unhandled: SeenUnhandledJobs;
   private timer: Timer | undefined;
   private hasEnded = false;
   private lastRefused: string | undefined;
@@ -63,7 +66,10 @@ export class BullWorker implements JobWorker {
     private readonly settings: WorkerSettings,
     private readonly tools: JobTools,
     private readonly reports: JobReports,
-  ) {}
+  ) {
+    const report = (found: readonly UnhandledJobs[]): void => reports.waitUnhandled(found);
+    this.unhandled = new SeenUnhandledJobs(tools.clock, 2 * UNHANDLED_MS, report);
+  }
 
   /** Without a list of queues, new queues are looked for from time to time. */
   async begin(): Promise<void> {
@@ -78,6 +84,7 @@ export class BullWorker implements JobWorker {
   async end(deadlineMs: number): Promise<void> {
     this.hasEnded = true;
     this.timer?.cancel();
+    this.unhandled.end();
     const { clock } = this.tools;
     const workers = [...this.workers.values()];
     const closed = Promise.all(workers.map(({ worker }) => worker.close()));
@@ -137,16 +144,27 @@ export class BullWorker implements JobWorker {
       throw new this.bullmq.WaitingError();
     }
     if (outcome.kind === "cancelled") return this.reports.cancelled(job);
-    if (outcome.kind === "unhandled") {
-      this.reports.unhandled(job);
-      await bull.updateData({ ...bull.data, o: bull.data.o + 1 });
-      await bull.moveToDelayed(Date.now() + UNHANDLED_MS, token);
-      throw new this.bullmq.DelayedError();
-    }
+    if (outcome.kind === "unhandled") return this.wait(bull, token, job);
     this.reports.failed(job, outcome);
     if (outcome.kind === "dead") throw new this.bullmq.UnrecoverableError(outcome.reason);
     if (outcome.kind !== "failed") return;
+    if (bull.data.u !== undefined) await bull.updateData({ ...bull.data, u: undefined });
     await bull.moveToDelayed(Date.now() + outcome.retryInMs, token);
+    throw new this.bullmq.DelayedError();
+  }
+
+  /** The start does not count as an attempt. After a day without a handler the job is a dead letter. */
+  private async wait(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<never> {
+    const now = this.tools.clock.now();
+    const since = bull.data.u ?? now;
+    await bull.updateData({ ...bull.data, o: bull.data.o + 1, u: since });
+    if (now - since >= MAX_UNHANDLED_MS) {
+      this.reports.failed(job, { kind: "dead", reason: UNHANDLED, error: UNHANDLED });
+      throw new this.bullmq.UnrecoverableError(UNHANDLED);
+    }
+    this.reports.unhandled(job);
+    this.unhandled.add(job, since);
+    await bull.moveToDelayed(Date.now() + UNHANDLED_MS, token);
     throw new this.bullmq.DelayedError();
   }
 
@@ -169,8 +187,4 @@ export class BullWorker implements JobWorker {
 }
 
 /** The process died at the last attempt. */
-const DIED: JobOutcome = Object.freeze({
-  kind: "dead",
-  reason: "the worker died, or its lease ended",
-  error: "the worker died, or its lease ended",
-});
+const DIED: JobOutcome = Object.freeze({ kind: "dead", reason: DEATH, error: DEATH });
