@@ -81,7 +81,7 @@ function returning({ now }: JobSql, { delayMs, counts, isUnhandled = false }: Jo
   const due = `${now} + ${literal(Math.trunc(delayMs))}`;
   const attempt = counts ? "attempt" : "attempt - 1";
   const unhandled = isUnhandled ? `COALESCE(unhandled_since, ${now})` : "NULL";
-  return `UPDATE framework_jobs SET worker = NULL, leased_until = NULL, slot_key = NULL, due = ${due}, attempt = ${attempt}, unhandled_since = ${unhandled}, wait_key = job_key`;
+  return `UPDATE framework_jobs SET worker = NULL, leased_until = NULL, due = ${due}, attempt = ${attempt}, unhandled_since = ${unhandled}, wait_key = job_key`;
 }
 
 async function changeHeld(

@@ -1,0 +1,81 @@
+/**
+ * A proxy between a program and a server over TCP: it delays what passes, or cuts the connection in place of an answer of the server, which
+ * has done its work by then.
+ *
+ * @example
+ * await using proxy = await TcpProxy.start(server.url, 50);
+ * proxy.cutsAt = (bytes) => bytes.includes(id);
+ */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+export class TcpProxy implements AsyncDisposable {
+  /**
+   * Asked for each piece that passes, until it is true: then the piece of the server, or its next one after that of the client, is dropped,
+   * and the connection is cut.
+   */
+  cutsAt: ((bytes: Buffer, from: "client" | "server") => boolean) | undefined;
+  /** The number of connections that were cut. */
+  cuts = 0;
+  private readonly sockets = new Set<Socket>();
+  private readonly listener: Server;
+
+  private constructor(
+    private readonly target: URL,
+    private readonly delayMs: number,
+  ) {
+    this.listener = createServer((client) => this.relay(client));
+  }
+
+  /** @param delayMs in each direction */
+  static async start(url: string, delayMs = 0): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(url), delayMs);
+    await new Promise<void>((resolve) => proxy.listener.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  /** That of the server, with the port of the proxy. */
+  get url(): string {
+    const url = new URL(this.target);
+    // A listener on a port has an address of this kind.
+    url.port = String((this.listener.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.listener.close(resolve));
+  }
+
+  private relay(client: Socket): void {
+    const server = connect(Number(this.target.port), this.target.hostname);
+    const end = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      this.sockets.add(socket);
+      socket.setNoDelay(true).on("error", end).on("close", end);
+    }
+    let isDue = false;
+    const ask = (bytes: Buffer, from: "client" | "server"): void => {
+      if (this.cutsAt?.(bytes, from) !== true) return;
+      this.cutsAt = undefined;
+      isDue = true;
+    };
+    client.on("data", (bytes) => {
+      ask(bytes, "client");
+      this.later(() => server.write(bytes));
+    });
+    server.on("data", (bytes) => {
+      ask(bytes, "server");
+      if (!isDue) return this.later(() => client.write(bytes));
+      this.cuts += 1;
+      end();
+    });
+  }
+
+  private later(send: () => void): void {
+    if (this.delayMs === 0) send();
+    else setTimeout(send, this.delayMs);
+  }
+}
