@@ -219,7 +219,7 @@ describe("a release build", () => {
     );
 
     expect(stdout).to.equal("404");
-    expect(stderr).to.match(/^app listening on [^\n]+\n$/);
+    expect(stderr).to.match(/^app listening on [^\n]+\nno log is installed[^\n]+\n$/);
   });
 
   it("warns of sessions in memory", async () => {

@@ -27,10 +27,6 @@ function settings(): CompilerOptions {
   return { ...compilerOptions, ...STRICT };
 }
 
-function optionalPackages(): readonly string[] {
-  return [...Object.keys(manifest().peerDependencies ?? {}), "@types/pg"];
-}
-
 /** Entry points whose values are arguments of this one: a program that has such a value imports them too. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "": ["cache", "observe", "pages", "session", "uploads"],
@@ -55,17 +51,7 @@ describe("declaration files of a project", function () {
 
   before(() => {
     consumer = Consumer.create();
-    consumer.installFromRepository(
-      "@types/node",
-      "zod",
-      "react",
-      "react-dom",
-      "vite",
-      "@vitejs/plugin-react",
-      "chai",
-      "mocha",
-      ...optionalPackages(),
-    );
+    consumer.installFromRepository(...Object.keys(manifest().devDependencies));
   });
 
   after(() => consumer[Symbol.dispose]());

@@ -1,5 +1,5 @@
 /** Mistakes that do not stop an application: it says them when it starts, or when a request meets them. */
-import { IMPORTS, type Mistake, running } from "./mistake.js";
+import { type Mistake, running } from "./mistake.js";
 
 const JOBS = `import { Every, Handles, job, Jobs, MemoryJobs, schedule } from "@stagecraft/framework/jobs";\n`;
 
@@ -95,6 +95,17 @@ export const SILENT: readonly Mistake[] = [
     says: ["panic in POST /links", "a handler returned a value that holds a Promise", "await it first"],
     serves: true,
   },
+  {
+    title: "a POST of a program to an application with CSRF tokens",
+    files: running(
+      `import { CsrfConfig, SessionConfig } from "@stagecraft/framework/session";\n@Controller() class Links { @Post("/links") create() { return ""; } }\n@Module({ controllers: [Links] }) class Shop {}`,
+      `(await import("@stagecraft/framework/observe")).installLogging("debug");
+void Application.create(Shop).csrf(new CsrfConfig()).build().run();
+const url = \`http://127.0.0.1:\${process.env["PORT"]}/links\`;
+const ask = (): Promise<string> => fetch(url, { method: "POST" }).then((response) => response.text(), () => new Promise((next) => setTimeout(next, 20)).then(ask));
+console.log(await ask());`,
+    ),
+    says: ["request refused", "missing CSRF cookie", "Authorization: Bearer"],
+    serves: true,
+  },
 ];
-
-void IMPORTS;

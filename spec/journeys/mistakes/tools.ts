@@ -5,6 +5,9 @@ const ES_MODULES = `{ "type": "module" }`;
 const COMMONJS = `{ "type": "commonjs" }`;
 const OLDER = `{ "compilerOptions": { "experimentalDecorators": true, "target": "ES2022", "module": "NodeNext" } }`;
 
+/** Whether this Node removes the types of a source; a decorator is still no JavaScript. */
+const STRIPS_TYPES = "typescript" in process.features && process.features.typescript !== false;
+
 /** The decorators of the framework, each in the shortest program that has it. */
 const DECORATED: Readonly<Record<string, string>> = {
   '@Get("/")': `class Links { @Get("/") index() {} }`,
@@ -113,11 +116,12 @@ export const TOOLS: readonly Mistake[] = [
     isExplained: true,
   },
   {
-    title: "the files of TypeScript run by Node",
+    title: "a source that Node runs without a build",
     files: {
-      "main.ts": `import { spawnSync } from "node:child_process";\nimport { writeFileSync } from "node:fs";\nconst file = new URL("written.ts", import.meta.url);\nwriteFileSync(file, "enum Kind { a }\\nconst kind: Kind = Kind.a;\\nconsole.log(kind);");\nconst { stderr } = spawnSync(process.execPath, [file.pathname], { encoding: "utf8" });\nconsole.error(stderr);\nprocess.exit(1);`,
+      "main.ts": `import { spawnSync } from "node:child_process";\nimport { writeFileSync } from "node:fs";\nconst file = new URL("written.ts", import.meta.url);\nwriteFileSync(file, "@decorated class Links {}");\nconst { stderr } = spawnSync(process.execPath, [file.pathname], { encoding: "utf8" });\nconsole.error(stderr);\nprocess.exit(1);`,
     },
-    says: ["ERR_UN", "written.ts", ""],
+    says: [STRIPS_TYPES ? "SyntaxError: Invalid or unexpected token" : 'Unknown file extension ".ts"', "", ""],
+    isExplained: true,
   },
   {
     title: "ES modules in a project without a type",
