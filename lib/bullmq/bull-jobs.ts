@@ -205,7 +205,7 @@ export class BullJobs implements JobEngine {
     }
     for (const queue of await this.opened().all()) {
       const job = await queue.getJob(id);
-      if (job !== undefined && (await job.isFailed())) return reviveJob(job);
+      if (job !== undefined && (await job.isFailed())) return retryJob(job);
     }
     return false;
   }
@@ -277,8 +277,8 @@ export class BullJobs implements JobEngine {
   }
 }
 
-/** False if another process has revived the job in between. */
-async function reviveJob(job: BullJob<BullData>): Promise<boolean> {
+/** False if another process has retried the job in between. */
+async function retryJob(job: BullJob<BullData>): Promise<boolean> {
   await job.updateData({ ...job.data, o: job.attemptsStarted, u: undefined });
   try {
     await job.retry("failed");

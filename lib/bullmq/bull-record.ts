@@ -7,7 +7,7 @@ export interface BullData {
   readonly p: string;
   /** The most attempts. */
   readonly m: number;
-  /** Starts that do not count as attempts: those of runs that were returned, and those before a revival. */
+  /** Starts that do not count as attempts: those of runs that were returned, and those before a retry of a dead letter. */
   readonly o: number;
   /** When a process first had no handler, in milliseconds since the Unix epoch. */
   readonly u?: number | undefined;

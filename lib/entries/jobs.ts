@@ -1,5 +1,6 @@
 /** The entry point `@stagecraft/framework/jobs`: jobs, their handlers, schedules, and the store in memory. Schedules need `croner`. */
 export { Job, job, type AnyJob, type JobOptions } from "../jobs/job.js";
+export type { BackoffFunction, JobBackoff } from "../jobs/retry-delay.js";
 export { Handles, type FitsJob } from "../jobs/handles.js";
 export { FinalJobError, JobContext, JobLeaseLostError, JobTimeoutError } from "../jobs/job-context.js";
 export { Jobs, type DispatchArguments, type JobsOptions } from "../jobs/jobs.js";

@@ -70,17 +70,27 @@ async function runHandler(
     await operations.run("handle", () => inWorkScope(ctx, call, undefined), fieldsOf(ctx), remoteParentOf(ctx));
     return DONE;
   } catch (error) {
-    return failed(job, error, control.signal);
+    return failed(job, handler, error, control.signal);
   } finally {
     timer.cancel();
   }
 }
 
-function failed(job: ClaimedJob, error: unknown, { aborted, reason: why }: AbortSignal): JobOutcome {
+function failed(
+  job: ClaimedJob,
+  handler: JobHandler,
+  error: unknown,
+  { aborted, reason: why }: AbortSignal,
+): JobOutcome {
   if (aborted && why instanceof DrainDeadlineError) return { kind: "returned" };
   if (aborted && why instanceof JobCancelledError) return { kind: "cancelled" };
   if (error instanceof FinalJobError || job.attempt >= job.maxAttempts) return dead(error);
-  return { kind: "failed", reason: reasonOf(error), error, retryInMs: retryDelay(job.attempt) };
+  return {
+    kind: "failed",
+    reason: reasonOf(error),
+    error,
+    retryInMs: retryDelay(handler.job.backoff, job.attempt, error),
+  };
 }
 
 function dead(error: unknown): JobOutcome {

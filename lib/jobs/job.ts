@@ -14,6 +14,7 @@ import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { InferInput, InferOutput, Schema } from "../http/schema.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { type BackoffFunction, checkBackoff, type JobBackoff } from "./retry-delay.js";
 
 export interface JobOptions {
   /** The queue of its jobs unless the dispatch names another; `default` unless set. */
@@ -24,9 +25,11 @@ export interface JobOptions {
   readonly attempts?: number;
   /** The milliseconds after which the signal of the handler aborts and the attempt has failed; 60 000 unless set. */
   readonly timeoutMs?: number;
+  /** The waits before further attempts, as numbers or as a function; 1 s, doubled after each attempt, at most 1 hour, unless set. */
+  readonly backoff?: JobBackoff | BackoffFunction;
 }
 
-const NAMES: OptionNames<JobOptions> = { queue: true, priority: true, attempts: true, timeoutMs: true };
+const NAMES: OptionNames<JobOptions> = { queue: true, priority: true, attempts: true, timeoutMs: true, backoff: true };
 
 export const DEFAULT_QUEUE = "default";
 export const LOWEST_PRIORITY = 100;
@@ -43,6 +46,8 @@ export class Job<Input = unknown, Output = Input> {
   readonly priority: number;
   readonly attempts: number;
   readonly timeoutMs: number;
+  /** @internal */
+  readonly backoff: BackoffFunction;
 
   /** @internal Use `job` or `schedule`. */
   constructor(
@@ -56,6 +61,7 @@ export class Job<Input = unknown, Output = Input> {
     this.priority = checkPriority(options.priority ?? 0);
     this.attempts = wholeNumber("attempts", options.attempts ?? DEFAULT_ATTEMPTS, 1, MAX_ATTEMPTS);
     this.timeoutMs = wholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_TIMER_MS);
+    this.backoff = checkBackoff(options.backoff);
   }
 }
 

@@ -186,10 +186,10 @@ export class Jobs extends Subsystem {
   }
 
   /** Runs a dead job again, with all its attempts. False if there is no such dead job. */
-  async revive(id: string): Promise<boolean> {
-    const isRevived = await this.waiting().retry(id);
-    if (isRevived) this.wake();
-    return isRevived;
+  async retry(id: string): Promise<boolean> {
+    const isRetried = await this.waiting().retry(id);
+    if (isRetried) this.wake();
+    return isRetried;
   }
 
   counts(): Promise<JobCounts> {

@@ -32,6 +32,7 @@ const NAMES: OptionNames<ScheduleOptions> = {
   priority: true,
   attempts: true,
   timeoutMs: true,
+  backoff: true,
 };
 
 /** The payload of a tick. */

@@ -31,7 +31,7 @@ function opened(gate: AbortSignal): Promise<void> {
 }
 
 /** Whether fewer than `ms` milliseconds have passed. A process that was stopped looks too late, and cannot tell. */
-function isBefore(trial: QueueTrial, began: number, ms: number): boolean {
+export function isBefore(trial: QueueTrial, began: number, ms: number): boolean {
   return trial.options.clock.monotonic() - began < ms - CLOCKS_DIFFER_MS;
 }
 
@@ -118,7 +118,7 @@ export const queuePromises: readonly QueuePromise[] = [
     },
   ],
   [
-    "a job goes to the dead letters with the reason of its last failure, and runs again when it is revived",
+    "a job goes to the dead letters with the reason of its last failure, and runs again when it is retried",
     async (trial) => {
       const job = trial.job<undefined>("dying", { attempts: 2 });
       let runs = 0;
@@ -133,11 +133,11 @@ export const queuePromises: readonly QueuePromise[] = [
       const { name, queue, attempt, reason } = (await dead()) ?? {};
       trial.equal({ name, queue, attempt }, { name: job.name, queue: trial.queue, attempt: 2 }, "the dead letter");
       trial.equal(reason, "failure 2", "its reason");
-      const revivals = await Promise.all(Array.from({ length: 4 }, () => jobs.revive(id)));
-      trial.equal(revivals.filter(Boolean).length, 1, "the number of revivals by four callers at once");
-      await trial.until("the run of the revived job", () => runs === 3);
+      const retries = await Promise.all(Array.from({ length: 4 }, () => jobs.retry(id)));
+      trial.equal(retries.filter(Boolean).length, 1, "the number of retries by four callers at once");
+      await trial.until("the run of the retried job", () => runs === 3);
       await trial.until("the end of the dead letter", async () => (await dead()) === undefined);
-      trial.equal(await jobs.revive(id), false, "the revival of a job that is not dead");
+      trial.equal(await jobs.retry(id), false, "the retry of a job that is not dead");
     },
   ],
   [

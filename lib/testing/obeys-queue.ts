@@ -12,6 +12,7 @@
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { failure } from "./failure.js";
 import { claimPromises } from "./obeys-job-claims.js";
+import { controlPromises } from "./obeys-queue-control.js";
 import { queuePromises } from "./obeys-queue-promises.js";
 import { type MakeJobs, type QueueContractOptions, QueueTrial } from "./queue-trial.js";
 
@@ -21,7 +22,7 @@ const NAMES: OptionNames<QueueContractOptions> = { clock: true, pass: true, stor
 export async function obeysQueue(make: MakeJobs, options: QueueContractOptions): Promise<void> {
   checkOptionNames(options, NAMES, "obeysQueue");
   const { store } = options;
-  const promises = [...queuePromises, ...(store === undefined ? [] : claimPromises(store))];
+  const promises = [...queuePromises, ...controlPromises, ...(store === undefined ? [] : claimPromises(store))];
   const faults: string[] = [];
   for (const [number, [promise, keeps]] of promises.entries()) {
     const trial = new QueueTrial(number, make, options);

@@ -1,4 +1,4 @@
-/** Dead letters of BullJobs: those in Redis and those in the table of its database, and several callers that revive one job. */
+/** Dead letters of BullJobs: those in Redis and those in the table of its database, and several callers that retry one job. */
 import { SystemClock } from "@stagecraft/framework";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { DatabaseJobs, FinalJobError, Handles, job, Jobs, type JobsOptions } from "@stagecraft/framework/jobs";
@@ -52,7 +52,7 @@ describe("the dead letters of BullJobs with a database", function () {
     needRedis(this);
   });
 
-  it("are those of Redis and those that died in the database, the latest first, and each can be revived once", async () => {
+  it("are those of Redis and those that died in the database, the latest first, and each can be retried once", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
@@ -71,10 +71,10 @@ describe("the dead letters of BullJobs with a database", function () {
     const dead = await jobs.dead();
     const latest = await jobs.dead(1);
     worker.isReady = true;
-    const revivals: number[] = [];
+    const retries: number[] = [];
     for (const id of ids) {
-      const all = await Promise.all(Array.from({ length: 5 }, () => jobs.revive(id)));
-      revivals.push(all.filter(Boolean).length);
+      const all = await Promise.all(Array.from({ length: 5 }, () => jobs.retry(id)));
+      retries.push(all.filter(Boolean).length);
     }
     await until(() => worker.seen.length === 2);
     await until(async () => (await jobs.counts()).waiting + (await jobs.counts()).running === 0);
@@ -83,7 +83,7 @@ describe("the dead letters of BullJobs with a database", function () {
       ids.toReversed().map((id) => [id, "E_JOB_FINAL not ready"]),
     );
     expect(latest.map(({ id }) => id)).to.deep.equal([ids[1]]);
-    expect(revivals).to.deep.equal([1, 1]);
+    expect(retries).to.deep.equal([1, 1]);
     expect(worker.seen).to.have.members([1, 2]);
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });

@@ -13,7 +13,6 @@ const SMALL: Readonly<Record<string, string>> = {
   "lib/mysql/mysql-package.ts": "each optional package is loaded by a file of its own",
   "lib/db/after-commit.ts": "an event of its own, with its target",
   "lib/jobs/queued-listeners.ts": "the only part of the jobs that knows events",
-  "lib/jobs/retry-delay.ts": "a rule that users read in the guide",
   "lib/jobs/job-ticks.ts": "a table of its own, as framework_jobs",
   "lib/sqlite/sql-text.ts": "the only part of the driver that looks into the text of a statement",
   "lib/mail/quoted-printable.ts": "an encoding with a standard of its own",

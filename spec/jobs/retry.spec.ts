@@ -1,4 +1,4 @@
-/** Dead jobs that several callers revive at once, in databases with several connections. */
+/** Dead jobs that several callers retry at once, in databases with several connections. */
 import { SystemClock } from "@stagecraft/framework";
 import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { mysql } from "@stagecraft/framework/db/mysql";
@@ -52,20 +52,20 @@ for (const [name, { program, start, driver, waiting }] of Object.entries(ENGINES
     this.slow(10_000);
     before(needs(program));
 
-    it("is revived by one of two callers, while the transaction of the first is open", async () => {
+    it("is retried by one of two callers, while the transaction of the first is open", async () => {
       await using server = await start();
       await using db = await jobsDatabase(driver(server.url), new SystemClock());
       await makeTables(db);
       await new JobSql(db).run(DEAD);
       const store = new DatabaseJobs(db);
-      const [revived, goOn] = [new Gate(), new Gate()];
+      const [retried, goOn] = [new Gate(), new Gate()];
       const first = db.transaction(async () => {
         const isRevived = await store.retry(ID);
-        revived.open();
+        retried.open();
         await goOn.passed;
         return isRevived;
       });
-      await revived.passed;
+      await retried.passed;
       const second = store.retry(ID);
       await until(async () => (await server.run(waiting)).length > 0);
       goOn.open();
