@@ -22,12 +22,13 @@ import type { JobEngine, JobWorker } from "../jobs/job-engine.js";
 import type { JobReports } from "../jobs/job-reports.js";
 import type { JobDatabase } from "../jobs/job-sql.js";
 import { DatabaseJobs } from "../jobs/database-jobs.js";
-import type { DeadJob, Dispatched, JobCounts, NewJob } from "../jobs/job-store.js";
+import { type DeadJob, type Dispatched, type JobCounts, MAX_COUNTED, type NewJob } from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/store-worker.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
+import { BullAdmin } from "./bull-admin.js";
 import {
   BullConnection,
   CLIENT_OPTIONS,
@@ -68,6 +69,7 @@ const KEYED_MS = 100;
 export class BullJobs implements JobEngine {
   // Not `private`: printing the object would show the password of the URL.
   readonly #options: BullJobsOptions;
+  readonly admin: BullAdmin;
   private readonly bullmq = loadBullmq();
   private readonly ioredis = loadIoredis();
   private readonly prefix: string;
@@ -86,6 +88,13 @@ export class BullJobs implements JobEngine {
     if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
     this.prefix = checkQueue(options.namespace ?? "framework");
     this.rows = options.database === undefined ? undefined : new DatabaseJobs(options.database);
+    this.admin = new BullAdmin({
+      prefix: this.prefix,
+      rows: this.rows,
+      queue: (name) => this.opened().get(name),
+      allQueues: () => this.opened().all(),
+      run: (commands) => this.run(commands),
+    });
   }
 
   get joinsTransactions(): boolean {
@@ -150,6 +159,7 @@ export class BullJobs implements JobEngine {
   worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
     const place = {
       queues: () => this.opened().names(),
+      cancelled: (ids: readonly string[]) => this.admin.askedOf(ids),
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
         const connection = this.client(this.#options.client);
         const all = copiesOf(connection);
@@ -220,7 +230,7 @@ export class BullJobs implements JobEngine {
       all.running += of("active");
       all.dead += of("failed");
     }
-    return all;
+    return { waiting: capped(all.waiting), running: capped(all.running), dead: capped(all.dead) };
   }
 
   private async move(jobs: readonly NewJob[]): Promise<void> {
@@ -275,6 +285,10 @@ export class BullJobs implements JobEngine {
   private client(options: BullJobsOptions["client"]): Redis {
     return new this.ioredis.Redis(this.#options.url, { ...options, ...CLIENT_OPTIONS });
   }
+}
+
+function capped(count: number): number {
+  return Math.min(count, MAX_COUNTED);
 }
 
 /** False if another process has retried the job in between. */

@@ -7,7 +7,7 @@ import type { Job as BullJob, Worker } from "bullmq";
 import { DrainDeadlineError } from "../errors/framework-error.js";
 import { handleJob, type JobOutcome, type JobTools } from "../jobs/handled-job.js";
 import type { JobWorker } from "../jobs/job-engine.js";
-import { JobLeaseLostError } from "../jobs/job-context.js";
+import { JobCancelledError, JobLeaseLostError } from "../jobs/job-context.js";
 import type { JobReports } from "../jobs/job-reports.js";
 import { type ClaimedJob, DEATH, UNHANDLED, type UnhandledJobs } from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/store-worker.js";
@@ -21,6 +21,8 @@ const LOOK_MS = 5000;
 /** The pause before a job without a handler is offered again. */
 const UNHANDLED_MS = 30_000;
 const MAX_UNHANDLED_MS = 86_400_000;
+/** Between two looks for jobs that somebody asked to cancel. */
+const CANCEL_LOOK_MS = 10_000;
 /** The framework bounds the attempts, not BullMQ. */
 const NO_LIMIT = 1_000_000;
 /** BullMQ's errors for a lock that has ended, and for a lock that another worker holds. */
@@ -29,6 +31,8 @@ const LOST = /^(?:Missing lock|Lock mismatch) for job ([\w-]+)\. .*moveToFinishe
 export interface BullWorkerPlace {
   /** The queues that have jobs, or had some. */
   queues(): Promise<readonly string[]>;
+  /** Those of the jobs that somebody asked to cancel. */
+  cancelled(ids: readonly string[]): Promise<readonly string[]>;
   open(
     queue: string,
     run: (job: BullJob<BullData>, token: string) => Promise<void>,
@@ -58,6 +62,7 @@ export class BullWorker implements JobWorker {
   private readonly bullmq = loadBullmq();
   private readonly unhandled: SeenUnhandledJobs;
   private timer: Timer | undefined;
+  private cancelTimer: Timer | undefined;
   private hasEnded = false;
   private lastRefused: string | undefined;
 
@@ -73,7 +78,12 @@ export class BullWorker implements JobWorker {
 
   /** Without a list of queues, new queues are looked for from time to time. */
   async begin(): Promise<void> {
+    this.lookForCancelled();
     await this.openAll();
+  }
+
+  cancel(id: string): void {
+    this.running.get(id)?.control.abort(new JobCancelledError());
   }
 
   /** BullMQ wakes its workers itself; only a queue may be new. */
@@ -85,6 +95,7 @@ export class BullWorker implements JobWorker {
     this.hasEnded = true;
     this.timer?.cancel();
     this.unhandled.end();
+    this.cancelTimer?.cancel();
     const { clock } = this.tools;
     const workers = [...this.workers.values()];
     const closed = Promise.all(workers.map(({ worker }) => worker.close()));
@@ -95,6 +106,21 @@ export class BullWorker implements JobWorker {
     // BullMQ waits for a Redis that is down, and its connections are tried again without an end.
     for (const worker of workers) worker.disconnect();
     await within(clock, GRACE_MS, closed);
+  }
+
+  private lookForCancelled(): void {
+    this.cancelTimer = this.tools.clock.setTimeout(() => {
+      void this.cancelAsked();
+      this.lookForCancelled();
+    }, CANCEL_LOOK_MS);
+  }
+
+  private async cancelAsked(): Promise<void> {
+    try {
+      for (const id of await this.place.cancelled([...this.running.keys()])) this.cancel(id);
+    } catch (error) {
+      this.reports.storeFailed("cancel", error);
+    }
   }
 
   private async openAll(): Promise<void> {
@@ -111,7 +137,7 @@ export class BullWorker implements JobWorker {
 
   private openOne(queue: string): void {
     if (this.workers.has(queue) || this.hasEnded) return;
-    const { concurrency } = this.settings;
+    const concurrency = this.settings.queueLimits?.get(queue) ?? this.settings.concurrency;
     const opened = this.place.open(queue, (job, token) => this.run(job, token), {
       concurrency,
       maxStalledCount: NO_LIMIT,

@@ -2,8 +2,15 @@
 export { Job, job, type AnyJob, type JobOptions } from "../jobs/job.js";
 export type { BackoffFunction, JobBackoff } from "../jobs/retry-delay.js";
 export { Handles, type FitsJob } from "../jobs/handles.js";
-export { FinalJobError, JobContext, JobLeaseLostError, JobTimeoutError } from "../jobs/job-context.js";
-export { Jobs, type DispatchArguments, type JobsOptions } from "../jobs/jobs.js";
+export {
+  FinalJobError,
+  JobCancelledError,
+  JobContext,
+  JobLeaseLostError,
+  JobTimeoutError,
+} from "../jobs/job-context.js";
+export { Jobs, type DispatchArguments } from "../jobs/jobs.js";
+export type { JobsOptions } from "../jobs/jobs-options.js";
 export type { DispatchOptions } from "../jobs/new-jobs.js";
 export { MemoryJobs, type MemoryJobsOptions } from "../jobs/memory-jobs.js";
 export { Every } from "../jobs/every.js";
@@ -21,7 +28,6 @@ export type {
   KeyRule,
   LiveWorker,
   NewJob,
-  PausedQueue,
   ReapedJob,
   UnhandledJobs,
 } from "../jobs/job-store.js";
@@ -33,3 +39,15 @@ export type { JobOutcome, JobTools } from "../jobs/handled-job.js";
 export type { JobHandler, JobHandlers } from "../jobs/job-handlers.js";
 export type { JobReports } from "../jobs/job-reports.js";
 export type { WorkerSettings } from "../jobs/store-worker.js";
+export type {
+  Cancellation,
+  DeadLetterPurge,
+  JobAdmin,
+  JobList,
+  JobState,
+  ListedJob,
+  PausedQueue,
+  ShownJob,
+} from "../jobs/job-admin.js";
+export type { ListOptions } from "../jobs/admin-options.js";
+export type { PurgeOptions } from "../jobs/dead-letters.js";

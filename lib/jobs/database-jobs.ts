@@ -13,6 +13,7 @@ import type { SubsystemHost } from "../lifecycle/operations.js";
 import { SystemClock } from "../runtime/clock.js";
 import { Announcements } from "./announcements.js";
 import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
+import { DatabaseAdmin } from "./database-admin.js";
 import { buryHeld, KEPT_COLUMNS, removeHeld, renewHeld, returnHeld } from "./held-jobs.js";
 import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
@@ -49,6 +50,7 @@ export interface DatabaseJobsOptions {
 const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
 
 export class DatabaseJobs implements JobStore {
+  readonly admin: DatabaseAdmin;
   private readonly sql: JobSql;
   private readonly notifies: boolean;
   private announcements: Announcements | undefined;
@@ -60,6 +62,7 @@ export class DatabaseJobs implements JobStore {
   ) {
     checkOptionNames(options, NAMES, "new DatabaseJobs");
     this.sql = new JobSql(database);
+    this.admin = new DatabaseAdmin(this.sql, (work) => this.repeated(work));
     this.notifies = options.notify === true && this.sql.dialect === "postgres";
   }
 

@@ -46,7 +46,7 @@ export async function handleJob(job: ClaimedJob, tools: JobTools, control: Abort
     payload = await readPayload(handler.job, job.payload);
   } catch (error) {
     // The program that dispatched it may be newer than this one.
-    return failed(job, error, control.signal);
+    return failed(job, handler, error, control.signal);
   }
   return await runHandler(job, { handler, payload }, tools, control);
 }

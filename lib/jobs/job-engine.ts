@@ -14,6 +14,8 @@ export interface JobWorker {
   end(deadlineMs: number): Promise<void>;
   /** Called when a job may be due. */
   wake(): void;
+  /** Aborts the signal of a job that this process runs. */
+  cancel(id: string): void;
 }
 
 /** A `JobStore` without the steps of a claim: those belong to the loop. */

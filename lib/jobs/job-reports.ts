@@ -96,6 +96,10 @@ export class JobReports {
     }
   }
 
+  purged(jobs: number): void {
+    log.info("dead letters removed", { subsystem: this.subsystem, jobs });
+  }
+
   storeFailed(operation: string, error: unknown): void {
     log.warn("job store failed", { subsystem: this.subsystem, operation, error });
   }

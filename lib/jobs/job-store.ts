@@ -9,6 +9,7 @@
  * `obeysQueue` of `@stagecraft/framework/testing`.
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
+import type { JobAdmin } from "./job-admin.js";
 
 /** Whether the key is unique among the waiting jobs of its name, or also among the running ones. */
 export type KeyRule = "waiting" | "until-done";
@@ -83,14 +84,6 @@ export interface Heartbeat {
   readonly cancelled: readonly JobClaim[];
 }
 
-/** A queue whose jobs are not claimed. */
-export interface PausedQueue {
-  readonly queue: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly since: number;
-  readonly by: string;
-}
-
 /** Waiting jobs of one name that some process claimed and had no handler for. */
 export interface UnhandledJobs {
   readonly name: string;
@@ -145,6 +138,9 @@ export interface JobCounts {
 }
 
 export interface JobStore {
+  /** What the operators ask of the queue. */
+  readonly admin: JobAdmin;
+
   /** True if `add` is part of the innermost transaction of the caller. Else the dispatch waits for its commit. */
   readonly joinsTransactions: boolean;
 

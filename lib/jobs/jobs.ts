@@ -14,7 +14,6 @@
  */
 import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
@@ -23,40 +22,20 @@ import { JOB_HANDLE, SCHEDULE_TICK } from "../observe/request-span.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { type DispatchOptions, NewJobs } from "./new-jobs.js";
 import { DatabaseJobs } from "./database-jobs.js";
-import { checkQueue, type AnyJob, type Job, wholeNumber } from "./job.js";
+import { checkQueue, type AnyJob, type Job } from "./job.js";
 import { isJobEngine, type JobEngine, type JobWorker } from "./job-engine.js";
 import { isJobDatabase, type JobDatabase } from "./job-sql.js";
 import { JobHandlers } from "./job-handlers.js";
 import { JobReports } from "./job-reports.js";
+import { checkActor, checkLimit, checkList, type ListOptions } from "./admin-options.js";
+import type { Cancellation, ListedJob, PausedQueue, ShownJob } from "./job-admin.js";
+import { checkPurge, DeadLetterRetention, purgeAll, type PurgeOptions } from "./dead-letters.js";
 import type { DeadJob, Dispatched, JobCounts, JobStore, NewJob } from "./job-store.js";
 import { queuedListeners } from "./queued-listeners.js";
 import { ScheduleTicker } from "./schedule-ticker.js";
+import { checkedSettings, type JobsOptions } from "./jobs-options.js";
 import { StoreWorker } from "./store-worker.js";
 import type { JobTools } from "./handled-job.js";
-
-export interface JobsOptions {
-  /** Where jobs wait: the database of the application unless set. */
-  readonly store?: JobStore | JobEngine;
-  /** Whether a process that serves requests also runs jobs; true unless set. */
-  readonly inWebProcess?: boolean;
-  /** The most jobs at once in one process; 10 unless set. */
-  readonly concurrency?: number;
-  /** Jobs that one process claims ahead, which saves round trips where jobs are short; 0 unless set. */
-  readonly prefetch?: number;
-  /** The queues that this process works on; all unless set. */
-  readonly queues?: readonly string[];
-  /** The name in health checks and events; `Jobs` unless set. */
-  readonly name?: string;
-}
-
-const NAMES: OptionNames<JobsOptions> = {
-  store: true,
-  inWebProcess: true,
-  concurrency: true,
-  prefetch: true,
-  queues: true,
-  name: true,
-};
 
 /** The arguments of a dispatch: a job without a payload needs none. */
 export type DispatchArguments<Input> = undefined extends Input
@@ -64,7 +43,6 @@ export type DispatchArguments<Input> = undefined extends Input
   : readonly [payload: Input, options?: DispatchOptions];
 
 const MOST_AT_ONCE = 500;
-const MAX_LISTED = 1000;
 
 /** What `prepare` makes. */
 interface JobParts {
@@ -85,20 +63,16 @@ export class Jobs extends Subsystem {
   private prepared: JobParts | undefined;
   private worker: JobWorker | undefined;
   private ticker: ScheduleTicker | undefined;
+  private retention: DeadLetterRetention | undefined;
 
   /** @throws FrameworkError `E_OPTION`, `E_JOB_OPTION`, `E_JOB_NAME` */
   constructor(options: JobsOptions = {}) {
     super();
-    checkOptionNames(options, NAMES, "new Jobs");
-    const { store, concurrency = 10, prefetch = 0, queues, inWebProcess = true, name = "Jobs" } = options;
+    const { store, inWebProcess = true, name = "Jobs" } = options;
     this.name = name;
     this.store = store;
     this.inWebProcess = inWebProcess;
-    this.settings = {
-      concurrency: wholeNumber("concurrency", concurrency, 1, 10_000),
-      prefetch: wholeNumber("prefetch", prefetch, 0, 10_000),
-      queues: queues?.map(checkQueue),
-    };
+    this.settings = checkedSettings(options);
   }
 
   override prepare(host: SubsystemHost): void {
@@ -146,10 +120,14 @@ export class Jobs extends Subsystem {
       added: () => this.wake(),
     });
     this.ticker.begin();
+    const { deadLetters } = this.settings;
+    if (deadLetters !== undefined)
+      this.retention = DeadLetterRetention.begin(store.admin, deadLetters, tools.clock, reports);
   }
 
   override async endWork(deadlineMs: number): Promise<void> {
     await this.ticker?.end();
+    await this.retention?.end();
     await this.worker?.end(deadlineMs);
     this.worker = undefined;
   }
@@ -182,7 +160,7 @@ export class Jobs extends Subsystem {
 
   /** The dead letters, the latest first. @param limit at most 1000 */
   dead(limit = 100): Promise<readonly DeadJob[]> {
-    return this.waiting().dead(wholeNumber("limit", limit, 1, MAX_LISTED));
+    return this.waiting().dead(checkLimit(limit));
   }
 
   /** Runs a dead job again, with all its attempts. False if there is no such dead job. */
@@ -192,8 +170,62 @@ export class Jobs extends Subsystem {
     return isRetried;
   }
 
+  /** The numbers of jobs. Each stops at 10 001, which stands for all above 10 000. */
   counts(): Promise<JobCounts> {
     return this.waiting().counts();
+  }
+
+  /**
+   * The jobs of a queue, without their payloads: those that run, those that wait in the order in which they will run, and the dead letters,
+   * the latest first.
+   *
+   * @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME`
+   */
+  list(options: ListOptions): Promise<readonly ListedJob[]> {
+    return this.waiting().admin.list(checkList(options));
+  }
+
+  /** One job with its payload as JSON; `undefined` if it has ended. */
+  show(id: string): Promise<ShownJob | undefined> {
+    return this.waiting().admin.show(id);
+  }
+
+  /**
+   * Removes a job that waits, and asks a running one to end: its signal aborts with a `JobCancelledError`, in other processes with their next
+   * heartbeat, within about 10 seconds. A handler that ends by that is not tried again.
+   */
+  async cancel(id: string): Promise<Cancellation> {
+    const cancellation = await this.waiting().admin.cancel(id);
+    // A transaction may still roll the question back; the next heartbeat sees it after the commit.
+    if (cancellation === "asked" && currentCommitScope() === undefined) this.worker?.cancel(id);
+    return cancellation;
+  }
+
+  /**
+   * No process claims a job of the queue until `resume`. Jobs that run go on. False if the queue was paused already.
+   *
+   * @param options.by who pauses it; the machine and the process unless set
+   * @throws FrameworkError `E_JOB_NAME`, `E_JOB_OPTION`
+   */
+  async pause(queue: string, options: { readonly by?: string } = {}): Promise<boolean> {
+    return this.waiting().admin.pause(checkQueue(queue), checkActor(options.by));
+  }
+
+  /** False if the queue was not paused. @throws FrameworkError `E_JOB_NAME` */
+  async resume(queue: string): Promise<boolean> {
+    const isResumed = await this.waiting().admin.resume(checkQueue(queue));
+    this.wake();
+    return isResumed;
+  }
+
+  /** The paused queues, with who paused them and since when. */
+  paused(): Promise<readonly PausedQueue[]> {
+    return this.waiting().admin.paused();
+  }
+
+  /** Removes old dead letters. Returns their number. @throws FrameworkError `E_JOB_OPTION`, `E_OPTION` */
+  purge(options: PurgeOptions): Promise<number> {
+    return purgeAll(this.waiting().admin, checkPurge(options));
   }
 
   private async dispatchOne(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<Dispatched> {

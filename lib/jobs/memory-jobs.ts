@@ -11,6 +11,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { wholeNumber } from "./job.js";
+import { MemoryAdmin } from "./memory-admin.js";
 import { type StoredJob, WaitingJobs } from "./memory-waiting.js";
 import { MemoryWorkers } from "./memory-workers.js";
 import {
@@ -25,6 +26,7 @@ import {
   type JobFailure,
   type JobStore,
   type LiveWorker,
+  MAX_COUNTED,
   type NewJob,
   type ReapedJob,
   UNHANDLED,
@@ -49,6 +51,7 @@ export class MemoryJobs implements JobStore {
   private readonly jobs = new Map<string, StoredJob>();
   private readonly waiting = new WaitingJobs();
   private readonly workers = new MemoryWorkers();
+  readonly admin: MemoryAdmin;
   private readonly ticks = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
 
@@ -56,6 +59,7 @@ export class MemoryJobs implements JobStore {
   constructor(options: MemoryJobsOptions = {}) {
     checkOptionNames(options, NAMES, "new MemoryJobs");
     this.clock = options.clock ?? new SystemClock();
+    this.admin = new MemoryAdmin(this.jobs, this.waiting, this.clock);
     this.maxJobs = wholeNumber("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
   }
 
@@ -67,7 +71,8 @@ export class MemoryJobs implements JobStore {
     const now = this.clock.now();
     const taken = this.waiting.take(
       limit,
-      ({ due, queue }) => due <= now && (queues?.includes(queue) ?? true) && !except.includes(queue),
+      ({ due, queue }) =>
+        due <= now && (queues?.includes(queue) ?? true) && !except.includes(queue) && !this.admin.isPaused(queue),
     );
     for (const job of taken) {
       Object.assign(job, { state: "running", worker, leasedUntil: now + leaseMs });
@@ -132,7 +137,9 @@ export class MemoryJobs implements JobStore {
   }
 
   async heartbeat(worker: LiveWorker): Promise<Heartbeat> {
-    return { isKnown: this.workers.heartbeat(worker, this.clock.now()), cancelled: [] };
+    const isKnown = this.workers.heartbeat(worker, this.clock.now());
+    const cancelled = [...this.jobs.values()].filter((job) => job.isCancelled && job.worker === worker.id);
+    return { isKnown, cancelled };
   }
 
   async leave(worker: string): Promise<void> {
@@ -189,7 +196,7 @@ export class MemoryJobs implements JobStore {
 
   async counts(): Promise<JobCounts> {
     const counts = { waiting: 0, running: 0, dead: 0 };
-    for (const { state } of this.jobs.values()) counts[state] += 1;
+    for (const { state } of this.jobs.values()) counts[state] = Math.min(counts[state] + 1, MAX_COUNTED);
     return counts;
   }
 
@@ -222,7 +229,10 @@ export class MemoryJobs implements JobStore {
       return { outcome: "replaced", id: other.id };
     }
     const stored = { ...job, state: "waiting", due, token: 0, attempt: 0, worker: undefined } as const;
-    this.await({ ...stored, unhandledSince: undefined, leasedUntil: 0, reason: "", diedAt: 0 }, due);
+    this.await(
+      { ...stored, unhandledSince: undefined, leasedUntil: 0, reason: "", diedAt: 0, isCancelled: false },
+      due,
+    );
     return { outcome: "created", id: job.id };
   }
 
@@ -263,12 +273,12 @@ export class MemoryJobs implements JobStore {
 
   private bury(job: StoredJob, reason: string): void {
     this.waiting.remove(job);
-    Object.assign(job, { state: "dead", reason, diedAt: this.clock.now(), worker: undefined });
+    Object.assign(job, { state: "dead", isCancelled: false, reason, diedAt: this.clock.now(), worker: undefined });
   }
 
-  /** A waiting job with the same key has the newer payload, so the older job is dropped. */
+  /** A waiting job with the same key has the newer payload, so the older job is dropped, as one that somebody asked to cancel. */
   private putBack(job: StoredJob, due: number): void {
-    if (this.withKey({ ...job, unique: "waiting" }) !== undefined) this.jobs.delete(job.id);
+    if (job.isCancelled || this.withKey({ ...job, unique: "waiting" }) !== undefined) this.jobs.delete(job.id);
     else this.await(job, due);
   }
 

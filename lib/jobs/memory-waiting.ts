@@ -11,6 +11,8 @@ export interface StoredJob extends Omit<NewJob, "delayMs"> {
   leasedUntil: number;
   reason: string;
   diedAt: number;
+  /** Somebody asked to cancel it while it ran. */
+  isCancelled: boolean;
 }
 
 export class WaitingJobs {
@@ -44,7 +46,7 @@ export class WaitingJobs {
   }
 }
 
-function comesBefore(one: StoredJob, other: StoredJob): boolean {
+export function comesBefore(one: StoredJob, other: StoredJob): boolean {
   if (one.priority !== other.priority) return one.priority < other.priority;
   return one.due === other.due ? one.id < other.id : one.due < other.due;
 }

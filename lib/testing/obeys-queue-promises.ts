@@ -23,7 +23,7 @@ function only(wanted: unknown): Schema<unknown, unknown> {
   return { "~standard": { version: 1, vendor: "contract", validate } };
 }
 
-function opened(gate: AbortSignal): Promise<void> {
+export function opened(gate: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (gate.aborted) resolve();
     else gate.addEventListener("abort", () => resolve());

@@ -1,0 +1,57 @@
+/** The options of the questions about queues, and of the limits of queues. */
+import { hostname } from "node:os";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { valueText } from "../errors/value-text.js";
+import type { JobList, JobState } from "./job-admin.js";
+import { checkQueue, wholeNumber } from "./job.js";
+
+export interface ListOptions {
+  readonly queue: string;
+  /** Only the jobs in this state; all unless set. */
+  readonly state?: JobState;
+  /** Only the jobs of this name. The first 100 000 jobs of the queue are searched, in BullMQ 10 000. */
+  readonly name?: string;
+  /** The most jobs, from 1 to 1000; 100 unless set. */
+  readonly limit?: number;
+}
+
+const LIST_NAMES: OptionNames<ListOptions> = { queue: true, state: true, name: true, limit: true };
+const STATES: readonly JobState[] = ["running", "waiting", "dead"];
+const MAX_LISTED = 1000;
+const MAX_ACTOR_CHARACTERS = 200;
+
+/** @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME`, `E_OPTION` */
+export function checkList(options: ListOptions): JobList {
+  checkOptionNames(options, LIST_NAMES, "jobs.list");
+  const { queue, state, name, limit = 100 } = options;
+  if (state !== undefined && !STATES.includes(state))
+    throw invalid(`state is "waiting", "running" or "dead", not ${valueText(state)}`);
+  const states = state === undefined ? STATES : [state];
+  return { queue: checkQueue(queue), states, name, limit: checkLimit(limit) };
+}
+
+/** @throws FrameworkError `E_JOB_OPTION` */
+export function checkLimit(limit: number): number {
+  return wholeNumber("limit", limit, 1, MAX_LISTED);
+}
+
+/** Who pauses a queue. @throws FrameworkError `E_JOB_OPTION` */
+export function checkActor(by = `process ${process.pid} on ${hostname()}`): string {
+  if (typeof by === "string" && by !== "" && by.length <= MAX_ACTOR_CHARACTERS && !/\p{Cc}/u.test(by)) return by;
+  throw invalid(`by is a text of 1 to ${MAX_ACTOR_CHARACTERS} characters without control characters`);
+}
+
+/** The most jobs of a queue at once, by its name. @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME` */
+export function checkQueueLimits(limits: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  return new Map(
+    Object.entries(limits).map(([queue, limit]) => [
+      checkQueue(queue),
+      wholeNumber(`queueConcurrency.${queue}`, limit, 1, 10_000),
+    ]),
+  );
+}
+
+function invalid(message: string): FrameworkError {
+  return new FrameworkError(message, { code: "E_JOB_OPTION" });
+}

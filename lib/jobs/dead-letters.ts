@@ -1,0 +1,92 @@
+/**
+ * The removal of dead letters by age and number: once by `jobs.purge`, or again and again by the workers of an application with
+ * `new Jobs({ deadLetters })`.
+ */
+import { AsyncResource } from "node:async_hooks";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { setupError } from "../errors/setup-error.js";
+import type { Clock, Timer } from "../runtime/clock.js";
+import type { JobAdmin } from "./job-admin.js";
+import type { JobReports } from "./job-reports.js";
+import { wholeNumber } from "./job.js";
+import { quietly } from "./quiet.js";
+
+export interface PurgeOptions {
+  /** Dead letters older than this many milliseconds are removed. */
+  readonly olderThanMs?: number;
+  /** Only this many of the latest dead letters stay; in BullMQ, in each queue. */
+  readonly keep?: number;
+}
+
+const NAMES: OptionNames<PurgeOptions> = { olderThanMs: true, keep: true };
+const MAX_AGE_MS = 3_153_600_000_000;
+const MAX_KEPT = 100_000_000;
+/** The most that one statement removes. */
+const BATCH = 1000;
+const EVERY_MS = 600_000;
+
+/** @throws FrameworkError `E_JOB_OPTION` without an age and a number, `E_OPTION` */
+export function checkPurge(options: PurgeOptions): PurgeOptions {
+  checkOptionNames(options, NAMES, "the removal of dead letters");
+  const { olderThanMs, keep } = options;
+  if (olderThanMs !== undefined) wholeNumber("olderThanMs", olderThanMs, 0, MAX_AGE_MS);
+  if (keep !== undefined) wholeNumber("keep", keep, 0, MAX_KEPT);
+  if (olderThanMs === undefined && keep === undefined) throw withoutBound();
+  return options;
+}
+
+/** Returns the number of removed dead letters. */
+export async function purgeAll(admin: JobAdmin, { olderThanMs, keep }: PurgeOptions): Promise<number> {
+  let all = 0;
+  for (let removed = BATCH; removed >= BATCH; all += removed) {
+    removed = await admin.purge({ olderThanMs, keep, limit: BATCH });
+  }
+  return all;
+}
+
+/** Removes dead letters at once, and then about every ten minutes. */
+export class DeadLetterRetention {
+  private timer: Timer | undefined;
+  private purging: Promise<void> = Promise.resolve();
+  private hasEnded = false;
+  private readonly purge = AsyncResource.bind(() => {
+    this.purging = this.purgeNow();
+  });
+
+  private constructor(
+    private readonly admin: JobAdmin,
+    private readonly options: PurgeOptions,
+    private readonly clock: Clock,
+    private readonly reports: JobReports,
+  ) {}
+
+  static begin(admin: JobAdmin, options: PurgeOptions, clock: Clock, reports: JobReports): DeadLetterRetention {
+    const retention = new DeadLetterRetention(admin, options, clock, reports);
+    retention.purge();
+    return retention;
+  }
+
+  async end(): Promise<void> {
+    this.hasEnded = true;
+    this.timer?.cancel();
+    await this.purging;
+  }
+
+  private async purgeNow(): Promise<void> {
+    try {
+      const removed = await quietly(() => purgeAll(this.admin, this.options));
+      if (removed > 0) this.reports.purged(removed);
+    } catch (error) {
+      this.reports.storeFailed("purge", error);
+    }
+    // With jitter, so that many processes do not remove at the same moment.
+    if (!this.hasEnded) this.timer = this.clock.setTimeout(this.purge, EVERY_MS * (0.8 + Math.random() * 0.4));
+  }
+}
+
+function withoutBound(): FrameworkError {
+  return setupError(
+    new FrameworkError("the removal of dead letters needs olderThanMs, keep, or both", { code: "E_JOB_OPTION" }),
+  );
+}

@@ -1,0 +1,84 @@
+/**
+ * What the operators of a queue ask of its store: which jobs it has, and to cancel, pause and remove. Every question is bounded.
+ *
+ * Not for applications: they call the methods of `Jobs` with these names.
+ */
+
+/** Dead: a dead letter. */
+export type JobState = "waiting" | "running" | "dead";
+
+/** A job without its payload. */
+export interface ListedJob {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly state: JobState;
+  readonly priority: number;
+  /** The attempts so far, that of a running job included. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** When it may run, in milliseconds since the Unix epoch; only for a job that waits. */
+  readonly dueAt: number | undefined;
+  /** Only for a dead letter. */
+  readonly reason: string | undefined;
+  /** Milliseconds since the Unix epoch; only for a dead letter. */
+  readonly diedAt: number | undefined;
+}
+
+export interface ShownJob extends ListedJob {
+  /** JSON. It may hold what no operator should read. */
+  readonly payload: string;
+  readonly requestId: string | undefined;
+}
+
+export interface JobList {
+  readonly queue: string;
+  /** In this order. */
+  readonly states: readonly JobState[];
+  /** Absent: all names. */
+  readonly name: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * `removed`: the job waited, and will not run. `asked`: it runs, and the signal of its handler aborts, in other processes with their next
+ * heartbeat. `gone`: it has ended, or is a dead letter.
+ */
+export type Cancellation = "removed" | "asked" | "gone";
+
+/** A queue whose jobs are not claimed. */
+export interface PausedQueue {
+  readonly queue: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
+  readonly by: string;
+}
+
+export interface DeadLetterPurge {
+  /** Removes dead letters that are older; absent: of no age. */
+  readonly olderThanMs: number | undefined;
+  /** Removes all dead letters but this many of the latest; absent: none for their number. */
+  readonly keep: number | undefined;
+  /** The most that are removed by this call. */
+  readonly limit: number;
+}
+
+export interface JobAdmin {
+  /** Running jobs and waiting ones in the order of their claims, dead letters the latest first. */
+  list(request: JobList): Promise<readonly ListedJob[]>;
+
+  show(id: string): Promise<ShownJob | undefined>;
+
+  cancel(id: string): Promise<Cancellation>;
+
+  /** Lets no worker claim a job of the queue. False if it was paused already. */
+  pause(queue: string, by: string): Promise<boolean>;
+
+  /** False if the queue was not paused. */
+  resume(queue: string): Promise<boolean>;
+
+  paused(): Promise<readonly PausedQueue[]>;
+
+  /** Removes dead letters, the oldest first. Returns their number. */
+  purge(request: DeadLetterPurge): Promise<number>;
+}
