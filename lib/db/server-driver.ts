@@ -37,7 +37,8 @@ export abstract class ServerDriver<
   protected host: SubsystemHost = standaloneHost("database");
   /** Whether the reads of one request may share a connection. */
   protected readonly canBatch: boolean = false;
-  private openedPool: ConnectionPool<Connection> | undefined = undefined;
+  // Not `private`: printing the driver would show the password that the clients hold.
+  #openedPool: ConnectionPool<Connection> | undefined = undefined;
   private lastUse = Number.NEGATIVE_INFINITY;
 
   constructor(protected readonly settings: Settings) {
@@ -56,7 +57,7 @@ export abstract class ServerDriver<
 
   override prepare(host: SubsystemHost): void {
     this.host = host;
-    this.openedPool = undefined;
+    this.#openedPool = undefined;
   }
 
   override async start(): Promise<void> {
@@ -99,7 +100,7 @@ export abstract class ServerDriver<
   }
 
   private get pool(): ConnectionPool<Connection> {
-    return (this.openedPool ??= this.newPool());
+    return (this.#openedPool ??= this.newPool());
   }
 
   private newPool(): ConnectionPool<Connection> {

@@ -31,11 +31,13 @@ const HOLDS_EMPTY = /[:,[]\{\}[,\]}]/;
 
 /** @throws TypeError for a value that is not JSON, and for one that holds such a value; it names the kind, never the content. */
 export function jsonText(value: unknown): string {
-  if (typeof value === "object" && value !== null && !isPlain(value)) refuseWithoutJson(value);
+  const isObject = typeof value === "object" && value !== null;
+  // Nearly every answer is a literal, which needs no further call.
+  if (isObject && Object.getPrototypeOf(value) !== Object.prototype && !isPlain(value)) refuseWithoutJson(value);
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
   // After the text is made: a value with a cycle has been refused then.
-  if (typeof value === "object" && value !== null) checkMembers(value, HOLDS_EMPTY.test(text));
+  if (isObject) checkMembers(value, HOLDS_EMPTY.test(text));
   return text;
 }
 
@@ -62,8 +64,8 @@ function checkMembers(value: object, holdsEmpty: boolean): void {
       const member: unknown = value[at];
       if (typeof member === "object" && member !== null) checkMember(member, holdsEmpty);
     }
-  } else if (hasOwnJson(value)) {
-    if (holdsEmpty && !types.isDate(value)) checkResult(value.toJSON(""));
+  } else if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
+    if (holdsEmpty && !types.isDate(value) && hasOwnJson(value)) checkResult(value.toJSON(""));
   } else {
     const isLiteral = Object.getPrototypeOf(value) === Object.prototype;
     for (const name in value) {

@@ -5,6 +5,7 @@
 import { format, inspect } from "node:util";
 import { Application, type Context, Route, Routes } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
+import { Database, sql } from "@stagecraft/framework/db";
 import { mysql } from "@stagecraft/framework/db/mysql";
 import { postgres } from "@stagecraft/framework/db/postgres";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
@@ -18,6 +19,10 @@ import { S3Storage } from "@stagecraft/framework/storage/s3";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { tracing } from "../../lib/tracing/tracing.js";
+import { errorOf } from "../support/error-of.js";
+import { needs } from "../support/machine.js";
+import { MARIADB_PASSWORD, MariadbServer } from "../support/mariadb-server.js";
+import { POSTGRES_PASSWORD, PostgresServer } from "../support/postgres-server.js";
 
 /** 64 letters, so that it may be a key too. */
 const CANARY = "canary4711secret".repeat(4);
@@ -105,6 +110,51 @@ describe("a printed value that was given a secret", () => {
     it(`does not show it: ${what}`, () => expectHidden(what, make()));
   }
 });
+
+/** Secrets in options that cannot work. */
+const REFUSED: Readonly<Record<string, () => unknown>> = {
+  RedisCache: () => new RedisCache({ url: `http://user:${CANARY}@127.0.0.1:1` }),
+  "RedisCache of no URL": () => new RedisCache({ url: CANARY }),
+  BullJobs: () => new BullJobs({ url: `http://user:${CANARY}@127.0.0.1:1` }),
+  SmtpMailer: () => new SmtpMailer({ from: "a@b.example", host: "", user: "u", password: CANARY }),
+  "SmtpMailer without TLS": () =>
+    new SmtpMailer({ from: "a@b.example", host: "h", security: "plain", user: "u", password: CANARY }),
+  S3Storage: () =>
+    new S3Storage({ bucket: "", region: "eu", credentials: { accessKeyId: "id", secretAccessKey: CANARY } }),
+  StorageUrls: () => new StorageUrls({ base: "http://localhost/files", key: CANARY.slice(0, 16) }),
+  postgres: () => postgres(`http://user:${CANARY}@127.0.0.1:1/db`),
+  "postgres of no URL": () => postgres(CANARY),
+  mysql: () => mysql(`http://user:${CANARY}@127.0.0.1:1/db`),
+  SessionConfig: () => SessionConfig.pages(CANARY.slice(0, 16)),
+};
+
+describe("the error about options with a secret", () => {
+  for (const [what, make] of Object.entries(REFUSED)) {
+    it(`does not show it: ${what}`, () => expectHidden(what, errorOf(make)));
+  }
+});
+
+class ShopDatabase extends Database<object> {}
+
+const SERVERS = [
+  ["PostgreSQL", "postgres", () => PostgresServer.borrow(), postgres, POSTGRES_PASSWORD],
+  ["MariaDB", "mariadbd", () => MariadbServer.borrow(), mysql, MARIADB_PASSWORD],
+] as const;
+
+for (const [name, program, borrow, driver, password] of SERVERS)
+  it(`a database with connections does not show its password: ${name}`, async function () {
+    needs(program).call(this);
+    this.timeout(60_000);
+    await using server = await borrow();
+    const db = new ShopDatabase(driver(server.url));
+    await db.start();
+    await sql`select 1`.execute(db.query);
+    const printed = Object.entries(WAYS).map(([way, print]) => [way, print(db)] as const);
+    await db.stop();
+
+    expect(server.url).to.include(password);
+    for (const [way, text] of printed) expect(text.includes(password), way).to.equal(false);
+  });
 
 it("does not show the token of a form, nor the id of a session", async () => {
   const printed: Record<string, string> = {};
