@@ -1,13 +1,14 @@
 /**
- * The jobs in the memory of the process: for tests, with the clock of the test, and for programs whose jobs may be lost with the process.
+ * The jobs in the memory of the process: for tests, with the clock of the application, and for programs whose jobs may be lost with the process.
  *
  * Not for jobs that must run: those wait in the database.
  *
  * @example
- * provide(Jobs).useFactory((resolve) => new Jobs({ store: new MemoryJobs({ clock: resolve(Clock) }) }));
+ * provide(Jobs).useFactory(() => new Jobs({ store: new MemoryJobs() }));
  */
 import { UnavailableError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { wholeNumber } from "./job.js";
@@ -34,7 +35,7 @@ import {
 } from "./job-store.js";
 
 export interface MemoryJobsOptions {
-  /** The machine's clock unless set. */
+  /** The clock of the application unless set. */
   readonly clock?: Clock;
   /** The most jobs, dead ones included; 100 000 unless set. A dispatch above it is refused with 503. */
   readonly maxJobs?: number;
@@ -46,7 +47,8 @@ const UNHANDLED_FOR_MS = 86_400_000;
 
 export class MemoryJobs implements JobStore {
   readonly joinsTransactions = false;
-  private readonly clock: Clock;
+  private readonly ownClock: Clock | undefined;
+  private clock: Clock;
   private readonly maxJobs: number;
   private readonly jobs = new Map<string, StoredJob>();
   private readonly waiting = new WaitingJobs();
@@ -58,9 +60,14 @@ export class MemoryJobs implements JobStore {
   /** @throws FrameworkError `E_JOB_OPTION` */
   constructor(options: MemoryJobsOptions = {}) {
     checkOptionNames(options, NAMES, "new MemoryJobs");
+    this.ownClock = options.clock;
     this.clock = options.clock ?? new SystemClock();
     this.admin = new MemoryAdmin(this.jobs, this.waiting, this.clock);
     this.maxJobs = wholeNumber("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
+  }
+
+  prepare({ clock }: Pick<SubsystemHost, "clock">): void {
+    this.clock = this.ownClock ?? clock;
   }
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
