@@ -64,11 +64,11 @@ export function checkMediaType(type: unknown): asserts type is string {
 /** Drivers without a place for the visibility keep it under this name. */
 export const VISIBILITY_NAME = "stagecraft-visibility";
 const METADATA_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
-const METADATA_VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
+const METADATA_VALUE = /^[^\p{Control}\p{Surrogate}\p{Noncharacter_Code_Point}\u2028\u2029]+$/u;
 const MAX_METADATA = 1024;
 
 /**
- * Metadata travel in headers of HTTP, so their names are in lower case and their values in ASCII.
+ * Metadata travel in headers of HTTP, so their names are in lower case, and a value in another script than ASCII is encoded there.
  *
  * @throws BadRequestError `E_STORAGE_METADATA` naming the rule
  */
@@ -77,12 +77,29 @@ export function checkMetadata(metadata: Readonly<Record<string, string>>): Reado
   for (const [name, value] of Object.entries(metadata)) {
     if (!METADATA_NAME.test(name)) throw wrongMetadata("a name is 1 to 64 of a-z, 0-9 and -, a letter or digit first");
     if (name === VISIBILITY_NAME) throw wrongMetadata(`the name ${VISIBILITY_NAME} is that of the visibility`);
-    if (typeof value !== "string" || !METADATA_VALUE.test(value))
-      throw wrongMetadata("a value is ASCII text without control characters, and without spaces around it");
-    size += name.length + value.length;
+    if (typeof value !== "string" || !METADATA_VALUE.test(value) || value.trim() !== value)
+      throw wrongMetadata("a value is text without control characters, and without spaces around it");
+    size += name.length + headerValue(value).length;
   }
-  if (size > MAX_METADATA) throw wrongMetadata(`names and values have at most ${MAX_METADATA} characters together`);
+  if (size > MAX_METADATA)
+    throw wrongMetadata(
+      `names and values have at most ${MAX_METADATA} characters together, of which base64 counts for other scripts`,
+    );
   return Object.freeze({ ...metadata });
+}
+
+const ENCODED = /^=\?UTF-8\?B\?([A-Za-z0-9+/=]*)\?=$/;
+
+/** A value of metadata as a header takes it: ASCII as it is, and other text as an encoded word (RFC 2047), as S3 itself shows it. */
+export function headerValue(value: string): string {
+  const isPlain = /^[ -~]*$/.test(value) && !value.startsWith("=?");
+  return isPlain ? value : `=?UTF-8?B?${Buffer.from(value).toString("base64")}?=`;
+}
+
+/** The value of a header that `headerValue` has made, or that another program has written in ASCII. */
+export function metadataValue(header: string): string {
+  const [, base64] = ENCODED.exec(header) ?? [];
+  return base64 === undefined ? header : Buffer.from(base64, "base64").toString();
 }
 
 function wrongMetadata(rule: string): BadRequestError {

@@ -12,13 +12,18 @@ interface ServiceError {
 
 const FULL: ReadonlySet<string | undefined> = new Set(["EntityTooLarge", "QuotaExceeded", "XMinioStorageFull"]);
 
+/** Without the permission to list, S3 does not say that an object is missing. */
+const FORBIDDEN =
+  ": the key of the account is wrong or lacks a permission. Without s3:ListBucket a missing object is a 403 too, and the start, which asks for the bucket, is refused";
+
 /** The name, the status and the id of the request, with which the operator of the service finds it. */
 export function s3Fault(error: unknown): Error {
   const fault = driverFault(error);
   const { $metadata } = error as ServiceError;
   if ($metadata?.httpStatusCode === undefined) return fault;
   const id = $metadata.requestId === undefined ? "" : `, request ${$metadata.requestId}`;
-  fault.message = `the service answered ${fault.name} (${$metadata.httpStatusCode}${id})`;
+  const hint = $metadata.httpStatusCode === 403 ? FORBIDDEN : "";
+  fault.message = `the service answered ${fault.name} (${$metadata.httpStatusCode}${id})${hint}`;
   return fault;
 }
 

@@ -16,7 +16,7 @@ import {
   type StorageVisibility,
   type StoredFile,
 } from "../lifecycle/storage-files.js";
-import { VISIBILITY_NAME } from "../lifecycle/storage-key.js";
+import { headerValue, metadataValue, VISIBILITY_NAME } from "../lifecycle/storage-key.js";
 import type { Clock } from "../runtime/clock.js";
 import { client as aws, presigner } from "./aws.js";
 import { isMissing, s3Error, statusOf } from "./s3-error.js";
@@ -178,11 +178,12 @@ export class S3Files implements StorageFiles {
   private targetOf(key: string, content: Pick<StoredFile, "type" | "visibility" | "metadata">): S3Target {
     const { type, visibility, metadata } = content;
     const isPublic = visibility === "public";
+    const encoded = mapped(metadata, headerValue);
     return {
       ...this.nameOf(key),
       ContentType: type,
       // The list of who may read costs a request of its own.
-      Metadata: isPublic ? { ...metadata, [VISIBILITY_NAME]: visibility } : { ...metadata },
+      Metadata: isPublic ? { ...encoded, [VISIBILITY_NAME]: visibility } : encoded,
       ...(isPublic && this.settings.sendsAcl && { ACL: "public-read" as const }),
     };
   }
@@ -252,6 +253,10 @@ function fileOf(key: string, { ContentType, ETag, LastModified, Metadata }: Desc
     etag: ETag ?? "",
     modified: LastModified ?? new Date(0),
     visibility: visibility === "public" ? "public" : "private",
-    metadata,
+    metadata: mapped(metadata, metadataValue),
   };
+}
+
+function mapped(metadata: Readonly<Record<string, string>>, read: (value: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, read(value)]));
 }

@@ -6,6 +6,7 @@
  * parts too.
  */
 import type { CompletedPart, PutObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { describeThrown } from "../errors/thrown-value.js";
 import { StorageFullError } from "../lifecycle/storage-errors.js";
@@ -106,12 +107,25 @@ class PartedUpload {
       for await (const part of parts) await this.begin(id, part);
       await Promise.all(this.running);
       if (this.failure !== undefined) throw this.failure.error;
-      const Parts = this.parts.toSorted((one, other) => (one.PartNumber ?? 0) - (other.PartNumber ?? 0));
-      const { ETag } = await this.send(new aws.CompleteMultipartUploadCommand({ ...id, MultipartUpload: { Parts } }));
-      return ETag;
+      return await this.complete(id);
     } catch (error) {
       await this.abort(id);
       throw error;
+    }
+  }
+
+  /** The answer of a first attempt may be lost, and the service does not know the upload at the second one. */
+  private async complete(id: UploadId): Promise<string | undefined> {
+    const Parts = this.parts.toSorted((one, other) => (one.PartNumber ?? 0) - (other.PartNumber ?? 0));
+    try {
+      const { ETag } = await this.send(new aws.CompleteMultipartUploadCommand({ ...id, MultipartUpload: { Parts } }));
+      return ETag;
+    } catch (error) {
+      if (!isUnknownUpload(error)) throw error;
+      const { Bucket, Key } = id;
+      const { ETag } = await this.send(new aws.HeadObjectCommand({ Bucket, Key }));
+      if (ETag === undefined || ETag !== tagOfParts(Parts)) throw error;
+      return ETag;
     }
   }
 
@@ -153,6 +167,20 @@ class PartedUpload {
   private send: S3Client["send"] = ((command: Parameters<S3Client["send"]>[0]) =>
     // The overloads of `send` do not fit a wrapper.
     this.client.send(command, { abortSignal: this.either })) as S3Client["send"];
+}
+
+function isUnknownUpload(error: unknown): boolean {
+  return error instanceof Error && error.name === "NoSuchUpload";
+}
+
+/** How S3 makes the tag of an object from those of its parts; `undefined` where these are no hashes of the content. */
+function tagOfParts(parts: readonly CompletedPart[]): string | undefined {
+  const tags = parts.map(({ ETag = "" }) => ETag.replaceAll('"', ""));
+  if (!tags.every((tag) => /^[\da-f]{32}$/i.test(tag))) return undefined;
+  const hash = createHash("md5")
+    .update(Buffer.from(tags.join(""), "hex"))
+    .digest("hex");
+  return `"${hash}-${tags.length}"`;
 }
 
 interface UploadId {

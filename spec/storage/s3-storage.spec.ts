@@ -105,6 +105,61 @@ describe("S3Storage", function () {
     expect(server.openUploads()).to.deep.equal([]);
   });
 
+  it("has stored an upload in parts whose completion was done, although its answer was lost", async () => {
+    const storage = storageOf();
+    let lost = 0;
+    server.intercept = ({ method, url = "" }, response) => {
+      if (method !== "POST" || !url.includes("uploadId=") || lost > 0) return false;
+      lost++;
+      // The service completes the upload, and the connection ends before the answer.
+      response.end = (() => response.destroy()) as typeof response.end;
+      return false;
+    };
+
+    const { etag } = await storage.put("lost", chunks(12, MIB));
+
+    expect(lost).to.equal(1);
+    expect(server.requests.filter((each) => /^POST .*uploadId=/.test(each))).to.have.length(2);
+    expect(etag).to.match(/^"[\da-f]{32}-3"$/);
+    expect((await storage.stat("lost"))?.size).to.equal(12 * MIB);
+    expect(server.requests.filter((each) => each.startsWith("DELETE "))).to.deep.equal([]);
+  });
+
+  it("fails where the service has forgotten an upload that was not completed", async () => {
+    const storage = storageOf({ client: { maxAttempts: 1 } });
+    await storage.put("forgotten", "another content");
+    server.intercept = ({ method, url = "" }, response) => {
+      if (method !== "POST" || !url.includes("uploadId=")) return false;
+      response.writeHead(404).end("<Error><Code>NoSuchUpload</Code></Error>");
+      return true;
+    };
+
+    expect(await codeOf(storage.put("forgotten", chunks(12, MIB)))).to.equal("E_STORAGE_UNAVAILABLE");
+    expect((await storage.stat("forgotten"))?.size).to.equal("another content".length);
+  });
+
+  it("says what a 403 may mean, for a missing object and at the start", async () => {
+    const storage = storageOf();
+    server.intercept = (_, response) => {
+      response.writeHead(403).end();
+      return true;
+    };
+    const errors = await Promise.all(
+      [storage.start(), storageOf().stat("canary"), storageOf().bytes("canary", 10)].map((each) =>
+        Promise.resolve(each).then(
+          () => new Error("none"),
+          (error: Error) => error,
+        ),
+      ),
+    );
+
+    for (const { message, cause } of errors)
+      expect(`${message} ${String(cause)}`)
+        .to.include("403")
+        .and.include("s3:ListBucket")
+        .and.not.include("canary");
+  });
+
   it("warns of parts that it cannot delete, without their key", async () => {
     const storage = storageOf({ client: { maxAttempts: 1 } });
     server.intercept = ({ method, url = "" }, response) => {

@@ -134,13 +134,15 @@ describe("the description of a stored file", () => {
   });
 
   it("has metadata that fit into headers", () => {
-    for (const good of [{}, { a: "1" }, { "uploaded-by": "user 7 (x)" }]) expect(isMetadata(good)).to.equal(true);
+    for (const good of [{}, { a: "1" }, { "uploaded-by": "user 7 (x)" }, { a: "é" }, { a: "Ελλάδα 🎉" }])
+      expect(isMetadata(good)).to.equal(true);
     for (const bad of [
       { A: "1" },
       { "a b": "1" },
       { a: "" },
       { a: " x" },
-      { a: "é" },
+      { a: "half \uD83D" },
+      { a: "\u2028" },
       { a: "x\ny" },
       { a: 1 },
       { "": "x" },
@@ -149,5 +151,7 @@ describe("the description of a stored file", () => {
       expect(isMetadata(bad), JSON.stringify(bad)).to.equal(false);
     expect(isMetadata({ a: "x".repeat(1023) })).to.equal(true);
     expect(isMetadata({ a: "x".repeat(1024) })).to.equal(false);
+    expect(isMetadata({ a: "é".repeat(376) })).to.equal(true);
+    expect(isMetadata({ a: "é".repeat(400) })).to.equal(false);
   });
 });

@@ -179,7 +179,7 @@ export class S3Server implements AsyncDisposable {
     if (numbers.some((number, at) => number !== at + 1)) throw new Refused(400, "InvalidPartOrder");
     if (bodies.slice(0, -1).some((body) => body.length < MIN_PART)) throw new Refused(400, "EntityTooSmall");
     this.uploads.delete(id);
-    const { etag } = this.keep(key, Buffer.concat(bodies), headers);
+    const { etag } = this.keep(key, Buffer.concat(bodies), headers, etagOfParts(bodies));
     xml(response, `<CompleteMultipartUploadResult><ETag>${escaped(etag)}</ETag></CompleteMultipartUploadResult>`);
   }
 
@@ -194,8 +194,8 @@ export class S3Server implements AsyncDisposable {
     );
   }
 
-  private keep(key: string, body: Buffer, headers: Readonly<Record<string, string>>): S3Object {
-    const object = { body, etag: etagOf(body), modified: new Date(), headers };
+  private keep(key: string, body: Buffer, headers: Readonly<Record<string, string>>, etag = etagOf(body)): S3Object {
+    const object = { body, etag, modified: new Date(), headers };
     this.objects.set(key, object);
     return object;
   }
@@ -237,6 +237,12 @@ function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string
 
 function etagOf(body: Buffer): string {
   return `"${createHash("md5").update(body).digest("hex")}"`;
+}
+
+/** The hash of the hashes of the parts, and their number. */
+function etagOfParts(bodies: readonly Buffer[]): string {
+  const hashes = bodies.map((body) => createHash("md5").update(body).digest());
+  return `"${createHash("md5").update(Buffer.concat(hashes)).digest("hex")}-${bodies.length}"`;
 }
 
 function xml(response: ServerResponse, text: string): void {
