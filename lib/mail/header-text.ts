@@ -34,7 +34,15 @@ export function invalidHeader(where: string, fault: string): MailContentError {
 
 /** `name: text`, folded. The text has been checked. */
 export function headerLine(name: string, text: string): string {
-  return foldedLine(name, isPlain(text) ? text.split(" ") : encodedWords(text));
+  return foldedLine(name, isPlain(text) || isStructured(name) ? text.split(" ") : encodedWords(text));
+}
+
+/**
+ * Headers that programs parse: a list of addresses and URLs (RFC 2369, RFC 8058), message ids and single words. An encoded word has no place
+ * in them, so that a program would not find the URL.
+ */
+export function isStructured(name: string): boolean {
+  return /^(?:list-(?!id$)[\w-]+|in-reply-to|references|auto-submitted|precedence|importance|x-priority)$/i.test(name);
 }
 
 /** `name: part part`, with a line break before a part that would make the line too long. */

@@ -5,7 +5,7 @@
  */
 import { domainOf, type Mailbox } from "./address.js";
 import { readAttachments, type MailStorage } from "./attachment.js";
-import { invalidHeader, readHeaderText } from "./header-text.js";
+import { invalidHeader, isStructured, readHeaderText } from "./header-text.js";
 import { MailHtml } from "./html.js";
 import { MailContentError } from "./mail-error.js";
 import { MAX_BODY_BYTES, MAX_HEADERS, MAX_HEADER_VALUE, MAX_SUBJECT } from "./mail-limits.js";
@@ -97,6 +97,9 @@ function readHeaders(given: Readonly<Record<string, string>>): readonly (readonl
     if (!/^[A-Za-z][A-Za-z0-9-]{0,62}$/.test(name))
       throw invalidHeader("name of a header", "has other characters than letters, digits and hyphens");
     if (RESERVED.test(name)) throw invalidHeader(`header ${name}`, "is written by the mailer itself");
-    return [name, readHeaderText(value, `header ${name}`, MAX_HEADER_VALUE)];
+    const text = readHeaderText(value, `header ${name}`, MAX_HEADER_VALUE);
+    if (isStructured(name) && !/^[ -~]*$/.test(text))
+      throw invalidHeader(`header ${name}`, "is not ASCII: write a URL as new URL(…).href gives it");
+    return [name, text];
   });
 }

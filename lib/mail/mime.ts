@@ -95,7 +95,7 @@ function filePart({ name, type, contentId, content }: MailFile): MimePart {
   const disposition = contentId === undefined ? "attachment" : "inline";
   return {
     headers: [
-      `Content-Type: ${type}`,
+      `Content-Type: ${type};\r\n name="${plainName(name)}"`,
       "Content-Transfer-Encoding: base64",
       `Content-Disposition: ${disposition};\r\n ${fileName(name)}`,
       ...(contentId === undefined ? [] : [`Content-ID: <${contentId}>`]),
@@ -109,6 +109,14 @@ function fileName(name: string): string {
   if (/^[A-Za-z0-9 ._()-]+$/.test(name)) return `filename="${name}"`;
   const encoded = encodeURIComponent(Buffer.from(name).toString());
   return `filename*=UTF-8''${encoded.replaceAll(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)}`;
+}
+
+/** For programs that do not read `filename*`: the name in ASCII, with its extension. */
+function plainName(name: string): string {
+  return name
+    .normalize("NFKD")
+    .replaceAll(/\p{Mark}/gu, "")
+    .replaceAll(/[^A-Za-z0-9 ._()-]/gu, "_");
 }
 
 function base64Lines(content: Uint8Array): string {

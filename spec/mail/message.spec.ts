@@ -131,6 +131,34 @@ describe("the message of a mail", () => {
 
     expect(text).to.include("filename*=UTF-8''a%22b.txt");
   });
+
+  it("names an attachment for programs that read no other form, also with a long name", async () => {
+    for (const [name, plain] of [
+      ["Angebot für Käufer.pdf", "Angebot fur Kaufer.pdf"],
+      ["見積書.pdf", "___.pdf"],
+      ["a".repeat(190) + ".pdf", "a".repeat(190) + ".pdf"],
+    ] as const) {
+      const text = await bytesOf(new Sample({ files: [{ name, type: "application/pdf", content: Buffer.from("a") }] }));
+      expect(text).to.include(`Content-Type: application/pdf;\r\n name="${plain}"\r\n`);
+    }
+  });
+
+  it("writes the URLs of List-Unsubscribe as they are", async () => {
+    const url = `https://shop.example/unsubscribe?token==?UTF-8?B?eA==?=${"a".repeat(200)}`;
+    const headers = {
+      "List-Unsubscribe": `<${url}>, <mailto:leave@shop.example?subject=leave>`,
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+      "X-Note": "für alle",
+    };
+
+    const text = await bytesOf(new Sample({ headers }));
+
+    expect(text).to.include(`List-Unsubscribe: <${url}>,\r\n <mailto:leave@shop.example?subject=leave>\r\n`);
+    expect(text).to.include("List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n").and.include("X-Note: =?UTF-8?B?");
+    expect(await codeOf(new Sample({ headers: { "List-Unsubscribe": "<https://shop.example/für>" } }))).to.equal(
+      "E_MAIL_HEADER",
+    );
+  });
 });
 
 describe("a mail is refused", function () {
