@@ -75,7 +75,8 @@ export function postgresFailure(error: unknown): DriverFailure {
 export function connectFailure(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
   const code = codeOf(error);
-  const reason = (code === undefined ? undefined : TEXTS[code]) ?? tlsReason(error) ?? code ?? "the connection failed";
+  const known = (code === undefined ? undefined : TEXTS[code]) ?? tlsReason(error) ?? poolerReason(error);
+  const reason = known ?? code ?? "the connection failed";
   const kind = code === "53300" ? "overloaded" : "connection";
   return new DriverError({ kind, code, text: `cannot connect to ${address}: ${reason}` });
 }
@@ -144,4 +145,15 @@ function codeOf(error: unknown): string | undefined {
 function tlsReason(error: unknown): string | undefined {
   const isRefused = error instanceof Error && error.message === "The server does not support SSL connections";
   return isRefused ? "the server does not offer TLS" : undefined;
+}
+
+/** PgBouncer takes none of the limits that the driver sets for a session, and names the first one, or `options`, which holds them all. */
+function poolerReason(error: unknown): string | undefined {
+  const [, parameter] =
+    error instanceof Error ? (/^unsupported startup parameter(?: in options)?: (\w+)/.exec(error.message) ?? []) : [];
+  if (parameter === undefined) return undefined;
+  return (
+    `a pooler refuses the parameter ${parameter}, which sets statement_timeout and the other limits of a session: give postgres() the option ` +
+    "transactionPooler: true, set the limits for the role, and give migrationUrl past the pooler"
+  );
 }

@@ -21,6 +21,7 @@ const PACKAGES = {
   postgres: "postgresql",
   mariadbd: "mariadb-server",
   openssl: "openssl",
+  pgbouncer: "pgbouncer",
   "swift-proxy-server": "swift-proxy",
 } as const;
 
@@ -44,7 +45,7 @@ export function locate(program: Program): string | undefined {
 }
 
 function isServer(program: Program): boolean {
-  return program === "postgres" || program === "mariadbd";
+  return program === "postgres" || program === "mariadbd" || program === "pgbouncer";
 }
 
 /** The newest version first. */
