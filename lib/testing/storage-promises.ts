@@ -85,10 +85,8 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
   [
     "a file is read as it was stored, with its description",
     async ({ storage, key, equal }) => {
-      const options = {
-        type: "text/plain; charset=utf-8",
-        metadata: { "uploaded-by": "user 7", title: "Résumé Ελλάδα 🎉", mark: "=?UTF-8?B?eA==?=" },
-      };
+      const metadata = { "uploaded-by": "user 7", title: "Résumé Ελλάδα 🎉", mark: "=?UTF-8?B?eA==?=" };
+      const options = { type: "text/plain; charset=utf-8", metadata };
       const before = Date.now();
       const put = await storage.put(key(), "grüße", options);
       const { file, body } = await storage.get(key());
