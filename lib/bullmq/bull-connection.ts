@@ -24,6 +24,7 @@ export class BullConnection {
   private wasLost = false;
   private isClosed = false;
   private lastError: unknown;
+  private opening: Promise<unknown> | undefined = undefined;
 
   constructor(
     private readonly client: Redis,
@@ -54,12 +55,17 @@ export class BullConnection {
   async ready(): Promise<Redis> {
     const { client } = this;
     if (this.isReady()) return client;
-    const stop = new AbortController();
-    const opened = once(client, "ready", { signal: stop.signal }).catch(() => {});
-    if (!this.isClosed) await within(this.clock, COMMAND_LIMIT_MS, opened);
-    stop.abort();
+    if (!this.isClosed) await within(this.clock, COMMAND_LIMIT_MS, this.nextReady());
     if (this.isReady()) return client;
     throw unavailable(this.lastError);
+  }
+
+  /** Shared by the dispatches that wait: a listener for each would make Node warn of a leak. */
+  private nextReady(): Promise<unknown> {
+    this.opening ??= once(this.client, "ready")
+      .catch(() => {})
+      .finally(() => (this.opening = undefined));
+    return this.opening;
   }
 
   /** One limit for all commands together: a limit of the client is a timer for each. @throws UnavailableError `E_JOBS_REDIS` */

@@ -195,6 +195,34 @@ describe("BullJobs", function () {
     expect(await runningIn(db)).to.equal(0);
   });
 
+  it("may wait for Redis in any number without a warning of Node", async () => {
+    const warnings: Error[] = [];
+    const keep = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", keep);
+    try {
+      await using server = await RedisServer.start();
+      await using instance = await Instance.start(server.url);
+      await instance.jobs.dispatch(counted, 0);
+      await server.kill();
+      await until(() =>
+        instance.jobs.counts().then(
+          () => false,
+          () => true,
+        ),
+      );
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 15 }, (_, number) => instance.jobs.dispatch(counted, number)),
+      );
+      expect(outcomes.every(({ status }) => status === "rejected")).to.equal(true);
+      // Node emits a warning in a later turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off("warning", keep);
+    }
+
+    expect(warnings.map(({ name }) => name)).to.not.include("MaxListenersExceededWarning");
+  });
+
   it("are refused in time by a Redis that is halted", async () => {
     await using server = await RedisServer.start();
     await using instance = await Instance.start(server.url);
