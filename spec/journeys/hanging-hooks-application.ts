@@ -16,7 +16,7 @@ import {
 } from "@stagecraft/framework";
 import { LogSink } from "@stagecraft/framework/observe";
 
-const { HOOK = "", MODE = "run" } = process.env;
+const { HOOK = "", MODE = "run", START_FAILS = "" } = process.env;
 
 /** Never resolves for the hook of this run. */
 async function hang(hook: string): Promise<void> {
@@ -93,7 +93,9 @@ class Last extends Subsystem {
     super();
   }
 
-  start(): void {}
+  start(): void {
+    if (START_FAILS === "yes") throw new Error("no such host");
+  }
 
   override async beginWork(): Promise<void> {
     await this.events.emit(ordered);

@@ -30,6 +30,15 @@ describe("a hook that never ends", function () {
   this.timeout(120_000);
   this.slow(6000);
 
+  for (const hook of ["stop", "dispose", "shutdown"]) {
+    it(`lets run() reject after a start that failed: ${hook}`, async () => {
+      await using child = await Child.start(APPLICATION, { HOOK: hook, START_FAILS: "yes" });
+
+      expect(await child.exitCode()).to.equal(1);
+      expect(child.errors).to.contain("mail failed to start: no such host").and.contain("took longer than 200 ms");
+    });
+  }
+
   for (const mode of ["run", "work"]) {
     for (const [hook, named] of hooks) {
       it(`lets ${mode}() resolve and the process end with exit code 1: ${hook}`, async () => {
