@@ -6,11 +6,10 @@
  * await db.query.insertInto("notes").values({ id: 1, body: json({ tags: [] }) }).execute();
  * await db.run("update notes set body = ? where id = ?", [json("5"), 1]);
  */
-import type { Expression, OperationNode } from "kysely";
+import type { Expression, OperationNode, ValueNode } from "kysely";
 import { findJsonLoss } from "../lifecycle/json-loss.js";
 import { bindError } from "./bind.js";
 import { databaseError } from "./database-error.js";
-import { valueNode } from "./kysely.js";
 
 /** A bind that is JSON, in a query and in `db.run`. */
 export class JsonBind<T> implements Expression<T> {
@@ -30,7 +29,9 @@ export class JsonBind<T> implements Expression<T> {
   }
 
   toOperationNode(): OperationNode {
-    return valueNode(this);
+    // A parameter of the query, as Kysely makes it. Kysely is not loaded here, because drivers import this file.
+    const node: ValueNode = { kind: "ValueNode", value: this };
+    return Object.freeze(node);
   }
 }
 

@@ -6,16 +6,7 @@
  * Works with Kysely 0.28, and with 0.29 on Node 22 or newer.
  */
 import type * as KyselyPackage from "kysely";
-import type {
-  CompiledQuery,
-  DatabaseConnection,
-  Dialect,
-  Driver,
-  Kysely,
-  KyselyPlugin,
-  OperationNode,
-  QueryResult,
-} from "kysely";
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, Kysely, KyselyPlugin, QueryResult } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
 import { valueText } from "../errors/value-text.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
@@ -42,11 +33,6 @@ const kysely = requirePeer(PEER) as typeof KyselyPackage;
  * const shorter = db.query.selectFrom("users").where(sql<boolean>`length(name) < ${20}`);
  */
 export const { sql } = kysely;
-
-/** A value that becomes a parameter of the query. */
-export function valueNode(value: unknown): OperationNode {
-  return kysely.ValueNode.create(value);
-}
 
 /** What a statement does; the label of its metric. */
 export type StatementOperation = "select" | "insert" | "update" | "delete" | "merge" | "schema" | "raw";
