@@ -53,6 +53,8 @@ async function develop(sample: string): Promise<void> {
   compiler.start();
   restarted.restart();
   console.error(`open http://localhost:${port}: it leads to ${sample}, which listens on a port of its own`);
+  const pages = vite === undefined ? "" : ", and Vite has compiled the sources of the page";
+  console.error(`the first page appears when ${sample} has started${pages}: seconds on a slow machine`);
 }
 
 function sourceFolders(): readonly string[] {
