@@ -29,6 +29,7 @@ import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 import { BullAdmin } from "./bull-admin.js";
+import type { JobAdmin } from "../jobs/job-admin.js";
 import {
   BullConnection,
   CLIENT_OPTIONS,
@@ -69,7 +70,8 @@ const KEYED_MS = 100;
 export class BullJobs implements JobEngine {
   // Not `private`: printing the object would show the password of the URL.
   readonly #options: BullJobsOptions;
-  readonly admin: BullAdmin;
+  readonly admin: JobAdmin;
+  private readonly ownAdmin: BullAdmin;
   private readonly bullmq = loadBullmq();
   private readonly ioredis = loadIoredis();
   private readonly prefix: string;
@@ -88,13 +90,14 @@ export class BullJobs implements JobEngine {
     if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
     this.prefix = checkQueue(options.namespace ?? "framework");
     this.rows = options.database === undefined ? undefined : new DatabaseJobs(options.database);
-    this.admin = new BullAdmin({
+    this.ownAdmin = new BullAdmin({
       prefix: this.prefix,
       rows: this.rows,
       queue: (name) => this.opened().get(name),
       allQueues: () => this.opened().all(),
       run: (commands) => this.run(commands),
     });
+    this.admin = this.ownAdmin;
   }
 
   get joinsTransactions(): boolean {
@@ -159,7 +162,7 @@ export class BullJobs implements JobEngine {
   worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
     const place = {
       queues: () => this.opened().names(),
-      cancelled: (ids: readonly string[]) => this.admin.askedOf(ids),
+      cancelled: (ids: readonly string[]) => this.ownAdmin.askedOf(ids),
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
         const connection = this.client(this.#options.client);
         const all = copiesOf(connection);

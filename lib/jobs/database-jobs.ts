@@ -14,6 +14,7 @@ import { SystemClock } from "../runtime/clock.js";
 import { Announcements } from "./announcements.js";
 import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { DatabaseAdmin } from "./database-admin.js";
+import type { JobAdmin } from "./job-admin.js";
 import { buryHeld, KEPT_COLUMNS, removeHeld, renewHeld, returnHeld } from "./held-jobs.js";
 import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
@@ -50,7 +51,7 @@ export interface DatabaseJobsOptions {
 const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
 
 export class DatabaseJobs implements JobStore {
-  readonly admin: DatabaseAdmin;
+  readonly admin: JobAdmin;
   private readonly sql: JobSql;
   private readonly notifies: boolean;
   private announcements: Announcements | undefined;

@@ -13,6 +13,7 @@ import { type Clock, SystemClock } from "../runtime/clock.js";
 import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { wholeNumber } from "./job.js";
 import { MemoryAdmin } from "./memory-admin.js";
+import type { JobAdmin } from "./job-admin.js";
 import { type StoredJob, WaitingJobs } from "./memory-waiting.js";
 import { MemoryWorkers } from "./memory-workers.js";
 import {
@@ -53,7 +54,8 @@ export class MemoryJobs implements JobStore {
   private readonly jobs = new Map<string, StoredJob>();
   private readonly waiting = new WaitingJobs();
   private readonly workers = new MemoryWorkers();
-  readonly admin: MemoryAdmin;
+  readonly admin: JobAdmin;
+  private readonly ownAdmin: MemoryAdmin;
   private readonly ticks = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
 
@@ -62,7 +64,8 @@ export class MemoryJobs implements JobStore {
     checkOptionNames(options, NAMES, "new MemoryJobs");
     this.ownClock = options.clock;
     this.clock = options.clock ?? new SystemClock();
-    this.admin = new MemoryAdmin(this.jobs, this.waiting, this.clock);
+    this.ownAdmin = new MemoryAdmin(this.jobs, this.waiting, this.clock);
+    this.admin = this.ownAdmin;
     this.maxJobs = wholeNumber("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
   }
 
@@ -79,7 +82,7 @@ export class MemoryJobs implements JobStore {
     const taken = this.waiting.take(
       limit,
       ({ due, queue }) =>
-        due <= now && (queues?.includes(queue) ?? true) && !except.includes(queue) && !this.admin.isPaused(queue),
+        due <= now && (queues?.includes(queue) ?? true) && !except.includes(queue) && !this.ownAdmin.isPaused(queue),
     );
     for (const job of taken) {
       Object.assign(job, { state: "running", worker, leasedUntil: now + leaseMs });
