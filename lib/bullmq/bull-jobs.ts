@@ -23,7 +23,7 @@ import type { JobReports } from "../jobs/job-reports.js";
 import type { JobDatabase } from "../jobs/job-sql.js";
 import { DatabaseJobs } from "../jobs/database-jobs.js";
 import { type DeadJob, type Dispatched, type JobCounts, MAX_COUNTED, type NewJob } from "../jobs/job-store.js";
-import type { WorkerSettings } from "../jobs/store-worker.js";
+import type { WorkerSettings } from "../jobs/job-engine.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";

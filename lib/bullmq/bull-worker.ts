@@ -10,7 +10,7 @@ import type { JobWorker } from "../jobs/job-engine.js";
 import { JobCancelledError, JobLeaseLostError } from "../jobs/job-context.js";
 import type { JobReports } from "../jobs/job-reports.js";
 import { type ClaimedJob, DEATH, UNHANDLED, type UnhandledJobs } from "../jobs/job-store.js";
-import type { WorkerSettings } from "../jobs/store-worker.js";
+import type { WorkerSettings } from "../jobs/job-engine.js";
 import { type Timer, within } from "../runtime/clock.js";
 import { loadBullmq } from "./bull-package.js";
 import { type BullData, claimOf } from "./bull-record.js";

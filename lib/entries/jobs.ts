@@ -38,7 +38,7 @@ export type { JobEngine, JobWorker } from "../jobs/job-engine.js";
 export type { JobOutcome, JobTools } from "../jobs/handled-job.js";
 export type { JobHandler, JobHandlers } from "../jobs/job-handlers.js";
 export type { JobReports } from "../jobs/job-reports.js";
-export type { WorkerSettings } from "../jobs/store-worker.js";
+export type { WorkerSettings } from "../jobs/job-engine.js";
 export type {
   Cancellation,
   DeadLetterPurge,

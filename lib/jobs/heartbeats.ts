@@ -17,7 +17,7 @@ export interface HeartbeatTools {
   readonly store: Pick<JobStore, "heartbeat">;
   readonly clock: Clock;
   readonly live: () => LiveWorker;
-  /** Called with each answer to a heartbeat, but the first one of a worker. */
+  /** Called with each answer to a heartbeat. */
   readonly heard: (heartbeat: Heartbeat) => Promise<void>;
   readonly failed: (error: unknown) => void;
 }
@@ -58,7 +58,8 @@ export class Heartbeats {
       this.note();
       const isFirst = this.recorded !== worker.id;
       this.recorded = worker.id;
-      if (!isFirst) await heard(heartbeat);
+      // A store does not know a new worker.
+      await heard(isFirst ? { ...heartbeat, isKnown: true } : heartbeat);
     } catch (error) {
       failed(error);
     }

@@ -5,7 +5,16 @@
 import type { JobTools } from "./handled-job.js";
 import type { JobReports } from "./job-reports.js";
 import type { JobStore } from "./job-store.js";
-import type { WorkerSettings } from "./store-worker.js";
+
+export interface WorkerSettings {
+  /** The most jobs at once. */
+  readonly concurrency: number;
+  /** Jobs that are claimed ahead. */
+  readonly prefetch: number;
+  readonly queues: readonly string[] | undefined;
+  /** The most jobs of a queue at once; for other queues `concurrency` holds alone. */
+  readonly queueLimits?: ReadonlyMap<string, number>;
+}
 
 /** A loop that runs jobs. */
 export interface JobWorker {

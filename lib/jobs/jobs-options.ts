@@ -5,7 +5,7 @@ import { checkPurge, type PurgeOptions } from "./dead-letters.js";
 import { checkQueue, wholeNumber } from "./job.js";
 import type { JobEngine } from "./job-engine.js";
 import type { JobStore } from "./job-store.js";
-import type { WorkerSettings } from "./store-worker.js";
+import type { WorkerSettings } from "./job-engine.js";
 
 export interface JobsOptions {
   /** Where jobs wait: the database of the application unless set. */

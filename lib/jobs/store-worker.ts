@@ -13,6 +13,7 @@ import { Heartbeats } from "./heartbeats.js";
 import { type HeldClaim, HeldClaims } from "./held-claims.js";
 import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
 import { JobCancelledError, JobLeaseLostError } from "./job-context.js";
+import type { WorkerSettings } from "./job-engine.js";
 import type { JobReports } from "./job-reports.js";
 import type { ClaimedJob, Heartbeat, JobStore, LiveWorker } from "./job-store.js";
 import { quietly } from "./quiet.js";
@@ -30,16 +31,6 @@ const GRACE_MS = 1000;
 /** The limit of completed jobs that the store does not know of yet. Above it no further job is claimed. */
 const MAX_PENDING = 1000;
 
-export interface WorkerSettings {
-  /** The most jobs at once. */
-  readonly concurrency: number;
-  /** Jobs that are claimed ahead. */
-  readonly prefetch: number;
-  readonly queues: readonly string[] | undefined;
-  /** The most jobs of a queue at once; for other queues `concurrency` holds alone. */
-  readonly queueLimits?: ReadonlyMap<string, number>;
-}
-
 export class StoreWorker {
   private id: string = randomUUID();
   private readonly held = new HeldClaims();
@@ -50,6 +41,8 @@ export class StoreWorker {
   /** Settles when the last claim has, and its jobs have gone back if the process ends. */
   private claiming: Promise<void> = Promise.resolve();
   private isEnding = false;
+  /** The store has answered a heartbeat of this id. It takes the jobs of an unknown worker for those of a dead one. */
+  private isRecorded = false;
   /** The last claim found fewer jobs than there were places. */
   private isDry = false;
   /** A wake-up came during a claim, which may have missed the job. */
@@ -92,7 +85,6 @@ export class StoreWorker {
     });
   }
 
-  /** The first heartbeat comes before the first claim: a store takes the jobs of an unknown worker for those of a dead one. */
   async begin(): Promise<void> {
     await this.heartbeats.start();
     this.keepUpLater();
@@ -162,7 +154,7 @@ export class StoreWorker {
   }
 
   private claimMore(): void {
-    if (this.isClaiming || this.isEnding || this.isDry) return;
+    if (this.isClaiming || this.isEnding || this.isDry || !this.isRecorded) return;
     const { concurrency, prefetch } = this.settings;
     const places = concurrency + prefetch - this.held.size;
     if (this.completions.pending + this.unhandled.pending > MAX_PENDING) return;
@@ -282,6 +274,8 @@ export class StoreWorker {
 
   private async heard({ isKnown, cancelled }: Heartbeat): Promise<void> {
     if (!isKnown) await this.beginAnew();
+    this.isRecorded = true;
+    this.claimMore();
     for (const { id, token } of cancelled) if (this.held.find(id)?.job.token === token) this.cancel(id);
   }
 
@@ -315,6 +309,7 @@ export class StoreWorker {
   private async beginAnew(): Promise<void> {
     const old = this.id;
     this.id = randomUUID();
+    this.isRecorded = false;
     await this.store.heartbeat(this.live);
     await this.store.leave(old);
     for (const claim of this.held.all()) this.lose(claim);

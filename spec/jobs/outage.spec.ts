@@ -52,6 +52,24 @@ describe("an outage of the store", () => {
     expect(await store.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
+  it("keeps a process that could not say that it lives from claiming a job", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryJobs({ clock });
+    const heartbeat = store.heartbeat.bind(store);
+    store.heartbeat = fails;
+    const attempts: number[] = [];
+    const { jobs } = preparedJobs([handlerOf(long, (_, { attempt }) => void attempts.push(attempt))], { store }, clock);
+    await jobs.beginWork("worker");
+    await jobs.dispatch(long);
+    await clock.advanceAsync(25_000);
+    expect(attempts).to.deep.equal([]);
+    store.heartbeat = heartbeat;
+    await clock.advanceAsync(12_000);
+    await jobs.endWork(0);
+
+    expect(attempts).to.deep.equal([1]);
+  });
+
   it("leaves the jobs of a dead process to the others half a minute after it", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
