@@ -19,9 +19,11 @@ export class TcpProxy implements AsyncDisposable {
   private readonly sockets = new Set<Socket>();
   private readonly listener: Server;
 
+  private isDown = false;
+
   private constructor(
     private readonly target: URL,
-    private readonly delayMs: number,
+    private delayMs: number,
   ) {
     this.listener = createServer((client) => this.relay(client));
   }
@@ -46,7 +48,19 @@ export class TcpProxy implements AsyncDisposable {
     await new Promise((resolve) => this.listener.close(resolve));
   }
 
+  /** Cuts all connections. Later ones have this delay, or fail at once while the server seems to be down. */
+  become({ delayMs = 0, isDown = false }: { readonly delayMs?: number; readonly isDown?: boolean }): void {
+    this.delayMs = delayMs;
+    this.isDown = isDown;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
   private relay(client: Socket): void {
+    const { delayMs } = this;
+    if (this.isDown) {
+      client.on("error", () => {}).destroy();
+      return;
+    }
     const server = connect(Number(this.target.port), this.target.hostname);
     const end = (): void => {
       client.destroy();
@@ -55,6 +69,7 @@ export class TcpProxy implements AsyncDisposable {
     for (const socket of [client, server]) {
       this.sockets.add(socket);
       socket.setNoDelay(true).on("error", end).on("close", end);
+      socket.on("close", () => this.sockets.delete(socket));
     }
     let isDue = false;
     const ask = (bytes: Buffer, from: "client" | "server"): void => {
@@ -64,18 +79,18 @@ export class TcpProxy implements AsyncDisposable {
     };
     client.on("data", (bytes) => {
       ask(bytes, "client");
-      this.later(() => server.write(bytes));
+      later(delayMs, () => server.write(bytes));
     });
     server.on("data", (bytes) => {
       ask(bytes, "server");
-      if (!isDue) return this.later(() => client.write(bytes));
+      if (!isDue) return later(delayMs, () => client.write(bytes));
       this.cuts += 1;
       end();
     });
   }
+}
 
-  private later(send: () => void): void {
-    if (this.delayMs === 0) send();
-    else setTimeout(send, this.delayMs);
-  }
+function later(delayMs: number, send: () => void): void {
+  if (delayMs === 0) send();
+  else setTimeout(send, delayMs);
 }
