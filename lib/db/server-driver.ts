@@ -4,6 +4,7 @@
  *
  * Not for SQLite, which has no server.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import type { AtOnce } from "./at-once.js";
 import { type ConnectOptions, DatabaseDriver, type DriverConnection } from "./driver.js";
@@ -18,6 +19,14 @@ import { standaloneHost } from "./standalone-host.js";
 const STOP_GRACE_MS = 2000;
 /** If a connection was used without a failure within this time, the server works. */
 const PROBE_TRUST_MS = 1000;
+
+/** A server that restarts or pauses for a moment must not end the start of the application. No try begins later. */
+const START_LIMIT_MS = 10_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1000;
+/** The codes of a server that is not reached, is starting or stopping, or closes the connection: of Node, the drivers and the engines. */
+const PASSING =
+  /^(?:E(?:CONN\w+|PIPE|TIMEDOUT|HOST\w+|NET\w+|AI_AGAIN|NOTFOUND)|ENOENT|CONNECT(?:_TIMEOUT|ION_CLOSED)|57P0[123]|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN)$/;
 
 export interface ServerSettings {
   readonly server: ServerUrl;
@@ -60,8 +69,20 @@ export abstract class ServerDriver<
     this.#openedPool = undefined;
   }
 
+  /**
+   * Tries again while the server may yet come. A refused login or an absent database fails at once. The pauses are on the time of the machine:
+   * the clock of a test may stand.
+   */
   override async start(): Promise<void> {
-    (await this.pool.take()).release();
+    const lastTryAt = performance.now() + START_LIMIT_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return (await this.pool.take()).release();
+      } catch (error) {
+        if (!mayPass(error) || performance.now() + pauseMs > lastTryAt) throw error;
+      }
+      await pause(pauseMs);
+    }
   }
 
   override stop(): Promise<void> {
@@ -123,4 +144,10 @@ export abstract class ServerDriver<
     const end = (): void => client.close();
     return this.newConnection("migration", client, { giveBack: end, discard: end });
   }
+}
+
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof DriverError)) return false;
+  const { kind, code = "" } = error.failure;
+  return kind === "overloaded" || PASSING.test(code);
 }

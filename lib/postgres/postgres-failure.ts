@@ -74,7 +74,7 @@ export function postgresFailure(error: unknown): DriverFailure {
 /** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
 export function connectFailure(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
-  const code = codeOf(error);
+  const code = codeOf(error) ?? closedCode(error);
   const known = (code === undefined ? undefined : TEXTS[code]) ?? tlsReason(error) ?? poolerReason(error);
   const reason = known ?? code ?? "the connection failed";
   const kind = code === "53300" ? "overloaded" : "connection";
@@ -139,6 +139,12 @@ function textOf(error: ServerError, code: string): string | undefined {
 function codeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
+}
+
+/** The package gives this error no code. */
+function closedCode(error: unknown): string | undefined {
+  const isClosed = error instanceof Error && error.message === "Connection terminated unexpectedly";
+  return isClosed ? "CONNECTION_CLOSED" : undefined;
 }
 
 /** The package gives this error no code. */

@@ -14,7 +14,6 @@ import { postgres } from "../../lib/postgres/postgres-driver.js";
 import type { PostgresOptions } from "../../lib/postgres/postgres-options.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { errorOf } from "../support/error-of.js";
-import { freePort } from "../support/free-port.js";
 import { needs } from "../support/machine.js";
 import { POSTGRES_PASSWORD, PostgresServer } from "../support/postgres-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
@@ -316,21 +315,11 @@ describe("the PostgreSQL driver, when something fails,", function () {
       again.release();
     });
 
-    it("is down at the start: it says the address and no password", async () => {
-      const port = await freePort();
-      const driver = driverWith({ url: server.url.replace(String(server.port), String(port)) });
-
-      const error = await rejectionOf(driver.start());
-
-      expect(driver.failure(error)).to.include({ kind: "connection", code: "ECONNREFUSED" });
-      expect(error.message).to.equal(`cannot connect to 127.0.0.1:${port}/shop: ECONNREFUSED`);
-    });
-
-    it("hangs at the start: the start fails in time", async () => {
+    it("hangs: the wait for a connection ends in time", async () => {
       server.pause();
       const driver = driverWith({ pool: { connectMs: 200 } });
 
-      const failed = rejectionOf(driver.start());
+      const failed = rejectionOf(connectionOf(driver));
       await clock.advanceAsync(200);
       const failure = driver.failure(await failed);
       server.resume();
@@ -397,7 +386,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
 
       expect((await run(await waiting, "select 1 as one")).rows).to.deep.equal([{ one: 1 }]);
       (await waiting).release();
-      const full = await rejectionOf(driverWith().start());
+      const full = await rejectionOf(connectionOf(driverWith()));
       expect(full.message).to.contain("the server has no place for another connection");
       for (const each of taken) each.release();
     });
