@@ -102,15 +102,22 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     try {
       return await begin();
     } catch (error) {
-      this.listener?.stop();
-      this.listener?.closeAll();
-      await this.parts.startup.endWork(0);
-      await this.parts.startup.stop();
-      await this.dispose();
-      await this.shutDownLast();
-      await this.closeLog();
+      // A stop that came before does all of this.
+      await (this.stopping ??= this.abandon(error));
       throw error;
     }
+  }
+
+  /** Rejects with the error, also for a stop that comes meanwhile. */
+  private async abandon(error: unknown): Promise<never> {
+    this.listener?.stop();
+    this.listener?.closeAll();
+    await this.parts.startup.endWork(0);
+    await this.parts.startup.stop();
+    await this.dispose();
+    await this.shutDownLast();
+    await this.closeLog();
+    throw error;
   }
 
   private async stopAll({ drainDelayMs: delayMs, drainDeadlineMs: deadlineMs }: StopTimes): Promise<StopResult> {

@@ -2,6 +2,7 @@
  * An application whose hook of the environment variable `HOOK` never ends, and keeps the process alive. It prints `reached` where the
  * signal is to come, and `over` when `run()` or `work()` has resolved.
  */
+import { once } from "node:events";
 import {
   Application,
   event,
@@ -22,7 +23,7 @@ const { HOOK = "", MODE = "run", START_FAILS = "" } = process.env;
 async function hang(hook: string): Promise<void> {
   if (hook !== HOOK) return;
   setInterval(() => {}, 1_000_000);
-  if (hook === "start" || hook === "beginWork") reached();
+  if (hook === "start" || hook === "beginWork" || START_FAILS !== "") reached();
   await new Promise(() => {});
 }
 
@@ -63,7 +64,10 @@ class AsyncDisposed {
 
 @Injectable()
 class Exporter extends ShutdownLast {
-  readonly shutdown = () => hang("shutdown");
+  shutdown(): Promise<void> {
+    process.stdout.write("shut down\n");
+    return hang("shutdown");
+  }
 }
 
 class Sink extends LogSink {
@@ -93,8 +97,13 @@ class Last extends Subsystem {
     super();
   }
 
-  start(): void {
-    if (START_FAILS === "yes") throw new Error("no such host");
+  async start(): Promise<void> {
+    if (START_FAILS === "") return;
+    if (START_FAILS === "after the signal") {
+      setImmediate(reached);
+      await once(process, "SIGTERM");
+    }
+    throw new Error("no such host");
   }
 
   override async beginWork(): Promise<void> {

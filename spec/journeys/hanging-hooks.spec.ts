@@ -40,12 +40,31 @@ describe("a hook that never ends", function () {
   }
 
   for (const mode of ["run", "work"]) {
+    it(`lets ${mode}() reject once after a start that failed, where the signal comes meanwhile`, async () => {
+      await using child = await Child.start(APPLICATION, { HOOK: "dispose", MODE: mode, START_FAILS: "yes" });
+      await child.says("reached");
+      child.kill("SIGTERM");
+
+      expect(await child.exitCode()).to.equal(1);
+      expect(child.output).to.equal("the earlier one stopped\nreached\nshut down\n");
+      expect(child.errors).to.contain("mail failed to start: no such host");
+    });
+
+    it(`shuts down once where a start fails after the signal, and ${mode}() resolves`, async () => {
+      await using child = await Child.start(APPLICATION, { MODE: mode, START_FAILS: "after the signal" });
+      await child.says("reached");
+      child.kill("SIGTERM");
+
+      expect(await child.exitCode()).to.equal(0);
+      expect(child.output).to.equal("reached\nthe earlier one stopped\nshut down\nover\n");
+    });
+
     for (const [hook, named] of hooks) {
       it(`lets ${mode}() resolve and the process end with exit code 1: ${hook}`, async () => {
         const { code, out, err } = await endedBySignal(hook, mode);
 
         expect(code).to.equal(1);
-        expect(out).to.equal("reached\nthe earlier one stopped\nover\n");
+        expect(out).to.equal("reached\nthe earlier one stopped\nshut down\nover\n");
         expect(err).to.match(named);
       });
     }
@@ -54,7 +73,7 @@ describe("a hook that never ends", function () {
       const { code, out } = await endedBySignal("", mode);
 
       expect(code).to.equal(0);
-      expect(out).to.equal("reached\nthe earlier one stopped\nover\n");
+      expect(out).to.equal("reached\nthe earlier one stopped\nshut down\nover\n");
     });
   }
 });
