@@ -28,19 +28,14 @@ try {
 
 function runAll(command) {
   const first = run("first", command);
-  const files = [...new Set(first.failures)];
-  const isRepeated = first.code !== 0 && isComplete(first) && files.length > 0 && files.length <= MAX_FILES;
-  const failed = isRepeated ? files.filter((file) => !passesAlone(file)) : files;
+  const failing = [...first.files].filter(([, { failed }]) => failed > 0).map(([file]) => file);
+  const isRepeated = first.code !== 0 && failing.length > 0 && failing.length <= MAX_FILES && !failing.includes("");
+  const failed = isRepeated ? failing.filter((file) => !passesAlone(file, first.files)) : failing;
   const isGreen = first.code === 0 || (isRepeated && failed.length === 0);
-  report(first.counts, isGreen);
-  if (first.code !== 0 && !isRepeated) say(reasonOf(files));
-  if (isRepeated) say(isGreen ? `passed alone: ${files.join(", ")}` : `failed alone too: ${failed.join(", ")}`);
+  report([...first.files.values()]);
+  if (first.code !== 0 && !isRepeated) say(reasonOf(failing));
+  if (isRepeated) say(isGreen ? `passed alone: ${failing.join(", ")}` : `failed alone too: ${failed.join(", ")}`);
   return isGreen ? 0 : 1;
-}
-
-/** Whether the run came to its end, and each failure belongs to a file. */
-function isComplete({ counts, failures }) {
-  return counts !== undefined && Number(counts.split(" ")[1]) === failures.length && !failures.includes("");
 }
 
 function reasonOf(files) {
@@ -48,28 +43,30 @@ function reasonOf(files) {
   return "the run broke off, or a failure belongs to no file: nothing runs once more";
 }
 
-function passesAlone(file) {
+/** Puts the counts of the second run in place of the first; a second run that breaks off has none. */
+function passesAlone(file, files) {
   say(`${file} failed, and runs once more alone`);
-  return run("alone", [process.execPath, ...ALONE, file]).code === 0;
+  const { code, files: second } = run("alone", [process.execPath, ...ALONE, file]);
+  const counts = second.get(file);
+  if (counts !== undefined && (code === 0 || counts.failed > 0)) files.set(file, counts);
+  return code === 0;
 }
 
+/** The exit code, and the counts by file. A run that broke off has no counts and failed, whatever its exit code is. */
 function run(name, [program, ...args]) {
-  const [counts, failures] = ["counts", "failures"].map((kind) => join(folder, `${name}-${kind}`));
-  const env = { ...process.env, MOCHA_COUNTS: counts, MOCHA_FAILURES: failures };
-  const { status } = spawnSync(program, args, { stdio: "inherit", env });
-  return { code: status ?? 1, counts: linesOf(counts).at(-1), failures: linesOf(failures) };
+  const results = join(folder, name);
+  rmSync(results, { force: true });
+  const { MOCHA_COUNTS: _counts, ...env } = process.env;
+  const { status } = spawnSync(program, args, { stdio: "inherit", env: { ...env, MOCHA_RESULTS: results } });
+  const files = new Map(existsSync(results) ? JSON.parse(readFileSync(results, "utf8")) : []);
+  return { code: files.size === 0 ? 1 : (status ?? 1), files };
 }
 
-/** A spec that passed in its second run has passed. */
-function report(counts, isGreen) {
-  const file = process.env["MOCHA_COUNTS"];
-  if (file === undefined || counts === undefined) return;
-  const [passed, failed, pending] = counts.split(" ").map(Number);
-  appendFileSync(file, isGreen ? `${passed + failed} 0 ${pending}\n` : `${counts}\n`);
-}
-
-function linesOf(file) {
-  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
+function report(files) {
+  const counts = process.env["MOCHA_COUNTS"];
+  if (counts === undefined || files.length === 0) return;
+  const sums = ["passed", "failed", "pending"].map((kind) => files.reduce((sum, file) => sum + file[kind], 0));
+  appendFileSync(counts, `${sums.join(" ")}\n`);
 }
 
 function say(text) {

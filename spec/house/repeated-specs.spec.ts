@@ -10,7 +10,6 @@ const MOCHA = ["node_modules/mocha/bin/mocha.js", "--no-config", "--require", "d
 
 const SOUND = 'it("passes", () => {});\n';
 const WRONG = 'it("passes", () => {}); it("fails", () => { throw new Error("wrong"); });\n';
-const ENDS = 'it("ends", () => process.exit(1));\n';
 
 /** Fails in its first run only. */
 const FAILS_ONCE = `
@@ -24,7 +23,21 @@ it("fails once", () => {
 });
 `;
 
-const FAILS_ONCE_IN_A_HOOK = `describe("hooks", () => {${FAILS_ONCE.replace('it("fails once"', 'before("fails once"')}});`;
+const FAILS_ONCE_IN_A_HOOK = `describe("hooks", () => {
+  it("passes too", () => {});
+  ${FAILS_ONCE.replace('it("fails once"', 'before("fails once"')}
+});`;
+
+/** As the specs of the project's own setup do. */
+const RUNS_MOCHA = `
+it("runs mocha", () => {
+  const { writeFileSync } = require("node:fs");
+  const wrong = __filename + ".wrong.cjs";
+  writeFileSync(wrong, ${JSON.stringify(WRONG)});
+  const { status } = require("node:child_process").spawnSync(process.execPath, [...${JSON.stringify(MOCHA)}, wrong]);
+  if (status !== 1) throw new Error("passed");
+});
+`;
 
 interface Outcome {
   readonly status: number | null;
@@ -69,7 +82,9 @@ describe("the specs of a CI run", function () {
     });
 
     it(`run a file again that failed in a hook, ${way}`, () => {
-      expect(run([SOUND, FAILS_ONCE_IN_A_HOOK], ...flags).status).to.equal(0);
+      const { status, counts } = run([SOUND, FAILS_ONCE_IN_A_HOOK], ...flags);
+
+      expect([status, counts]).to.deep.equal([0, "3 0 0\n"]);
     });
 
     it(`fail where a file fails twice, ${way}`, () => {
@@ -77,7 +92,13 @@ describe("the specs of a CI run", function () {
 
       expect(status).to.equal(1);
       expect(stdout).to.match(/== failed alone too: \S+\/0\.cjs\n/);
-      expect(counts).to.equal("2 2 0\n");
+      expect(counts).to.equal("3 1 0\n");
+    });
+
+    it(`count only their own failures where a spec runs mocha, ${way}`, () => {
+      const { status, counts } = run([RUNS_MOCHA, FAILS_ONCE], ...flags);
+
+      expect([status, counts]).to.deep.equal([0, "3 0 0\n"]);
     });
   }
 
@@ -88,12 +109,14 @@ describe("the specs of a CI run", function () {
     expect(stdout).to.contain("== 4 files failed, and no more than 3 run once more").and.not.contain("alone");
   });
 
-  it("fail where the process ends in the middle", () => {
-    const { status, stdout } = run([FAILS_ONCE, ENDS]);
+  for (const code of [0, 1]) {
+    it(`fail where the process ends in the middle with exit code ${code}`, () => {
+      const { status, stdout } = run([FAILS_ONCE, `it("ends", () => process.exit(${code}));`]);
 
-    expect(status).to.equal(1);
-    expect(stdout).to.contain("== the run broke off, or a failure belongs to no file: nothing runs once more");
-  });
+      expect(status).to.equal(1);
+      expect(stdout).to.contain("== the run broke off, or a failure belongs to no file: nothing runs once more");
+    });
+  }
 
   it("run once where all pass", () => {
     const { status, stdout, counts } = run([SOUND, SOUND]);

@@ -1,11 +1,11 @@
 /**
  * Mocha loads this file before the specs (`require` in .mocharc.mjs). It prepares the machine, makes a pending spec a failure under
- * CI, makes a file that leaves a server or a process behind a failure, and writes the counts and the failed files of a run for `.ci/specs.mjs`. Mocha runs the
+ * CI, makes a file that leaves a server or a process behind a failure, and writes the counts of each file for `.ci/specs.mjs`. Mocha runs the
  * files in several processes: the functions for the whole run run once, in the process that reports; the hooks run for each file. A run
  * of many files ends with those that cost most.
  */
 
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { besideOthers, closeTurns, endTurn, openTurns } from "./alone.js";
 import { beginCost, endCost, openCosts, printCosts } from "./file-costs.js";
 import { prepareMachine } from "./machine.js";
@@ -23,7 +23,7 @@ export async function mochaGlobalSetup(this: Mocha.Runner): Promise<void> {
   openTurns();
   openCosts();
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
-  noteFailures(this);
+  countByFile(this);
   if (process.env["CI"] !== "true") return;
   // Mocha's own option does not reach the processes that run the files. The types hide the method from all but subclasses.
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
@@ -41,11 +41,29 @@ async function prepareServers(): Promise<void> {
   prepareMariadb();
 }
 
-/** Appends `<file>` for each failure to the file that `MOCHA_FAILURES` names; an empty line if the file is unknown. */
-function noteFailures(runner: Mocha.Runner): void {
-  const list = process.env["MOCHA_FAILURES"];
-  if (list === undefined) return;
-  runner.on("fail", ({ file = "" }: Mocha.Runnable) => appendFileSync(list, `${file}\n`));
+interface Counts {
+  passed: number;
+  failed: number;
+  pending: number;
+}
+
+/** By file; the empty name has what belongs to no file. */
+const counts = new Map<string, Counts>();
+let resultsFile: string | undefined;
+
+/** For the file that `MOCHA_RESULTS` names. A mocha that a spec starts has results of its own. */
+function countByFile(runner: Mocha.Runner): void {
+  resultsFile = process.env["MOCHA_RESULTS"];
+  delete process.env["MOCHA_RESULTS"];
+  runner.on("pass", (test) => (countsOf(test).passed += 1));
+  runner.on("fail", (test) => (countsOf(test).failed += 1));
+  runner.on("pending", (test) => (countsOf(test).pending += 1));
+}
+
+function countsOf({ file = "" }: Mocha.Runnable): Counts {
+  const known = counts.get(file) ?? { passed: 0, failed: 0, pending: 0 };
+  counts.set(file, known);
+  return known;
 }
 
 /** Writes one line a run, `<passed> <failed> <pending>`, to the file that `MOCHA_COUNTS` names. */
@@ -56,6 +74,7 @@ export function mochaGlobalTeardown(this: Mocha.Runner): void {
   // oxlint-disable-next-line oxc/no-this-in-exported-function -- mocha passes its runner as `this`
   const { passes = 0, failures = 0, pending = 0 } = this.stats ?? {};
   if (file !== undefined) appendFileSync(file, `${passes} ${failures} ${pending}\n`);
+  if (resultsFile !== undefined) writeFileSync(resultsFile, JSON.stringify([...counts]));
 }
 
 export const mochaHooks = { beforeAll: [besideOthers(), beginCost], afterAll: [endTurn, leavesNothing, endCost()] };
