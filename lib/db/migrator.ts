@@ -132,7 +132,7 @@ export class Migrator {
    */
   async accept(name: string, reason: string): Promise<void> {
     this.checkCall();
-    if (typeof reason !== "string" || !/^(?=.*\S)[^]{1,500}$/.test(reason)) throw wrongReason();
+    if (typeof reason !== "string" || !/^(?=\s*\S)[^]{1,500}$/.test(reason)) throw wrongReason();
     const migration = migrationNamed(await this.load(), name);
     await this.locked(async ({ database: { records: db } }) => {
       await createRecords(db);

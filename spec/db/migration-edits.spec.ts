@@ -154,15 +154,21 @@ describe("the migrations of", function () {
         expect(await rejectionOf(started(edited))).to.include({ code: "E_DB_MIGRATION_EDITED" });
 
         await using script = shop({ migrations: [edited] });
-        await script.migrations.accept("links", "a comment; “quoted”");
+        for (const reason of ["a comment; “quoted”", "\n  on a line of its own\0", "half \uD83D", "☃".repeat(500)])
+          await script.migrations.accept("links", reason);
 
         await using db = await started(edited);
         const { accepted, state } = await db.migrations.show("links");
         expect(state).to.equal("done");
-        expect(accepted).to.have.length(1);
+        expect(accepted).to.have.length(4);
+        expect(accepted[1]).to.include({ reason: "\n  on a line of its own\0" });
+        expect(accepted[2]).to.include({ reason: "half \uD83D" });
         expect(accepted[0]).to.include({ reason: "a comment; “quoted”" });
         expect(accepted[0]?.by).to.match(/^process \d+ on /);
-        expect(await rejectionOf(db.migrations.accept("links", " "))).to.include({ code: "E_DB_MIGRATION_REASON" });
+        for (const reason of ["", " \n\t", "x".repeat(501), 7 as never])
+          expect(await rejectionOf(db.migrations.accept("links", reason))).to.include({
+            code: "E_DB_MIGRATION_REASON",
+          });
         expect(await rejectionOf(db.migrations.accept("nothing", "why"))).to.include({ code: "E_DB_MIGRATION_NAME" });
       });
 

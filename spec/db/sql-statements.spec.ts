@@ -19,9 +19,14 @@ const WHOLE: readonly (readonly [DatabaseDialect | "all", string])[] = [
   ["postgres", "create or replace function f() returns text as $body$ select '$$;'; $body$ language sql"],
   ["postgres", "create function f() returns int begin atomic select 1; select case when true then 2 end; end"],
   ["postgres", String.raw`select E'it\'s; here', a[1]`],
+  ["postgres", String.raw`select E'it''s \'; here'`],
+  ["postgres", "select $é$ a; $é2$ b; $é$, $1, $2"],
   ["postgres", "select 1 /* one /* two; */ three; */ + 2"],
   ["mysql", String.raw`insert into a values ('it\'s; here')`],
   ["mysql", "select 1 # one; two\n + 2"],
+  ["mysql", "--\nselect 'a'"],
+  ["mysql", "/*!40101 set names utf8mb4 */"],
+  ["mysql", "/*M!100100 create table a (b int) */"],
   ["mysql", "create procedure p() begin if a then select 1; end if; case b when 1 then select 2; end case; end"],
   ["mysql", "create definer = `root`@`localhost` trigger t before insert on a for each row begin set new.b = 1; end"],
 ];
@@ -36,6 +41,14 @@ describe("the statements of a file of SQL", () => {
   it("leave out empty ones and comments behind the last", () => {
     for (const dialect of ALL)
       expect(sqlStatements("\n;; select 1 ;\n-- the end;\n/* ; */\n", dialect)).to.deep.equal(["select 1"]);
+  });
+
+  it("are refused with a command of the program mysql, which says how to write them", () => {
+    const text = "create table a (b int);\nDELIMITER //\ncreate procedure p() begin select 1; end//\nDELIMITER ;";
+    expect(() => sqlStatements(text, "mysql"))
+      .to.throw(/DELIMITER.+leave these lines out/)
+      .that.includes({ code: "E_DB_MIGRATION_FILE" });
+    expect(sqlStatements("select 1 as delimiter", "mysql")).to.have.length(1);
   });
 
   it("end at a semicolon behind begin, which begins no body", () => {
