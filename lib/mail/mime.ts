@@ -113,10 +113,13 @@ function fileName(name: string): string {
 
 /** For programs that do not read `filename*`: the name in ASCII, with its extension. */
 function plainName(name: string): string {
-  return name
-    .normalize("NFKD")
-    .replaceAll(/\p{Mark}/gu, "")
-    .replaceAll(/[^A-Za-z0-9 ._()-]/gu, "_");
+  return name.replaceAll(/[^A-Za-z0-9 ._()-]/gu, plainCharacter);
+}
+
+/** One character stands for 18 others, and a line has a limit. */
+function plainCharacter(character: string): string {
+  const letters = character.normalize("NFKD").replaceAll(/\p{Mark}/gu, "");
+  return letters.slice(0, 3).replaceAll(/[^A-Za-z0-9 ._()-]/gu, "_");
 }
 
 function base64Lines(content: Uint8Array): string {

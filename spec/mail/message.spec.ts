@@ -74,6 +74,15 @@ async function* stream() {
   yield Buffer.from("stream");
 }
 
+async function checkName(name: string): Promise<void> {
+  if (Buffer.byteLength(name) > 200) return;
+  const text = await bytesOf(new Sample({ files: [{ name, content: Buffer.from("a") }] }));
+  for (const line of text.split("\r\n")) expect(line).to.match(/^[ -~]{0,998}$/);
+  const [, plain, encoded] = /filename="([^"]+)"|filename\*=UTF-8''(\S+)/.exec(text) ?? [];
+  expect(plain ?? decodeURIComponent(encoded ?? "")).to.equal(name.toWellFormed());
+  expect(text).to.match(/ name="[\w .()-]*"/);
+}
+
 describe("the message of a mail", () => {
   it("is plain text without HTML", async () => {
     const [head = "", ...body] = (await bytesOf(new Plain())).split("\r\n\r\n");
@@ -141,6 +150,29 @@ describe("the message of a mail", () => {
       const text = await bytesOf(new Sample({ files: [{ name, type: "application/pdf", content: Buffer.from("a") }] }));
       expect(text).to.include(`Content-Type: application/pdf;\r\n name="${plain}"\r\n`);
     }
+  });
+
+  it("names an attachment in any script in lines of ASCII", async () => {
+    const letters = fc.constantFrom(
+      "a",
+      "é",
+      "e\u0301",
+      "ﷺ",
+      "ﬃ",
+      "見",
+      "🎉",
+      "👩‍👩‍👧",
+      "ع",
+      "\u202e",
+      "\uD83D",
+      "'",
+      '"',
+      "%",
+      "=?",
+    );
+    const names = fc.array(letters, { minLength: 1, maxLength: 66 }).map((all) => all.join(""));
+    await checkName("ﷺ".repeat(66));
+    await fc.assert(fc.asyncProperty(names, checkName), { numRuns: 200 });
   });
 
   it("writes the URLs of List-Unsubscribe as they are", async () => {
