@@ -1,4 +1,5 @@
 import { Application, Context, Controller, Get, Module } from "@stagecraft/framework";
+import { installLogging } from "@stagecraft/framework/observe";
 
 const hello = Get("/hello/{name}", "hello");
 
@@ -13,4 +14,5 @@ class HelloController {
 @Module({ controllers: [HelloController] })
 class HelloModule {}
 
+installLogging("info");
 await Application.create(HelloModule).build().run();

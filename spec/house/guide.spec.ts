@@ -80,6 +80,17 @@ describe("the guide", function () {
     expect([...errors.keys()]).to.have.members(wrong.map(({ path }) => path));
   });
 
+  it("installs the log in each program that runs an application", () => {
+    const blocks = ["README.md", ...filesBelow("docs/guide", ".md")].flatMap((page) =>
+      [...(textOf(page) ?? "").matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ""]) => ({ page, code })),
+    );
+    const running = blocks.filter(({ code }) => /^await .*(?:\n {2}.*)*\.run\(\)/m.test(code));
+    const silent = running.filter(({ code }) => !/\binstallLogging\(|\bwithSubscriber\(/.test(code));
+
+    expect(running).to.have.property("length").above(40);
+    expect(silent).to.deep.equal([]);
+  });
+
   it("recommends the compiler settings of the readme", () => {
     expect(recommendedSettings()).to.equal(firstBlock("README.md", "json"));
   });
