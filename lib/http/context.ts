@@ -7,6 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Koa from "koa";
+import { expectAwait } from "./awaited-reading.js";
 import { copyBytes, readForm, readJson, readSearch, readText } from "./body-reader.js";
 import type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "./koa-types.js";
 import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "./koa-faces.js";
@@ -171,38 +172,39 @@ export class Context<Names extends string = never> extends Exchange {
   json(): Promise<unknown>;
   json<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   json(schema?: Schema): Promise<unknown> {
-    return readJson(this, schema);
+    return expectAwait(this, "ctx.json", readJson(this, schema));
   }
 
   /** The body of an urlencoded form; with a schema, the schema's output. `tags[]` is a list and `user[name]` an object. */
   form(): Promise<FormFields>;
   form<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   form(schema?: Schema): Promise<unknown> {
-    return readForm(this, schema);
+    return expectAwait(this, "ctx.form", readForm(this, schema));
   }
 
   /** A form with files, or JSON for one without; a file that the schema does not take is a 422. Needs `@stagecraft/framework/uploads`. */
   uploads(schema?: undefined, limits?: UploadLimits): Promise<UploadFields>;
   uploads<S extends Schema>(schema: S, limits?: UploadLimits): Promise<InferOutput<S>>;
   uploads(schema?: Schema, limits?: UploadLimits): Promise<unknown> {
-    return this.uploadReader.readUploads(this, schema, limits);
+    return expectAwait(this, "ctx.uploads", this.uploadReader.readUploads(this, schema, limits));
   }
 
   /** The body as UTF-8 text, of any media type. */
   text(): Promise<string> {
-    return readText(this);
+    return expectAwait(this, "ctx.text", readText(this));
   }
 
   /** The body as it was sent, of any media type: for a signature over it. The buffer belongs to the caller. */
   bytes(): Promise<Buffer> {
-    return copyBytes(this);
+    return expectAwait(this, "ctx.bytes", copyBytes(this));
   }
 
   /** The fields of the query, read as those of a form; with a schema, the schema's output, which is a promise if the schema is asynchronous. */
   search(): FormFields;
   search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   search(schema?: Schema): unknown {
-    return readSearch(queryOf(this.url).slice(1), schema);
+    const read = readSearch(queryOf(this.url).slice(1), schema);
+    return read instanceof Promise ? expectAwait(this, "ctx.search", read) : read;
   }
 
   // --- the answer ---

@@ -96,6 +96,19 @@ export const SILENT: readonly Mistake[] = [
     serves: true,
   },
   {
+    title: "a forgotten await before ctx.json, whose field is in the response",
+    files: running(
+      `@Controller() class Links { @Post("/links") create(ctx: Context) { const { title } = ctx.json() as never as { title: string }; return { title }; } }\n@Module({ controllers: [Links] }) class Shop {}`,
+      `(await import("@stagecraft/framework/observe")).installLogging("info");
+void Application.create(Shop).build().run();
+const url = \`http://127.0.0.1:\${process.env["PORT"]}/links\`;
+const ask = (): Promise<unknown> => fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" }).catch(() => new Promise((next) => setTimeout(next, 20)).then(ask));
+await ask();`,
+    ),
+    says: ["the handler did not wait for ctx.json(…)", "write await before it", "POST /links"],
+    serves: true,
+  },
+  {
     title: "a POST of a program to an application with CSRF tokens",
     files: running(
       `import { CsrfConfig, SessionConfig } from "@stagecraft/framework/session";\n@Controller() class Links { @Post("/links") create() { return ""; } }\n@Module({ controllers: [Links] }) class Shop {}`,
