@@ -26,8 +26,8 @@ const WITHOUT_JSON: ReadonlySet<string> = new Set([
 /** The tags of values that JSON shows whole, also when they have no member. */
 const WITH_JSON: ReadonlySet<string> = new Set(["Object", "Array", "Arguments", "Boolean", "Number", "String"]);
 
-/** An empty object between the marks of JSON. A text may hold the same characters, so that it is only a hint. */
-const HOLDS_EMPTY = /[:,[]\{\}[,\]}]/;
+/** An empty object between the marks of JSON, or as the whole. A text may hold the same characters, so that it is only a hint. */
+const HOLDS_EMPTY = /(?:^|[:,[])\{\}(?:[,\]}]|$)/;
 
 /** @throws TypeError for a value that is not JSON, and for one that holds such a value; it names the kind, never the content. */
 export function jsonText(value: unknown): string {

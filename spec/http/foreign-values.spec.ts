@@ -214,6 +214,20 @@ describe("a value that JSON does not show", () => {
     }
   });
 
+  it("is a 500 as the whole JSON of another value, where it would be {}", async () => {
+    for (const make of [
+      () => new Map([[1, 2]]),
+      () => new Error("canary"),
+      sharedBytes,
+      () => new Response("canary"),
+    ]) {
+      const { status, messages } = await answerOf(() => ({ toJSON: make }));
+
+      expect(status, String(make)).to.equal(500);
+      expect(messages).to.contain("a handler returned a value that holds a");
+    }
+  });
+
   it("is a 500 as the first JSON line, and ends a stream of events", async () => {
     for (const [what, make] of NESTED.filter(([name]) => !/Promise|ArrayBuffer/.test(name))) {
       const lines = await answerOf((ctx) => answerReturned(ctx, chunksOf(make())));
