@@ -57,8 +57,9 @@ local function change(key)
 end
 local function live(key, created)
   local over = math.min(now + idle, created + absolute)
-  redis.call('HSET', key, 'c', text(created), 'r', text(now), 'x', text(over))
+  -- First what needs no memory, so that a renewal works without any: its fields replace some of the same length.
   expire(key, over - now)
+  redis.call('HSET', key, 'c', text(created), 'r', text(now), 'x', text(over))
   return over
 end
 local function kept(key, renewed, over)

@@ -1,15 +1,16 @@
 /** A Redis that has no memory left and may delete nothing by itself: what needs memory is refused, and what frees some works. */
-import { Application, RateLimit, Route, Routes, type Context } from "@stagecraft/framework";
+import { Application, Clock, provide, RateLimit, Route, Routes, type Context } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Session, SessionConfig } from "@stagecraft/framework/session";
 import { RedisSessionStore } from "@stagecraft/framework/session/redis";
-import { testApp } from "@stagecraft/framework/testing";
+import { FakeClock, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MEBIBYTE = 1_048_576;
 const LIMIT = 8 * MEBIBYTE;
 const LARGE = "x".repeat(MEBIBYTE / 4);
@@ -115,6 +116,28 @@ describe("a Redis without memory", function () {
     expect(await status("/forget")).to.equal(204);
     expect(await status("/logout")).to.equal(204);
     expect(await name()).to.equal("nobody");
+  });
+
+  it("serves a session that is only read, and renews it beyond its 14 days", async () => {
+    const clock = new FakeClock();
+    const builder = Application.create()
+      .session(
+        new SessionConfig("5a".repeat(64)),
+        new RedisSessionStore(new RedisCache({ url: server.url, ...PATIENT })),
+      )
+      .routes(routes);
+    await using app = await testApp(builder, provide(Clock).useValue(clock));
+    const created = await app.post("/name/Ada");
+    const cookie = created.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    const read = () => app.get("/name", { headers: { cookie } });
+    await exhaust();
+
+    clock.advance(10 * DAY_MS);
+    const renewed = await read();
+    clock.advance(10 * DAY_MS);
+
+    expect([renewed.status, await renewed.text()]).to.deep.equal([200, "Ada"]);
+    expect(await (await read()).text()).to.equal("Ada");
   });
 
   it("refuses the bucket of a rate limit", async () => {
