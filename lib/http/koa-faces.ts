@@ -9,6 +9,7 @@ import type Koa from "koa";
 import type Cookies from "cookies";
 import type { Context } from "./context.js";
 import { parseFields } from "./body-reader.js";
+import { PROTOTYPE } from "./prototype-names.js";
 import { queryOf } from "./request-target.js";
 import { lengthOf } from "./answer.js";
 import { checkStatusMessage } from "./head.js";
@@ -77,14 +78,16 @@ export class KoaRequestFace {
   }
 
   /**
-   * As in Koa, an object that middleware may change. It stays the same object as long as the query does not change.
+   * As in Koa, an object that middleware may change. It stays the same object as long as the query does not change. A field named
+   * `__proto__` is not in it: middleware may copy the fields into another object.
    *
    * @throws PayloadTooLargeError for more than a thousand fields, as `ctx.search` does
    */
   get query(): Record<string, string | readonly string[]> {
     const { querystring } = this;
     if (querystring !== this.queryText) {
-      this.queryFields = { ...parseFields(querystring) };
+      const { [PROTOTYPE]: _dropped, ...fields } = parseFields(querystring);
+      this.queryFields = fields;
       this.queryText = querystring;
     }
     return this.queryFields;
