@@ -102,7 +102,7 @@ function defaultBindings(
 }
 
 const refuseToResolve: Resolve = (token) => {
-  throw new FrameworkError(`the stage resolves ${nameOf(token)}, which is not among its needs`, {
+  throw new FrameworkError(`the stage resolves ${nameOf(token)}, which is not among its needs: add it there`, {
     code: "E_STAGE_ASKS",
   });
 };

@@ -120,7 +120,7 @@ type ClassOf<T> = Function & { readonly prototype: T };
 /** @throws TypeError if `given` is not an instance of `kind` */
 export function instanceOf<T>(kind: ClassOf<T>, given: T): T {
   if (given instanceof kind) return given;
-  throw new TypeError(`${nameOf(given)} is not a ${kind.name}`);
+  throw new TypeError(`${nameOf(given)} is not ${/^[AEIOU]/.test(kind.name) ? "an" : "a"} ${kind.name}`);
 }
 
 /** @throws TypeError if `given` is neither an object of options nor `undefined` */

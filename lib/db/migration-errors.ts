@@ -41,7 +41,10 @@ export function wrongCount(count: unknown): FrameworkError {
 }
 
 export function withoutDown(name: string): FrameworkError {
-  return new FrameworkError(`the migration ${name} cannot be undone: it has no down`, { code: "E_DB_MIGRATION_DOWN" });
+  return new FrameworkError(
+    `the migration ${name} cannot be undone: it has no down; write one, or a new migration that undoes it`,
+    { code: "E_DB_MIGRATION_DOWN" },
+  );
 }
 
 export function pendingError(database: string, pending: readonly string[]): FrameworkError {

@@ -190,9 +190,12 @@ export function tooLarge(limit: number): PayloadTooLargeError {
 
 /** The error for a stream of which other code has read a part. */
 function brokenOff(): FrameworkError {
-  return new FrameworkError("the request's body was partly read already, and cannot be read again", {
-    code: "E_BODY_BROKEN_OFF",
-  });
+  return new FrameworkError(
+    "the request's body was partly read already, and cannot be read again: read it by one way, ctx.req or a reader",
+    {
+      code: "E_BODY_BROKEN_OFF",
+    },
+  );
 }
 
 function decode(bytes: Buffer): string {

@@ -55,7 +55,8 @@ export function failureOf(stream: Readable): Error | undefined {
  */
 export function sendable(stream: Readable): Readable {
   if (stream instanceof Readable && !stream.readableObjectMode) return stream;
-  if (isOnlyWritable(stream)) throw new TypeError("a stream that can only be written to cannot be sent");
+  if (isOnlyWritable(stream))
+    throw new TypeError("a stream that can only be written to cannot be sent: return one that is read");
   const gate = new SendableStream(stream);
   keepFailure(gate);
   return gate;

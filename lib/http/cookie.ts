@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from "node:http";
 import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
 
 export type SameSite = "Strict" | "Lax" | "None";
 
@@ -30,7 +31,7 @@ const SAME_SITES: readonly unknown[] = ["Strict", "Lax", "None"];
  */
 export function checkCookie(cookie: CookieAttributes, code: string): CookieAttributes {
   const fault = faultOf(cookie);
-  if (fault !== undefined) throw new FrameworkError(fault, { code });
+  if (fault !== undefined) throw setupError(new FrameworkError(fault, { code }));
   return cookie;
 }
 
@@ -46,17 +47,18 @@ function faultOf({ name, path, domain, secure, sameSite }: CookieAttributes): st
   }
   if (typeof secure !== "boolean") return `secure is true or false, not ${JSON.stringify(secure)}`;
   if (!SAME_SITES.includes(sameSite)) return `sameSite is "Strict", "Lax" or "None", not ${JSON.stringify(sameSite)}`;
-  if (sameSite === "None" && !secure) return "browsers refuse SameSite=None without Secure";
+  if (sameSite === "None" && !secure)
+    return "browsers refuse SameSite=None without Secure: set secure to true, or sameSite to Lax";
   return prefixFaultOf(name.toLowerCase(), path, domain, secure);
 }
 
 /** The rules of the prefixes (RFC 6265bis section 4.1.3), which browsers apply without regard to case. */
 function prefixFaultOf(name: string, path: string, domain: string | undefined, secure: boolean): string | undefined {
   if (name.startsWith("__host-") && (!secure || domain !== undefined || path !== "/")) {
-    return 'browsers refuse a cookie named __Host-… without Secure, with a Domain, or with a path other than "/"';
+    return 'browsers refuse a cookie named __Host-… without Secure, with a Domain, or with a path other than "/"; correct these or the name';
   }
   return name.startsWith("__secure-") && !secure
-    ? "browsers refuse a cookie named __Secure-… without Secure"
+    ? "browsers refuse a cookie named __Secure-… without Secure: set secure to true, or choose another name"
     : undefined;
 }
 

@@ -36,9 +36,12 @@ export class Extension<T> {
   of(carrier: Extensible): T {
     const value = this.find(carrier);
     if (value === undefined) {
-      throw new FrameworkError(`no ${this.name} on this request: the stage that sets it is off`, {
-        code: "E_EXTENSION_MISSING",
-      });
+      throw new FrameworkError(
+        `no ${this.name} on this request: turn on the stage that sets it, or call set(ctx, value) first`,
+        {
+          code: "E_EXTENSION_MISSING",
+        },
+      );
     }
     return value;
   }

@@ -35,7 +35,10 @@ export function jsonText(value: unknown): string {
   // Nearly every answer is a literal, which needs no further call.
   if (isObject && Object.getPrototypeOf(value) !== Object.prototype && !isPlain(value)) refuseWithoutJson(value);
   const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) throw new TypeError(`a handler returned a ${typeof value}, which cannot be sent`);
+  if (text === undefined)
+    throw new TypeError(
+      `a handler returned a ${typeof value}, which cannot be sent; return an object, an array or text`,
+    );
   // After the text is made: a value with a cycle has been refused then.
   if (isObject) checkMembers(value, HOLDS_EMPTY.test(text));
   return text;

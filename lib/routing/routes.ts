@@ -71,7 +71,9 @@ export class Routes {
     if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is not a Routes`);
     if (other.contains(this)) {
       throw setupError(
-        new FrameworkError("a collection of routes cannot be merged into itself", { code: "E_ROUTES_CYCLE" }),
+        new FrameworkError("a collection of routes cannot be merged into itself: merge another one", {
+          code: "E_ROUTES_CYCLE",
+        }),
       );
     }
     this.members.push(other);

@@ -146,9 +146,12 @@ const FRAMING: ReadonlySet<string> = new Set([
 
 function checkHeader(name: string, value: string): void {
   if (isToken(name) && isFieldValue(value) && !FRAMING.has(name.toLowerCase())) return;
-  throw new FrameworkError(`continue(): ${JSON.stringify(name)} with that value cannot be a request header here`, {
-    code: "E_PROXY_HEADER",
-  });
+  throw new FrameworkError(
+    `continue(): ${JSON.stringify(name)} with that value cannot be a request header here: use one line, and no header of the framing`,
+    {
+      code: "E_PROXY_HEADER",
+    },
+  );
 }
 
 export interface ProxyRequest {

@@ -49,9 +49,12 @@ export class RequestFiles {
   /** @throws FrameworkError `E_UPLOAD_GONE` */
   expectFile(path: string): void {
     if (this.paths.has(path)) return;
-    throw new FrameworkError("an uploaded file was used after its response, or after it was moved", {
-      code: "E_UPLOAD_GONE",
-    });
+    throw new FrameworkError(
+      "an uploaded file was used after its response, or after it was moved: store it before the handler returns",
+      {
+        code: "E_UPLOAD_GONE",
+      },
+    );
   }
 
   /** The file stays. */

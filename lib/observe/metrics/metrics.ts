@@ -11,6 +11,7 @@
  * metrics.increment("orders_total", { kind: "gift" });
  * metrics.render(); // # HELP orders_total Orders placed.\n# TYPE orders_total counter\norders_total{kind="gift"} 1\n
  */
+import { setupError } from "../../errors/setup-error.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
 import { Reply } from "../../http/reply.js";
@@ -57,11 +58,8 @@ export class Metrics {
     checkOptionNames<MetricsOptions>(options, { maxSeries: true }, "new Metrics");
     const { maxSeries = DEFAULT_MAX_SERIES } = options;
     if (!Number.isInteger(maxSeries) || maxSeries < 1) {
-      throw new MetricsError(
-        "E_METRIC_VALUE",
-        "*",
-        `maxSeries is an integer of at least 1, not ${valueText(maxSeries)}`,
-      );
+      const rule = `maxSeries is an integer of at least 1, not ${valueText(maxSeries)}`;
+      throw setupError(new MetricsError("E_METRIC_VALUE", "*", rule));
     }
     const buckets = new Buckets(bounds);
     const histogram = (name: string, labels: string) => new HistogramSeries(name, labels, buckets);

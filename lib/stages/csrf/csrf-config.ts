@@ -80,7 +80,9 @@ export class CsrfConfig {
   header(name: string): CsrfConfig {
     if (typeof name === "string" && HEADER.test(name)) return this.with({ header: name.toLowerCase() });
     throw setupError(
-      new FrameworkError(`${valueText(name)} cannot be the name of a header`, { code: "E_CSRF_HEADER" }),
+      new FrameworkError(`${valueText(name)} cannot be the name of a header: use letters, digits and "-"`, {
+        code: "E_CSRF_HEADER",
+      }),
     );
   }
 
@@ -110,7 +112,8 @@ export class CsrfConfig {
    * @throws TypeError unless it is a text or `false`
    */
   expiredMessage(message: string | false): CsrfConfig {
-    if (message !== false && typeof message !== "string") throw new TypeError(`${nameOf(message)} is not a message`);
+    if (message !== false && typeof message !== "string")
+      throw new TypeError(`${nameOf(message)} is not a message: give a text, or false for none`);
     return this.with({ expired: message === false ? undefined : message });
   }
 

@@ -92,7 +92,10 @@ function readOptional(path: string): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new FrameworkError(`${path} cannot be read: ${String(code)}`, { code: "E_MANIFEST", cause: error });
+    throw new FrameworkError(`${path} cannot be read: ${String(code)}; let the user of the process read it`, {
+      code: "E_MANIFEST",
+      cause: error,
+    });
   }
 }
 
@@ -103,6 +106,9 @@ function readImportMap(path: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(text));
   } catch (error) {
-    throw new FrameworkError(`${path} is not an import map: it is not JSON`, { code: "E_MANIFEST", cause: error });
+    throw new FrameworkError(`${path} is not an import map: it is not JSON; build the front end again`, {
+      code: "E_MANIFEST",
+      cause: error,
+    });
   }
 }

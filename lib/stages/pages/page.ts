@@ -122,7 +122,9 @@ type Arguments<I> = object extends I ? [props?: I] : [props: I];
 
 function checkedComponent(component: unknown): string {
   if (typeof component === "string" && component !== "") return component;
-  throw new TypeError(`page(…): ${JSON.stringify(component)} is not the name of a component`);
+  throw new TypeError(
+    `page(…): ${JSON.stringify(component)} is not the name of a component: give one such as "links/show"`,
+  );
 }
 
 /** A dot in a name is a path: the value becomes a member of the object there. */
@@ -131,7 +133,10 @@ function checkedProps(component: string, props: PropTable = {}): PropTable {
   for (const name of Object.keys(props)) {
     if (name === "errors" || name.startsWith("errors."))
       throw new TypeError(`page("${component}"): give errors with .errors({ field: message })`);
-    if (name.includes(",")) throw new TypeError(`page("${component}"): the prop "${name}" has a comma in its name`);
+    if (name.includes(","))
+      throw new TypeError(
+        `page("${component}"): the prop "${name}" has a comma in its name: the client separates names by commas, so leave it out`,
+      );
     hasPaths ||= name.includes(".");
     markPromises(props[name]);
   }
@@ -147,7 +152,9 @@ function withoutPaths(component: string, props: PropTable): PropTable {
     for (const each of names) {
       const inner = Object.hasOwn(table, each) ? table[each] : {};
       if (typeof inner !== "object" || inner === null || Object.getPrototypeOf(inner) !== Object.prototype) {
-        throw new TypeError(`page("${component}"): the prop "${name}" is below a prop that is not an object literal`);
+        throw new TypeError(
+          `page("${component}"): the prop "${name}" is below a prop that is not an object literal: give both in one object`,
+        );
       }
       table = table[each] = { ...(inner as Record<string, unknown>) };
     }

@@ -22,7 +22,8 @@ type RenderFunction = (page: unknown) => unknown;
 async function load(url: string): Promise<RenderFunction> {
   const bundle = (await import(url)) as { readonly render?: unknown; readonly default?: unknown };
   const render = bundle.render ?? bundle.default;
-  if (typeof render !== "function") throw new TypeError("the bundle exports no function `render`");
+  if (typeof render !== "function")
+    throw new TypeError("the bundle exports no function `render`: export function render(page)");
   return render as RenderFunction;
 }
 

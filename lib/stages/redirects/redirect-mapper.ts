@@ -141,7 +141,10 @@ export const NO_ROUTES: UrlSource = {
 };
 
 function mapperIsOff(route: string): FrameworkError {
-  return new FrameworkError(`redirect().route(${route}) needs the redirect mapper, which is off`, {
-    code: "E_ROUTE_NAME",
-  });
+  return new FrameworkError(
+    `redirect().route(${route}) needs the redirect mapper, which is off: turn it on with .redirectMapper(true)`,
+    {
+      code: "E_ROUTE_NAME",
+    },
+  );
 }

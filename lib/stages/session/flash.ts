@@ -103,7 +103,8 @@ export class Flash extends FlashPort {
   /** @throws TypeError for another level, and for a message that is not a text */
   override addMessage(level: FlashLevel, message: string): void {
     if (!isLevel(level)) throw new TypeError(`${nameOf(level)} is not a level: use ${FLASH_LEVELS.join(", ")}`);
-    if (typeof message !== "string") throw new TypeError(`${nameOf(message)} is not the text of a message`);
+    if (typeof message !== "string")
+      throw new TypeError(`${nameOf(message)} is not the text of a message: give a string`);
     this.write(messageField(this.ctx.clock.now()), { level, message });
   }
 

@@ -72,7 +72,10 @@ export function textOfValue(name: string, value: unknown): string {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // The stack was too short for the nesting.
-    throw new TypeError(`the session value ${name} is nested too deeply`, { cause: error });
+    throw new TypeError(
+      `the session value ${name} is nested too deeply: keep it in a database, and its id in the session`,
+      { cause: error },
+    );
   }
 }
 
@@ -80,9 +83,14 @@ function keptText(name: string, value: unknown): string {
   // Refuses cycles and bigints, so that the walk below ends.
   const text = JSON.stringify(value) as string | undefined;
   const lost = text === undefined ? { path: name, kind: typeof value } : findJsonLoss(value, name);
-  if (lost !== undefined) throw new TypeError(`the session value ${lost.path} is ${lost.kind}, which JSON cannot keep`);
+  if (lost !== undefined)
+    throw new TypeError(
+      `the session value ${lost.path} is ${lost.kind}, which JSON cannot keep: set a value of texts, numbers, lists and plain objects`,
+    );
   if (text === undefined || text.length > MAX_VALUE_LENGTH) {
-    throw new TypeError(`the session value ${name} is longer than ${MAX_VALUE_LENGTH} characters of JSON`);
+    throw new TypeError(
+      `the session value ${name} is longer than ${MAX_VALUE_LENGTH} characters of JSON: keep it in a database, and its id in the session`,
+    );
   }
   return text;
 }

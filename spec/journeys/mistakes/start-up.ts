@@ -237,6 +237,14 @@ export const START_UP: readonly Mistake[] = [
     lines: 1,
   },
   {
+    title: "a cookie that browsers refuse",
+    files: {
+      "main.ts": `import { CsrfConfig } from "@stagecraft/framework/session";\nnew CsrfConfig().secure(false);`,
+    },
+    says: ["E_CSRF_COOKIE browsers refuse a cookie named __Host-…", "without Secure", "correct these or the name"],
+    lines: 1,
+  },
+  {
     title: "an optional package that is not installed",
     files: {
       "main.ts": `import { RedisCache } from "@stagecraft/framework/cache/redis";\nnew RedisCache({ url: "redis://h" });`,
