@@ -1,5 +1,5 @@
 /** The entry point `@stagecraft/framework/jobs`: jobs, their handlers, schedules, and the store in memory. Schedules need `croner`. */
-export { Job, job, type AnyJob, type JobOptions } from "../jobs/job.js";
+export { Job, job, type AnyJob, type JobConcurrency, type JobOptions } from "../jobs/job.js";
 export type { BackoffFunction, JobBackoff } from "../jobs/retry-delay.js";
 export { Handles, type FitsJob } from "../jobs/handles.js";
 export {
@@ -18,6 +18,7 @@ export { Schedule, schedule, type ScheduledTick, type ScheduleOptions } from "..
 export type {
   ClaimedJob,
   ClaimRequest,
+  ConcurrencyKey,
   DeadJob,
   Dispatched,
   Heartbeat,

@@ -3,12 +3,13 @@
  * more rows than the limit; one UPDATE on SQLite, which has one writer; on MySQL a select that locks, and an update, at READ COMMITTED.
  */
 import { turnOnPostgres, turnOnSqlite } from "./claim-turns.js";
+import { concurrencyIn } from "./concurrency-slots.js";
 import { binds, type JobRow, type JobSql, literal } from "./job-sql.js";
 import type { JobRange } from "./mysql-ranges.js";
 import type { ClaimedJob, ClaimRequest, NewJob } from "./job-store.js";
 
 const SMALL =
-  "id, name, queue, priority, due, token, attempt, max_attempts, request_id, traceparent, tracestate, job_key, hold_key".split(
+  "id, name, queue, priority, due, token, attempt, max_attempts, request_id, traceparent, tracestate, job_key, hold_key, concurrency_key, concurrency_limit".split(
     ", ",
   );
 const COLUMNS = ["payload", ...SMALL].join(", ");
@@ -112,6 +113,7 @@ function claimedJob(row: JobRow): ClaimedJob {
     requestId: textOf(row["request_id"]),
     traceparent: textOf(row["traceparent"]),
     tracestate: textOf(row["tracestate"]),
+    concurrency: concurrencyIn(row),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   PausedQueue,
   ShownJob,
 } from "./job-admin.js";
+import { BLOCKED } from "./concurrency-slots.js";
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
 
 /** The most jobs of a queue that a list by name reads. */
@@ -154,7 +155,7 @@ function listedJob(row: JobRow, state: JobState): ListedJob {
     priority: Number(row["priority"]),
     attempt: Number(row["attempt"]),
     maxAttempts: Number(row["max_attempts"]),
-    dueAt: state === "waiting" ? Number(row["due"]) : undefined,
+    dueAt: state === "waiting" ? Number(row["due"]) % BLOCKED : undefined,
     reason: state === "dead" ? String(row["reason"]) : undefined,
     diedAt: state === "dead" ? Number(row["died_at"]) : undefined,
   };

@@ -12,10 +12,11 @@ import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { SystemClock } from "../runtime/clock.js";
 import { Announcements } from "./announcements.js";
+import { ConcurrencySlots } from "./concurrency-slots.js";
 import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { DatabaseAdmin } from "./database-admin.js";
 import type { JobAdmin } from "./job-admin.js";
-import { buryHeld, KEPT_COLUMNS, removeHeld, renewHeld, returnHeld } from "./held-jobs.js";
+import { buryHeld, KEPT_COLUMNS, markHeld, removeHeld, renewHeld, returnHeld } from "./held-jobs.js";
 import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
 import { buryUnhandled, claimsOf, countUnhandled, lostJobs, recordHeartbeat } from "./live-workers.js";
@@ -53,6 +54,7 @@ const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
 export class DatabaseJobs implements JobStore {
   readonly admin: JobAdmin;
   private readonly sql: JobSql;
+  private readonly slots: ConcurrencySlots;
   private readonly notifies: boolean;
   private announcements: Announcements | undefined;
 
@@ -63,6 +65,7 @@ export class DatabaseJobs implements JobStore {
   ) {
     checkOptionNames(options, NAMES, "new DatabaseJobs");
     this.sql = new JobSql(database);
+    this.slots = new ConcurrencySlots(this.sql, (work) => this.repeated(work));
     this.admin = new DatabaseAdmin(this.sql, (work) => this.repeated(work));
     this.notifies = options.notify === true && this.sql.dialect === "postgres";
   }
@@ -95,7 +98,7 @@ export class DatabaseJobs implements JobStore {
   }
 
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]> {
-    return this.repeated(() => claimJobs(this.sql, request));
+    return this.slots.claim(request, (limit) => this.repeated(() => claimJobs(this.sql, { ...request, limit })));
   }
 
   /** Like `claim`, for a relay to another queue. @internal */
@@ -103,8 +106,14 @@ export class DatabaseJobs implements JobStore {
     return this.repeated(() => claimForTransit(this.sql, request));
   }
 
-  complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
-    return this.refused(claims, () => removeHeld(this.sql, claims));
+  markStarted(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
+    return this.refused(claims, () => markHeld(this.sql, claims));
+  }
+
+  async complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
+    const refused = await this.refused(claims, () => removeHeld(this.sql, claims));
+    await this.slots.freed(claims);
+    return refused;
   }
 
   async fail(claim: JobClaim, { reason, retryInMs }: JobFailure): Promise<boolean> {
@@ -113,11 +122,13 @@ export class DatabaseJobs implements JobStore {
         ? buryHeld(this.sql, [claim], reason)
         : returnHeld(this.sql, [claim], { delayMs: retryInMs, counts: true }),
     );
+    await this.slots.freed([claim]);
     return changed.size > 0;
   }
 
   async release(claims: readonly JobClaim[]): Promise<void> {
     await this.repeated(() => returnHeld(this.sql, claims, { delayMs: 0, counts: false }));
+    await this.slots.freed(claims);
   }
 
   async releaseUnheld(worker: string, held: readonly JobClaim[]): Promise<number> {
@@ -129,6 +140,7 @@ export class DatabaseJobs implements JobStore {
 
   async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
     await this.repeated(() => returnHeld(this.sql, claims, { delayMs, counts: false, isUnhandled: true }));
+    await this.slots.freed(claims);
   }
 
   unhandled(): Promise<readonly UnhandledJobs[]> {
@@ -149,11 +161,16 @@ export class DatabaseJobs implements JobStore {
 
   async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
     const lost = await lostJobs(this.sql, deadAfterMs);
-    const [dead, others] = [lost.filter(({ isDead }) => isDead), lost.filter(({ isDead }) => !isDead)];
-    const buried = await this.repeated(() => buryHeld(this.sql, dead, DEATH));
-    const returned = await this.repeated(() => returnHeld(this.sql, others, { delayMs: 0, counts: true }));
+    const dead = lost.filter(({ isDead }) => isDead);
+    const changed = new Set(await this.repeated(() => buryHeld(this.sql, dead, DEATH)));
+    for (const counts of [true, false]) {
+      const others = lost.filter((job) => !job.isDead && job.counts === counts);
+      for (const id of await this.repeated(() => returnHeld(this.sql, others, { delayMs: 0, counts }))) changed.add(id);
+    }
+    await this.slots.freed(lost);
+    await this.slots.wakeForgotten();
     const unhandled = await this.repeated(() => buryUnhandled(this.sql));
-    return [...lost.filter(({ id }) => buried.has(id) || returned.has(id)).map(toReaped), ...unhandled];
+    return [...lost.filter(({ id }) => changed.has(id)).map(toReaped), ...unhandled];
   }
 
   /** As `reap`, for a relay: a job that was not handed over has had no attempt. @internal */

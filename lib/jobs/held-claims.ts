@@ -1,6 +1,9 @@
 /** The claims that one worker holds: those of jobs that run, and those of jobs that are claimed ahead, in their order. */
+import type { Clock } from "../runtime/clock.js";
 import type { ClaimedJob, JobStore } from "./job-store.js";
 import { quietly } from "./quiet.js";
+
+const PAUSE_MS = 1000;
 
 export interface HeldClaim {
   readonly job: ClaimedJob;
@@ -105,4 +108,27 @@ export class HeldClaims {
     this.running.clear();
     return jobs;
   }
+}
+
+export interface RepeatedStep {
+  readonly clock: Clock;
+  readonly isHeld: () => boolean;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Repeats a step while the store fails and the claim has time. `undefined`: the claim has ended. */
+export async function repeatStep<T>(
+  claim: HeldClaim,
+  { clock, isHeld, failed }: RepeatedStep,
+  step: () => Promise<T>,
+): Promise<T | undefined> {
+  while (isHeld() && clock.monotonic() < claim.leaseEnds) {
+    try {
+      return await step();
+    } catch (error) {
+      failed(error);
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, PAUSE_MS));
+    }
+  }
+  return undefined;
 }

@@ -7,7 +7,7 @@ import type { JobClaim } from "./job-store.js";
 
 /** The columns that a dead job keeps. */
 export const KEPT_COLUMNS =
-  "id, name, queue, priority, payload, max_attempts, attempt, token, request_id, traceparent, tracestate";
+  "id, name, queue, priority, payload, max_attempts, attempt, token, request_id, traceparent, tracestate, concurrency_key, concurrency_limit";
 
 const READ_COMMITTED = { isolation: "read committed" } as const;
 
@@ -17,11 +17,18 @@ export interface JobReturn {
   readonly counts: boolean;
   /** The worker had no handler. */
   readonly isUnhandled?: boolean;
+  /** The time at which the job is due, as an expression; absent: after the delay. */
+  readonly due?: string;
 }
 
 /** Returns the ids of the removed jobs. */
 export function removeHeld(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
   return changeHeld(sql, claims, "DELETE FROM framework_jobs");
+}
+
+/** Returns the ids of the jobs whose claims have begun to run. */
+export function markHeld(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
+  return changeHeld(sql, claims, "UPDATE framework_jobs SET started_token = token");
 }
 
 /** Returns the ids of the jobs whose leases end later now. */
@@ -77,11 +84,11 @@ export async function moveToDead(sql: JobSql, ids: readonly string[], reason: st
   await sql.run(`DELETE FROM framework_jobs ${where}`, ids);
 }
 
-function returning({ now }: JobSql, { delayMs, counts, isUnhandled = false }: JobReturn): string {
-  const due = `${now} + ${literal(Math.trunc(delayMs))}`;
+function returning({ now }: JobSql, { delayMs, counts, isUnhandled = false, ...how }: JobReturn): string {
+  const { due = `${now} + ${literal(Math.trunc(delayMs))}` } = how;
   const attempt = counts ? "attempt" : "attempt - 1";
   const unhandled = isUnhandled ? `COALESCE(unhandled_since, ${now})` : "NULL";
-  return `UPDATE framework_jobs SET worker = NULL, leased_until = NULL, due = ${due}, attempt = ${attempt}, unhandled_since = ${unhandled}, wait_key = job_key`;
+  return `UPDATE framework_jobs SET worker = NULL, leased_until = NULL, due = ${due}, attempt = ${attempt}, unhandled_since = ${unhandled}, wait_key = job_key, slot_key = NULL`;
 }
 
 async function changeHeld(

@@ -15,13 +15,23 @@ import type { Dispatched, NewJob } from "./job-store.js";
 import { keyHeld, keysTooFast, MAX_KEY_WAIT_MS } from "./key-mutex.js";
 
 const COLUMNS =
-  "id, name, queue, payload, request_id, traceparent, tracestate, job_key, wait_key, hold_key, priority, max_attempts, due";
+  "id, name, queue, payload, request_id, traceparent, tracestate, job_key, wait_key, hold_key, concurrency_key, priority, max_attempts, concurrency_limit, due";
 const TRIES = 5;
 /** A server refuses a statement above its limit: MariaDB above 16 MiB, unless its `max_allowed_packet` is set. */
 const MOST_BYTES = 2_097_152;
 
 /** The columns that a job that waits already takes from the new one. */
-const REPLACED = ["payload", "request_id", "traceparent", "tracestate", "queue", "priority", "max_attempts"];
+const REPLACED = [
+  "payload",
+  "request_id",
+  "traceparent",
+  "tracestate",
+  "queue",
+  "priority",
+  "max_attempts",
+  "concurrency_key",
+  "concurrency_limit",
+];
 
 export async function insertJobs(sql: JobSql, jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
   await insertPlain(
@@ -81,6 +91,8 @@ const FIELDS = {
   tracestate: "text",
   priority: "integer",
   max_attempts: "integer",
+  concurrency_key: "text",
+  concurrency_limit: "integer",
   delay: "bigint",
 } as const;
 
@@ -98,13 +110,14 @@ function fieldsOf(job: NewJob): Record<keyof typeof FIELDS, string | number | un
   const { id, name, queue, payload, requestId, traceparent, tracestate } = job;
   const { priority, maxAttempts, delayMs } = job;
   const texts = { id, name, queue, payload, request_id: requestId, traceparent, tracestate };
-  return { ...texts, priority, max_attempts: maxAttempts, delay: delayMs };
+  const bound = { concurrency_key: concurrencyHash(job), concurrency_limit: job.concurrency?.limit };
+  return { ...texts, priority, max_attempts: maxAttempts, ...bound, delay: delayMs };
 }
 
 async function insertKeyed(sql: JobSql, job: NewJob): Promise<Dispatched> {
   const { key, name, unique } = job;
   if (key === undefined) return { outcome: "created", id: job.id };
-  const hash = createHash("sha256").update(`${name}\n${key}`).digest("hex");
+  const hash = keyHash(name, key);
   const work = () => (unique === "waiting" ? replaceWaiting(sql, job, hash) : keepExisting(sql, job, hash));
   try {
     if (sql.dialect === "sqlite" || currentCommitScope() !== undefined) return await work();
@@ -198,16 +211,23 @@ function dispatchedAs(job: NewJob, id: string, outcome: "replaced" | "kept"): Di
 }
 
 /** One bind for each text column, then the numbers. */
-function valuesOf({ dialect, now }: JobSql, { priority, maxAttempts, delayMs }: NewJob): string {
+function valuesOf({ dialect, now }: JobSql, { priority, maxAttempts, concurrency, delayMs }: NewJob): string {
   const text = dialect === "postgres" ? "CAST(? AS text)" : "?";
-  const texts = Array.from({ length: 10 }, () => text).join(", ");
-  return `${texts}, ${literal(priority)}, ${literal(maxAttempts)}, ${now} + ${literal(delayMs)}`;
+  const texts = Array.from({ length: 11 }, () => text).join(", ");
+  return `${texts}, ${literal(priority)}, ${literal(maxAttempts)}, ${literal(concurrency?.limit ?? 0)}, ${now} + ${literal(delayMs)}`;
 }
 
-function bindsOf(
-  { id, name, queue, payload, requestId, traceparent, tracestate, unique }: NewJob,
-  hash: string | null = null,
-): readonly (string | null)[] {
+function bindsOf(job: NewJob, hash: string | null = null): readonly (string | null)[] {
+  const { id, name, queue, payload, requestId = null, traceparent = null, tracestate = null, unique } = job;
   const hold = unique === "until-done" ? hash : null;
-  return [id, name, queue, payload, requestId ?? null, traceparent ?? null, tracestate ?? null, hash, hash, hold];
+  const bound = concurrencyHash(job) ?? null;
+  return [id, name, queue, payload, requestId, traceparent, tracestate, hash, hash, hold, bound];
+}
+
+function concurrencyHash({ name, concurrency }: NewJob): string | undefined {
+  return concurrency === undefined ? undefined : keyHash(name, concurrency.key);
+}
+
+function keyHash(name: string, key: string): string {
+  return createHash("sha256").update(`${name}\n${key}`).digest("hex");
 }

@@ -31,6 +31,7 @@ export interface JobWorker {
 export interface JobEngine extends Omit<
   JobStore,
   | "claim"
+  | "markStarted"
   | "complete"
   | "fail"
   | "release"

@@ -80,14 +80,20 @@ function firstTables(dialect: JobDialect): readonly string[] {
  * is null, the worker is of that version.
  */
 function secondTables(dialect: JobDialect): readonly string[] {
-  const { name, text, long, number } = TYPES[dialect];
+  const { name, text, long, number, hash, small } = TYPES[dialect];
   const end = dialect === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
-  const jobColumns = [`unhandled_since ${number}`, `cancel_asked ${number}`];
+  const concurrency = [`concurrency_key ${hash}`, `concurrency_limit ${small}`];
+  const marks = [`unhandled_since ${number}`, `cancel_asked ${number}`, `started_token ${number}`];
   return [
-    ...jobColumns.map((column) => `ALTER TABLE framework_jobs ADD COLUMN ${column}`),
+    ...[...marks, ...concurrency, `slot_key ${hash}`].map(
+      (column) => `ALTER TABLE framework_jobs ADD COLUMN ${column}`,
+    ),
+    ...concurrency.map((column) => `ALTER TABLE framework_dead_jobs ADD COLUMN ${column}`),
     ...[`names ${long}`, `queues ${long}`].map((column) => `ALTER TABLE framework_job_workers ADD COLUMN ${column}`),
     `CREATE TABLE framework_job_queues (queue ${name} NOT NULL PRIMARY KEY, paused_at ${number} NOT NULL, paused_by ${text} NOT NULL${end}`,
     `CREATE INDEX framework_jobs_unhandled ON framework_jobs (unhandled_since)${partial(dialect, "unhandled_since IS NOT NULL")}`,
+    `CREATE INDEX framework_jobs_concurrency ON framework_jobs (concurrency_key, due)${partial(dialect, "concurrency_key IS NOT NULL")}`,
+    `CREATE UNIQUE INDEX framework_jobs_slot ON framework_jobs (slot_key)${partial(dialect, "slot_key IS NOT NULL")}`,
     // Under its old name, which the processes of the version before give in their statements.
     dialect === "mysql" ? "DROP INDEX framework_jobs_turn ON framework_jobs" : "DROP INDEX framework_jobs_turn",
     turnIndex(dialect, "queue, priority, due, id"),

@@ -14,6 +14,12 @@ import type { JobAdmin } from "./job-admin.js";
 /** Whether the key is unique among the waiting jobs of its name, or also among the running ones. */
 export type KeyRule = "waiting" | "until-done";
 
+/** Jobs of one name with one key count together. Of these, at most `limit` are claimed at a time. */
+export interface ConcurrencyKey {
+  readonly key: string;
+  readonly limit: number;
+}
+
 export interface NewJob {
   /** Made by the process that dispatches; later ids are larger. */
   readonly id: string;
@@ -26,6 +32,7 @@ export interface NewJob {
   readonly maxAttempts: number;
   readonly key: string | undefined;
   readonly unique: KeyRule;
+  readonly concurrency?: ConcurrencyKey | undefined;
   readonly requestId: string | undefined;
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
@@ -44,6 +51,8 @@ export interface Dispatched {
 export interface JobClaim {
   readonly id: string;
   readonly token: number;
+  /** As the store writes it. When the claim ends, another job with this key may be claimed. */
+  readonly concurrency?: ConcurrencyKey | undefined;
 }
 
 export interface ClaimedJob extends JobClaim {
@@ -155,9 +164,16 @@ export interface JobStore {
 
   /**
    * Jobs that are due: by priority, and in each queue by due time, then by id. Among queues with jobs of one priority the queue whose first
-   * job has waited longest comes first. Raises token and attempt of each.
+   * job has waited longest comes first. Raises token and attempt of each. Of the jobs with a concurrency key, no more are claimed at a time
+   * than its limit; the others wait, and hold up no other job.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
+
+  /**
+   * Called before the handlers of the last attempts of jobs begin. A job whose last attempt has not begun is not dead when its worker dies.
+   * Returns the claims that it refused.
+   */
+  markStarted(claims: readonly JobClaim[]): Promise<readonly JobClaim[]>;
 
   /** Removes the jobs. Returns the claims that it refused. */
   complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]>;
@@ -194,8 +210,8 @@ export interface JobStore {
   leave(worker: string): Promise<void>;
 
   /**
-   * Takes back the jobs of workers that were silent for `deadAfterMs`, and jobs whose lease has ended. The attempt counts. A job that has
-   * waited for a handler for a day is moved to the dead letters, unless a living worker handles its name on its queue.
+   * Takes back the jobs of workers that were silent for `deadAfterMs`, and jobs whose lease has ended. The attempt counts, except a last
+   * one that was not marked as started. A job that has waited for a handler for a day is moved to the dead letters, unless a living worker handles its name on its queue.
    */
   reap(deadAfterMs: number): Promise<readonly ReapedJob[]>;
 

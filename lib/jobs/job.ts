@@ -16,7 +16,15 @@ import type { InferInput, InferOutput, Schema } from "../http/schema.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { type BackoffFunction, checkBackoff, type JobBackoff } from "./retry-delay.js";
 
-export interface JobOptions {
+/** How many jobs of one key run at once, in all processes together. */
+export interface JobConcurrency<Input = never> {
+  /** Jobs of the name whose payloads give one key count together. It is called at the dispatch; 1 to 200 characters. */
+  readonly key: (payload: Input) => string;
+  /** The most of them that run at once, from 1 to 100. Jobs that are claimed ahead count as well. */
+  readonly limit: number;
+}
+
+export interface JobOptions<Input = never> {
   /** The queue of its jobs unless the dispatch names another; `default` unless set. */
   readonly queue?: string;
   /** A whole number from 0 to 100; a smaller one runs first; 0 unless set. */
@@ -27,13 +35,24 @@ export interface JobOptions {
   readonly timeoutMs?: number;
   /** The waits before further attempts, as numbers or as a function; 1 s, doubled after each attempt, at most 1 hour, unless set. */
   readonly backoff?: JobBackoff | BackoffFunction;
+  /** The most jobs of one key at once, in all processes; no limit unless set. `BullJobs` refuses it. */
+  readonly concurrency?: JobConcurrency<Input>;
 }
 
-const NAMES: OptionNames<JobOptions> = { queue: true, priority: true, attempts: true, timeoutMs: true, backoff: true };
+const NAMES: OptionNames<JobOptions> = {
+  queue: true,
+  priority: true,
+  attempts: true,
+  timeoutMs: true,
+  backoff: true,
+  concurrency: true,
+};
+const CONCURRENCY_NAMES: OptionNames<JobConcurrency> = { key: true, limit: true };
 
 export const DEFAULT_QUEUE = "default";
 export const LOWEST_PRIORITY = 100;
 const MAX_ATTEMPTS = 1000;
+export const MAX_CONCURRENCY = 100;
 const DEFAULT_ATTEMPTS = 20;
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** Safe as a key in Redis, as a label of a metric and in a log line. */
@@ -48,6 +67,8 @@ export class Job<Input = unknown, Output = Input> {
   readonly timeoutMs: number;
   /** @internal */
   readonly backoff: BackoffFunction;
+  /** @internal */
+  readonly concurrency: JobConcurrency | undefined;
 
   /** @internal Use `job` or `schedule`. */
   constructor(
@@ -62,6 +83,7 @@ export class Job<Input = unknown, Output = Input> {
     this.attempts = wholeNumber("attempts", options.attempts ?? DEFAULT_ATTEMPTS, 1, MAX_ATTEMPTS);
     this.timeoutMs = wholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_TIMER_MS);
     this.backoff = checkBackoff(options.backoff);
+    this.concurrency = checkConcurrency(options.concurrency);
   }
 }
 
@@ -72,12 +94,25 @@ export type AnyJob = Job<never, unknown>;
 export function job<S extends Schema>(
   name: string,
   schema: S,
-  options?: JobOptions,
+  options?: JobOptions<InferInput<S>>,
 ): Job<InferInput<S>, InferOutput<S>>;
 /** A job whose payload is not checked. Its type is the one that the program declares. */
-export function job<T = undefined>(name: string, schema?: undefined, options?: JobOptions): Job<T>;
+export function job<T = undefined>(name: string, schema?: undefined, options?: JobOptions<T>): Job<T>;
 export function job(name: string, schema?: Schema, options?: JobOptions): Job {
   return new Job(name, schema, options);
+}
+
+function checkConcurrency(concurrency: JobConcurrency | undefined): JobConcurrency | undefined {
+  if (concurrency === undefined) return undefined;
+  checkOptionNames(concurrency, CONCURRENCY_NAMES, "concurrency");
+  const { key, limit } = concurrency;
+  if (typeof key !== "function")
+    throw setupError(
+      new FrameworkError(`concurrency.key is a function of the payload, not ${valueText(key)}`, {
+        code: "E_JOB_OPTION",
+      }),
+    );
+  return { key, limit: wholeNumber("concurrency.limit", limit, 1, MAX_CONCURRENCY) };
 }
 
 /** @throws FrameworkError `E_JOB_NAME` */

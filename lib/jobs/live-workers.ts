@@ -2,6 +2,7 @@
  * The rows of the worker processes: a heartbeat each, with the names of the jobs and the queues that the process works on. Beside them what
  * follows from a silence: jobs that no living worker holds, and jobs that no living worker has a handler for.
  */
+import { concurrencyIn } from "./concurrency-slots.js";
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
 import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { moveToDead } from "./held-jobs.js";
@@ -43,22 +44,29 @@ async function cancelledOf(sql: JobSql, worker: string): Promise<readonly JobCla
 /** The jobs of one worker. */
 export async function claimsOf(sql: JobSql, worker: string): Promise<readonly JobClaim[]> {
   // The condition on the time lets the engines use the index of the running jobs.
-  const claimed = "SELECT id, token FROM framework_jobs WHERE worker = ? AND leased_until > 0";
+  const claimed =
+    "SELECT id, token, concurrency_key, concurrency_limit FROM framework_jobs WHERE worker = ? AND leased_until > 0";
   return (await sql.run(claimed, [worker])).rows.map(claimOf);
 }
 
+export interface LostJob extends ReapedJob, JobClaim {
+  /** The attempt of the claim is used. */
+  readonly counts: boolean;
+}
+
 /** Forgets the workers that were silent, and finds the jobs that no worker holds any longer. */
-export async function lostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly (ReapedJob & JobClaim)[]> {
+export async function lostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly LostJob[]> {
   const { now } = sql;
   // The clock was ahead at the last heartbeat, and was set back since: a dead worker must not seem to be alive until then.
   await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE beat_at > ${now} + ${MOST_AHEAD_MS}`);
   await sql.run(`DELETE FROM framework_job_workers WHERE beat_at < ${now} - ${literal(deadAfterMs)}`);
   const { rows } = await sql.run(
-    `SELECT id, token, name, queue, attempt, max_attempts FROM framework_jobs WHERE worker IS NOT NULL AND (leased_until <= ${now} OR worker NOT IN (SELECT id FROM framework_job_workers)) LIMIT ${MAX_REAPED}`,
+    `SELECT id, token, name, queue, attempt, max_attempts, started_token, concurrency_key, concurrency_limit FROM framework_jobs WHERE worker IS NOT NULL AND (leased_until <= ${now} OR worker NOT IN (SELECT id FROM framework_job_workers)) LIMIT ${MAX_REAPED}`,
   );
   return rows.map((row) => {
-    const isDead = Number(row["attempt"]) >= Number(row["max_attempts"]);
-    return { ...claimOf(row), ...namedJob(row), isDead, reason: DEATH };
+    const isLast = Number(row["attempt"]) >= Number(row["max_attempts"]);
+    const isDead = isLast && Number(row["started_token"] ?? 0) === Number(row["token"]);
+    return { ...claimOf(row), ...namedJob(row), isDead, counts: isDead || !isLast, reason: DEATH };
   });
 }
 
@@ -111,7 +119,7 @@ function listed(list: unknown, wanted: string): boolean {
 }
 
 function claimOf(row: JobRow): JobClaim {
-  return { id: String(row["id"]), token: Number(row["token"]) };
+  return { id: String(row["id"]), token: Number(row["token"]), concurrency: concurrencyIn(row) };
 }
 
 function namedJob(row: JobRow) {

@@ -14,7 +14,7 @@ import { MOST_AHEAD_MS } from "./job-ticks.js";
 import { wholeNumber } from "./job.js";
 import { MemoryAdmin } from "./memory-admin.js";
 import type { JobAdmin } from "./job-admin.js";
-import { type StoredJob, WaitingJobs } from "./memory-waiting.js";
+import { MemorySlots, type StoredJob, toWaiting, WaitingJobs } from "./memory-waiting.js";
 import { MemoryWorkers } from "./memory-workers.js";
 import {
   type ClaimedJob,
@@ -79,10 +79,15 @@ export class MemoryJobs implements JobStore {
 
   async claim({ worker, queues, except = [], limit, leaseMs }: ClaimRequest): Promise<readonly ClaimedJob[]> {
     const now = this.clock.now();
+    const slots = new MemorySlots(this.jobs.values());
     const taken = this.waiting.take(
       limit,
-      ({ due, queue }) =>
-        due <= now && (queues?.includes(queue) ?? true) && !except.includes(queue) && !this.ownAdmin.isPaused(queue),
+      (job) =>
+        job.due <= now &&
+        (queues?.includes(job.queue) ?? true) &&
+        !except.includes(job.queue) &&
+        !this.ownAdmin.isPaused(job.queue) &&
+        slots.take(job),
     );
     for (const job of taken) {
       Object.assign(job, { state: "running", worker, leasedUntil: now + leaseMs });
@@ -92,12 +97,12 @@ export class MemoryJobs implements JobStore {
     return taken.map((job) => ({ ...job }));
   }
 
+  async markStarted(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
+    return this.change(claims, (job) => (job.startedToken = job.token));
+  }
+
   async complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
-    return claims.filter((claim) => {
-      const job = this.held(claim);
-      if (job !== undefined) this.jobs.delete(job.id);
-      return job === undefined;
-    });
+    return this.change(claims, ({ id }) => this.jobs.delete(id));
   }
 
   async fail(claim: JobClaim, { reason, retryInMs }: JobFailure): Promise<boolean> {
@@ -139,11 +144,7 @@ export class MemoryJobs implements JobStore {
   }
 
   async renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]> {
-    return claims.filter((claim) => {
-      const job = this.held(claim);
-      if (job !== undefined) job.leasedUntil = this.clock.now() + leaseMs;
-      return job === undefined;
-    });
+    return this.change(claims, (job) => (job.leasedUntil = this.clock.now() + leaseMs));
   }
 
   async heartbeat(worker: LiveWorker): Promise<Heartbeat> {
@@ -233,16 +234,12 @@ export class MemoryJobs implements JobStore {
     if (other !== undefined && job.unique === "until-done") return { outcome: "kept", id: other.id };
     if (other !== undefined) {
       this.waiting.remove(other);
-      const { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate } = job;
-      Object.assign(other, { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate });
+      const { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate, concurrency } = job;
+      Object.assign(other, { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate, concurrency });
       this.await(other, Math.min(other.due, due));
       return { outcome: "replaced", id: other.id };
     }
-    const stored = { ...job, state: "waiting", due, token: 0, attempt: 0, worker: undefined } as const;
-    this.await(
-      { ...stored, unhandledSince: undefined, leasedUntil: 0, reason: "", diedAt: 0, isCancelled: false },
-      due,
-    );
+    this.await(toWaiting(job, due), due);
     return { outcome: "created", id: job.id };
   }
 
@@ -261,6 +258,15 @@ export class MemoryJobs implements JobStore {
     return job?.state === "running" && job.token === token ? job : undefined;
   }
 
+  /** Returns the claims that have ended. */
+  private change(claims: readonly JobClaim[], change: (job: StoredJob) => unknown): readonly JobClaim[] {
+    return claims.filter((claim) => {
+      const job = this.held(claim);
+      if (job !== undefined) change(job);
+      return job === undefined;
+    });
+  }
+
   /** Returns the jobs that wait again. */
   private releaseAll(claims: readonly JobClaim[], delayMs: number): readonly StoredJob[] {
     const held = claims.flatMap((claim) => this.held(claim) ?? []);
@@ -276,8 +282,12 @@ export class MemoryJobs implements JobStore {
   }
 
   private takeFromDead(job: StoredJob, now: number): ReapedJob {
-    if (job.attempt >= job.maxAttempts) this.bury(job, DEATH);
-    else this.putBack(job, now);
+    const isLast = job.attempt >= job.maxAttempts;
+    if (isLast && job.startedToken === job.token) this.bury(job, DEATH);
+    else {
+      if (isLast) job.attempt -= 1;
+      this.putBack(job, now);
+    }
     return { ...reapedJob(job), reason: DEATH };
   }
 

@@ -13,6 +13,8 @@ export interface StoredJob extends Omit<NewJob, "delayMs"> {
   diedAt: number;
   /** Somebody asked to cancel it while it ran. */
   isCancelled: boolean;
+  /** The token of the claim whose handler began. */
+  startedToken: number;
 }
 
 export class WaitingJobs {
@@ -49,4 +51,40 @@ export class WaitingJobs {
 export function comesBefore(one: StoredJob, other: StoredJob): boolean {
   if (one.priority !== other.priority) return one.priority < other.priority;
   return one.due === other.due ? one.id < other.id : one.due < other.due;
+}
+
+export function toWaiting(job: Omit<NewJob, "delayMs">, due: number): StoredJob {
+  const claim = { token: 0, attempt: 0, startedToken: 0, worker: undefined, leasedUntil: 0, isCancelled: false };
+  return { ...job, ...claim, state: "waiting", due, unhandledSince: undefined, reason: "", diedAt: 0 };
+}
+
+type BoundedJob = Pick<StoredJob, "name" | "concurrency">;
+
+/** The slots of concurrency keys: the running jobs of each key are counted for one claim. */
+export class MemorySlots {
+  private counted: Map<string, number> | undefined;
+
+  constructor(private readonly jobs: Iterable<StoredJob>) {}
+
+  /** False if the key of the job is full. */
+  take(job: BoundedJob): boolean {
+    if (job.concurrency === undefined) return true;
+    this.counted ??= this.count();
+    const taken = this.counted.get(nameOf(job)) ?? 0;
+    if (taken >= job.concurrency.limit) return false;
+    this.counted.set(nameOf(job), taken + 1);
+    return true;
+  }
+
+  private count(): Map<string, number> {
+    const counted = new Map<string, number>();
+    for (const job of this.jobs)
+      if (job.state === "running" && job.concurrency !== undefined)
+        counted.set(nameOf(job), (counted.get(nameOf(job)) ?? 0) + 1);
+    return counted;
+  }
+}
+
+function nameOf({ name, concurrency }: BoundedJob): string {
+  return `${name}\n${concurrency?.key ?? ""}`;
 }

@@ -9,7 +9,7 @@ import { TraceContext } from "../observe/trace-context.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { checkPriority, checkQueue, type AnyJob, wholeNumber } from "./job.js";
 import { JobIds } from "./job-id.js";
-import type { KeyRule, NewJob } from "./job-store.js";
+import type { ConcurrencyKey, KeyRule, NewJob } from "./job-store.js";
 import { writePayload } from "./payload.js";
 
 export interface DispatchOptions {
@@ -50,8 +50,9 @@ export class NewJobs {
       priority: checkPriority(priority),
       delayMs: wholeNumber("delay", delay, 0, LONGEST_DELAY_MS),
       maxAttempts: job.attempts,
-      key: checkKey(key),
+      key: key === undefined ? undefined : checkKey(key),
       unique: checkRule(unique),
+      concurrency: concurrencyOf(job, payload),
       ...origin(),
     };
     const text = await writePayload(job, payload);
@@ -72,8 +73,13 @@ function isExtensible(scope: WorkScope | undefined): scope is WorkScope & Extens
   return scope !== undefined && "extensions" in scope;
 }
 
-function checkKey(key: string | undefined): string | undefined {
-  if (key === undefined) return undefined;
+function concurrencyOf({ concurrency }: AnyJob, payload: unknown): ConcurrencyKey | undefined {
+  if (concurrency === undefined) return undefined;
+  // The compiler has compared the payload of the dispatch with the job.
+  return { key: checkKey(concurrency.key(payload as never)), limit: concurrency.limit };
+}
+
+function checkKey(key: string): string {
   if (typeof key === "string" && key !== "" && key.length <= MAX_KEY_CHARACTERS && !/\p{Cc}/u.test(key)) return key;
   throw new FrameworkError(`the key of a job has 1 to ${MAX_KEY_CHARACTERS} characters and no control characters`, {
     code: "E_JOB_OPTION",

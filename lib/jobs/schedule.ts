@@ -2,7 +2,7 @@
  * A schedule: a name, the times in the form of cron, and a time zone. `@Every` ties it to a method. Each tick is a job of the schedule's
  * name, so it is retried, has an attempt count and can end in the dead letters. If several processes run, one of them dispatches the tick.
  *
- * After a time without a process, the last missed tick is dispatched. Two ticks may overlap: give the work a key where they must not.
+ * After a time without a process, the last missed tick is dispatched. Two ticks may overlap, unless `concurrency` says otherwise.
  *
  * Not for an interval below one minute.
  *
@@ -16,7 +16,7 @@ import { valueText } from "../errors/value-text.js";
 import { CronTimes } from "./cron-times.js";
 import { Job, type JobOptions } from "./job.js";
 
-export interface ScheduleOptions extends JobOptions {
+export interface ScheduleOptions extends JobOptions<ScheduledTick> {
   /** A name of the IANA data base; `UTC` unless set. */
   readonly timeZone?: string;
   /**
@@ -33,6 +33,7 @@ const NAMES: OptionNames<ScheduleOptions> = {
   attempts: true,
   timeoutMs: true,
   backoff: true,
+  concurrency: true,
 };
 
 /** The payload of a tick. */

@@ -10,13 +10,16 @@ import { DrainDeadlineError } from "../errors/framework-error.js";
 import { within, type Timer } from "../runtime/clock.js";
 import { BatchedClaims, type BatchSteps } from "./batched-claims.js";
 import { Heartbeats } from "./heartbeats.js";
-import { type HeldClaim, HeldClaims } from "./held-claims.js";
+import { type HeldClaim, HeldClaims, repeatStep } from "./held-claims.js";
 import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
 import { JobCancelledError, JobLeaseLostError } from "./job-context.js";
 import type { WorkerSettings } from "./job-engine.js";
 import type { JobReports } from "./job-reports.js";
 import type { ClaimedJob, Heartbeat, JobStore, LiveWorker } from "./job-store.js";
+import { PollTimer } from "./poll-timer.js";
 import { quietly } from "./quiet.js";
+import { StartMarks } from "./start-marks.js";
+import { UnheldClaims } from "./unheld-claims.js";
 
 /** A claim ends after this time unless it is renewed. */
 const LEASE_MS = 300_000;
@@ -24,8 +27,6 @@ const UPKEEP_MS = 10_000;
 /** The pause before a job without a handler is offered again. */
 const UNHANDLED_MS = 30_000;
 const DEAD_AFTER_MS = 30_000;
-const POLL_MS = 1000;
-const LONGEST_POLL_MS = 30_000;
 /** The time that a handler has to react to its signal after the deadline of the drain. */
 const GRACE_MS = 1000;
 /** The limit of completed jobs that the store does not know of yet. Above it no further job is claimed. */
@@ -37,6 +38,7 @@ export class StoreWorker {
   private readonly completions: BatchedClaims;
   private readonly unhandled: BatchedClaims;
   private readonly heartbeats: Heartbeats;
+  private readonly marks: StartMarks;
   private isClaiming = false;
   /** Settles when the last claim has, and its jobs have gone back if the process ends. */
   private claiming: Promise<void> = Promise.resolve();
@@ -47,12 +49,10 @@ export class StoreWorker {
   private isDry = false;
   /** A wake-up came during a claim, which may have missed the job. */
   private wasWoken = false;
-  private failures = 0;
-  private pollTimer: Timer | undefined;
+  private readonly poll: PollTimer;
   private upkeepTimer: Timer | undefined;
   private isOver = false;
-  /** Until then the store may hold claims of this worker whose answer was lost. */
-  private unheldUntil = -Infinity;
+  private readonly unheld: UnheldClaims;
   private stopListening: (() => void) | undefined;
 
   constructor(
@@ -61,8 +61,18 @@ export class StoreWorker {
     private readonly tools: JobTools,
     private readonly reports: JobReports,
   ) {
-    this.completions = this.batched("complete", (claims) => store.complete(claims));
+    this.completions = this.batched("complete", async (claims) => {
+      const lost = await store.complete(claims);
+      // Other jobs of its key may be claimed now.
+      if (claims.some(({ concurrency }) => concurrency !== undefined)) this.wake();
+      return lost;
+    });
     this.unhandled = this.batched("waitUnhandled", (claims) => store.waitUnhandled(claims, UNHANDLED_MS));
+    this.poll = new PollTimer(tools.clock, this.wake);
+    const failed = (error: unknown): void => reports.storeFailed("markStarted", error);
+    this.marks = new StartMarks({ store, clock: tools.clock, failed });
+    const released = (jobs: number): void => reports.releasedUnheld(jobs);
+    this.unheld = new UnheldClaims({ store, clock: tools.clock, released }, LEASE_MS);
     this.heartbeats = new Heartbeats({
       store,
       clock: tools.clock,
@@ -116,7 +126,7 @@ export class StoreWorker {
   async end(deadlineMs: number): Promise<void> {
     this.isEnding = true;
     this.stopListening?.();
-    this.pollTimer?.cancel();
+    this.poll.stop();
     const { clock } = this.tools;
     await this.releaseReady();
     await within(clock, deadlineMs, this.settled());
@@ -132,7 +142,7 @@ export class StoreWorker {
 
   private async leave(): Promise<void> {
     try {
-      if (this.mayHoldUnknown) await this.store.releaseUnheld(this.id, []);
+      await this.unheld.release(this.id, () => []);
       await this.store.leave(this.id);
     } catch (error) {
       this.reports.storeFailed("leave", error);
@@ -172,15 +182,14 @@ export class StoreWorker {
       const worker = this.id;
       const request = { worker, queues: this.settings.queues, except, limit, leaseMs: LEASE_MS };
       const jobs = await quietly(() => this.store.claim(request));
-      this.failures = 0;
+      this.poll.succeeded();
       this.isDry = jobs.length < limit && !this.wasWoken;
       if (worker === this.id) this.take(jobs);
       else this.reports.lost(jobs);
     } catch (error) {
-      this.failures += 1;
+      this.poll.failed();
       this.isDry = true;
-      // The store may have made the claim, or may make it yet.
-      this.unheldUntil = this.tools.clock.monotonic() + LEASE_MS;
+      this.unheld.note();
       this.reports.storeFailed("claim", error);
     }
     await this.claimed();
@@ -190,20 +199,17 @@ export class StoreWorker {
     this.isClaiming = false;
     if (this.isEnding) await this.releaseReady();
     this.startReady();
-    if (this.isDry) this.pollLater();
-    else this.claimMore();
+    if (!this.isDry) this.claimMore();
+    else if (!this.isEnding) this.poll.start();
   }
 
-  private get mayHoldUnknown(): boolean {
-    return this.tools.clock.monotonic() < this.unheldUntil;
-  }
-
-  /** Called while no claim is under way. The store would keep jobs of a lost answer for this worker until the end of their lease. */
-  private async releaseUnheld(): Promise<void> {
-    if (!this.mayHoldUnknown) return;
-    const held = [...this.held.all().map(({ job }) => job), ...this.completions.claims, ...this.unhandled.claims];
-    const released = await quietly(() => this.store.releaseUnheld(this.id, held));
-    if (released > 0) this.reports.releasedUnheld(released);
+  private releaseUnheld(): Promise<void> {
+    const known = () => [
+      ...this.held.all().map(({ job }) => job),
+      ...this.completions.claims,
+      ...this.unhandled.claims,
+    ];
+    return this.unheld.release(this.id, known);
   }
 
   private take(jobs: readonly ClaimedJob[]): void {
@@ -216,20 +222,22 @@ export class StoreWorker {
     }
   }
 
-  /** With jitter, so that many processes do not ask at the same moment. */
-  private pollLater(): void {
-    if (this.isEnding) return;
-    this.pollTimer?.cancel();
-    const pause = Math.min(POLL_MS * 2 ** Math.min(this.failures, 10), LONGEST_POLL_MS);
-    this.pollTimer = this.tools.clock.setTimeout(this.wake, pause * (0.5 + Math.random()), { isPoll: true });
-  }
-
   private startReady(): void {
     while (this.held.runningSize < this.settings.concurrency) {
       const next = this.held.startNext();
       if (next === undefined) return;
-      next.done = handleJob(next.job, this.tools, next.control).then((outcome) => this.ended(next, outcome));
+      next.done = this.run(next);
     }
+  }
+
+  private async run(next: HeldClaim): Promise<void> {
+    const { job } = next;
+    const isLast = job.attempt >= job.maxAttempts && this.tools.handlers.of(job.name) !== undefined;
+    if (!isLast || (await this.marks.mark(next)))
+      return this.ended(next, await handleJob(job, this.tools, next.control));
+    // At the end of the process the claim is released with the running ones.
+    if (this.held.isRunning(next) && !(next.control.signal.reason instanceof DrainDeadlineError)) this.lose(next);
+    this.claimMore();
   }
 
   private async ended(running: HeldClaim, outcome: JobOutcome): Promise<void> {
@@ -244,8 +252,8 @@ export class StoreWorker {
     } else if (outcome.kind === "done" || outcome.kind === "cancelled") this.completions.add(job);
     else await this.reportFailure(running, outcome);
     this.held.remove(running);
-    // The queue was left out of the last claim.
-    if (this.settings.queueLimits?.has(job.queue) === true) this.isDry = false;
+    // The last claim left out the queue, or other jobs of the key.
+    if (this.settings.queueLimits?.has(job.queue) === true || job.concurrency !== undefined) this.isDry = false;
     this.startReady();
     // Jobs that end in the same turn of the event loop leave their places to one claim.
     await Promise.resolve();
@@ -258,18 +266,15 @@ export class StoreWorker {
     outcome: Extract<JobOutcome, { kind: "failed" | "dead" }>,
   ): Promise<void> {
     const { job } = running;
-    const { clock } = this.tools;
     const retryInMs = outcome.kind === "failed" ? outcome.retryInMs : undefined;
-    while (this.held.isRunning(running) && clock.monotonic() < running.leaseEnds) {
-      try {
-        if (await this.store.fail(job, { reason: outcome.reason, retryInMs })) this.reports.failed(job, outcome);
-        else this.reports.lost([job]);
-        return;
-      } catch (error) {
-        this.reports.storeFailed("fail", error);
-        await new Promise<void>((resolve) => clock.setTimeout(resolve, POLL_MS));
-      }
-    }
+    const step = {
+      clock: this.tools.clock,
+      isHeld: () => this.held.isRunning(running),
+      failed: (error: unknown) => this.reports.storeFailed("fail", error),
+    };
+    const isKept = await repeatStep(running, step, () => this.store.fail(job, { reason: outcome.reason, retryInMs }));
+    if (isKept === true) this.reports.failed(job, outcome);
+    else if (isKept === false) this.reports.lost([job]);
   }
 
   private async heard({ isKnown, cancelled }: Heartbeat): Promise<void> {
@@ -288,7 +293,7 @@ export class StoreWorker {
   private async keepUp(): Promise<void> {
     try {
       await this.renewLeases();
-      if (!this.isClaiming && this.mayHoldUnknown) {
+      if (!this.isClaiming && this.unheld.mayExist) {
         this.isClaiming = true;
         await this.releaseUnheld().finally(() => (this.isClaiming = false));
       }

@@ -1,12 +1,9 @@
 /** The promises of `obeysQueue` about the steps of a claim: tokens, leases, the death of a worker, ticks. For stores, not for engines. */
-import type { ClaimedJob, JobStore, LiveWorker, NewJob } from "../jobs/job-store.js";
-import { JobIds } from "../jobs/job-id.js";
+import type { JobStore } from "../jobs/job-store.js";
+import { boundsKeys, freesSlots } from "./obeys-concurrency.js";
 import type { QueuePromise } from "./obeys-queue-promises.js";
 import type { QueueTrial } from "./queue-trial.js";
-
-const LEASE_MS = 300_000;
-const DEAD_AFTER_MS = 30_000;
-const ids = new JobIds();
+import { add, claim, DEAD_AFTER_MS, LEASE_MS, live } from "./store-steps.js";
 
 type Proof = (store: JobStore, trial: QueueTrial) => Promise<void>;
 
@@ -22,6 +19,9 @@ const PROOFS: readonly (readonly [promise: string, prove: Proof])[] = [
   ],
   ["a worker that is silent for half a minute loses its jobs, and one with heartbeats keeps them", reapsSilentWorkers],
   ["a job whose worker dies at the last attempt is dead", buriesAtLastAttempt],
+  ["a job whose worker dies before the last attempt has begun is tried again", releasesUnstarted],
+  ["no more jobs of a concurrency key are claimed than its limit, and they hold up no other job", boundsKeys],
+  ["a slot of a concurrency key is free when its claim has ended in any way", freesSlots],
   ["jobs of a lost answer are released, and have used no attempt", releasesUnheld],
   ["a job without a handler waits, and has used no attempt", waitsUnhandled],
   ["a job that fails while a newer one waits with its key makes room for it", makesRoomForNewer],
@@ -85,7 +85,8 @@ async function reapsSilentWorkers(store: JobStore, trial: QueueTrial): Promise<v
 
 async function buriesAtLastAttempt(store: JobStore, trial: QueueTrial): Promise<void> {
   const id = await add(store, trial, { maxAttempts: 1 });
-  await claim(store, trial, `d-${trial.run}`, 1000);
+  const job = await claim(store, trial, `d-${trial.run}`, 1000);
+  trial.equal((await store.markStarted([job])).length, 0, "the refused marks");
   await trial.options.pass(1100);
   const reaped = await store.reap(DEAD_AFTER_MS);
   trial.equal(reaped.find((each) => each.id === id)?.isDead, true, "whether it is dead");
@@ -94,6 +95,29 @@ async function buriesAtLastAttempt(store: JobStore, trial: QueueTrial): Promise<
     true,
     "whether it is a dead letter",
   );
+}
+
+async function releasesUnstarted(store: JobStore, trial: QueueTrial): Promise<void> {
+  const worker = `i-${trial.run}`;
+  const id = await add(store, trial, { maxAttempts: 1 });
+  const lost = await claim(store, trial, worker, 1000);
+  await trial.options.pass(1100);
+  const reaped = (await store.reap(DEAD_AFTER_MS)).find((each) => each.id === id);
+  trial.equal(reaped?.isDead, false, "whether it is dead");
+  trial.equal((await store.markStarted([lost])).length, 1, "the refused marks of the claim that has ended");
+  const again = await claim(store, trial, worker, 1000);
+  trial.equal([again.id, again.attempt], [id, 1], "the next claim");
+  await store.markStarted([again]);
+  await store.release([again]);
+  await claim(store, trial, worker, 1000);
+  await trial.options.pass(1100);
+  // The mark of an earlier claim does not count.
+  trial.equal(
+    (await store.reap(DEAD_AFTER_MS)).find((each) => each.id === id)?.isDead,
+    false,
+    "whether it is dead then",
+  );
+  await store.complete([await claim(store, trial, worker)]);
 }
 
 async function releasesUnheld(store: JobStore, trial: QueueTrial): Promise<void> {
@@ -182,38 +206,4 @@ async function forgetsTicksAhead(store: JobStore, trial: QueueTrial): Promise<vo
   trial.equal(await store.tick(name, due, undefined), true, "the tick by the clock that was set back");
   trial.equal(await store.tick(name, due, undefined), false, "the same tick again");
   trial.equal(await store.lastTick(name), due, "the last tick after it");
-}
-
-async function add(store: JobStore, trial: QueueTrial, change: Partial<NewJob> = {}): Promise<string> {
-  const id = ids.next(trial.options.clock.now());
-  const [dispatched] = await store.add([{ ...plainJob(id, trial), ...change }]);
-  return dispatched?.id ?? "";
-}
-
-function plainJob(id: string, { run, queue }: QueueTrial): NewJob {
-  return {
-    id,
-    name: `claimed-${run}`,
-    queue,
-    priority: 0,
-    payload: "null",
-    delayMs: 0,
-    maxAttempts: 2,
-    key: undefined,
-    unique: "waiting",
-    requestId: undefined,
-    traceparent: undefined,
-    tracestate: undefined,
-  };
-}
-
-function live(id: string): LiveWorker {
-  return { id, names: [], queues: undefined };
-}
-
-async function claim(store: JobStore, trial: QueueTrial, worker: string, leaseMs = LEASE_MS): Promise<ClaimedJob> {
-  await store.heartbeat(live(worker));
-  const [job] = await store.claim({ worker, queues: [trial.queue], limit: 1, leaseMs });
-  if (job === undefined) throw new Error("there is no job to claim");
-  return job;
 }
