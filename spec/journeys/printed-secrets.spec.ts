@@ -11,7 +11,7 @@ import { postgres } from "@stagecraft/framework/db/postgres";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
 import { SmtpMailer } from "@stagecraft/framework/mail/smtp";
 import { CaptureSink, JsonLog } from "@stagecraft/framework/observe";
-import { CsrfConfig, CsrfToken, Session, SessionConfig } from "@stagecraft/framework/session";
+import { CsrfConfig, CsrfToken, Flash, Session, SessionConfig } from "@stagecraft/framework/session";
 import { RedisSessionStore } from "@stagecraft/framework/session/redis";
 import { FsStorage } from "@stagecraft/framework/storage/fs";
 import { MemoryStorage, StorageUrls } from "@stagecraft/framework/storage";
@@ -162,7 +162,7 @@ it("does not show the token of a form, nor the id of a session", async () => {
     Session.of(ctx).put("user", 1);
     const token = CsrfToken.of(ctx);
     token.masked();
-    for (const [what, value] of Object.entries({ CsrfToken: token, Session: Session.of(ctx) }))
+    for (const [what, value] of Object.entries({ CsrfToken: token, Session: Session.of(ctx), Flash: Flash.of(ctx) }))
       for (const [way, print] of Object.entries(WAYS)) printed[`${what}, by ${way}`] = print(value);
     return "";
   };
@@ -177,7 +177,7 @@ it("does not show the token of a form, nor the id of a session", async () => {
 
   const secrets = cookies.map((cookie) => (/=([^;]{16})/.exec(cookie) ?? [])[1] ?? "");
   expect(secrets).to.have.length.at.least(2);
-  expect(Object.keys(printed)).to.have.length(2 * Object.keys(WAYS).length);
+  expect(Object.keys(printed)).to.have.length(3 * Object.keys(WAYS).length);
   for (const [what, text] of Object.entries(printed))
     expect(
       secrets.filter((secret) => text.includes(secret)),

@@ -48,12 +48,15 @@ export class Flash extends FlashPort {
   /** The fields that a page of this request has taken. */
   private taken: Set<string> | undefined = undefined;
 
+  // Not `private`: printing the object would show the headers of the request, and the values of the session.
+  readonly #ctx: Context;
+  readonly #session: Session;
+
   /** @internal */
-  constructor(
-    private readonly ctx: Context,
-    private readonly session: Session,
-  ) {
+  constructor(ctx: Context, session: Session) {
     super();
+    this.#ctx = ctx;
+    this.#session = session;
   }
 
   /**
@@ -105,7 +108,7 @@ export class Flash extends FlashPort {
     if (!isLevel(level)) throw new TypeError(`${nameOf(level)} is not a level: use ${FLASH_LEVELS.join(", ")}`);
     if (typeof message !== "string")
       throw new TypeError(`${nameOf(message)} is not the text of a message: give a string`);
-    this.write(messageField(this.ctx.clock.now()), { level, message });
+    this.write(messageField(this.#ctx.clock.now()), { level, message });
   }
 
   /** @throws TypeError for a key that is longer than 256 characters or has a lone surrogate */
@@ -131,20 +134,20 @@ export class Flash extends FlashPort {
 
   /** Deletes what was taken, if the answer shows it. Called before the session is saved. @internal */
   settle(): void {
-    if (this.taken === undefined || !showsPage(this.ctx)) return;
-    for (const name of this.taken) this.session.write(name, undefined);
+    if (this.taken === undefined || !showsPage(this.#ctx)) return;
+    for (const name of this.taken) this.#session.write(name, undefined);
     this.taken = undefined;
   }
 
   private write(field: string, value: unknown): void {
-    this.session.write(field, textOfValue(field, value));
+    this.#session.write(field, textOfValue(field, value));
     this.taken?.delete(field);
   }
 
   private read<T>(use: (content: FlashContent, names: readonly string[]) => T): Awaitable<T> {
-    const record = this.session.load();
+    const record = this.#session.load();
     const found = (stored: StoredSession | null): T => {
-      const values = this.session.valuesWith(stored);
+      const values = this.#session.valuesWith(stored);
       const content = flashIn(values, (name) => this.taken?.has(name) === true);
       return use(content, [...values.keys()].filter(isFlashField));
     };
