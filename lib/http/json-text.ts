@@ -26,8 +26,8 @@ const WITHOUT_JSON: ReadonlySet<string> = new Set([
 /** The tags of values that JSON shows whole, also when they have no member. */
 const WITH_JSON: ReadonlySet<string> = new Set(["Object", "Array", "Arguments", "Boolean", "Number", "String"]);
 
-/** An empty object between the marks of JSON, or as the whole. A text may hold the same characters, so that it is only a hint. */
-const HOLDS_EMPTY = /(?:^|[:,[])\{\}(?:[,\]}]|$)/;
+/** An empty object between the marks of JSON. A text may hold the same characters, so that it is only a hint. */
+const HOLDS_EMPTY = /[:,[]\{\}[,\]}]/;
 
 /** @throws TypeError for a value that is not JSON, and for one that holds such a value; it names the kind, never the content. */
 export function jsonText(value: unknown): string {
@@ -40,7 +40,7 @@ export function jsonText(value: unknown): string {
       `a handler returned a ${typeof value}, which cannot be sent; return an object, an array or text`,
     );
   // After the text is made: a value with a cycle has been refused then.
-  if (isObject) checkMembers(value, HOLDS_EMPTY.test(text));
+  if (isObject) checkMembers(value, text === "{}" || HOLDS_EMPTY.test(text));
   return text;
 }
 
