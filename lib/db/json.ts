@@ -24,6 +24,11 @@ export class JsonBind<T> implements Expression<T> {
     if (loss !== undefined) throw bindError(`${loss.path} is ${loss.kind}, which JSON cannot keep`);
   }
 
+  /** Inside of an array or an object that a driver writes as JSON. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+
   get expressionType(): T | undefined {
     return undefined;
   }

@@ -11,30 +11,48 @@ import { pg } from "./postgres-package.js";
 
 /** `json` and `jsonb` in the catalogue of the server. */
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
+/** `json[]` and `jsonb[]`. */
+const JSON_ARRAYS: ReadonlySet<number> = new Set([199, 3807]);
 const MAX_STATEMENTS = 2048;
 /** A longer text is rarely repeated. */
 const MAX_TEXT_LENGTH = 16_384;
 
-/** The positions of the parameters that are JSON, from 0; true where the statement itself casts a text to JSON. */
-export type JsonPositions = ReadonlyMap<number, boolean>;
+/** `cast` where the statement itself casts a text to JSON. */
+type JsonParameter = "json" | "cast" | "array";
+/** The positions of the parameters that are JSON, from 0. */
+export type JsonPositions = ReadonlyMap<number, JsonParameter>;
 
 export const NO_JSON: JsonPositions = new Map();
 
 export class ParameterTypes {
+  /** Grows when a column has changed its type: the plans of older connections are of no use. */
+  version = 0;
   private readonly positions = new Map<string, JsonPositions>();
 
-  of(sql: string): JsonPositions | undefined {
-    return this.positions.get(sql);
+  /** `undefined` also before a text is refused: the column may be no JSON any more. */
+  of(sql: string, parameters: readonly unknown[]): JsonPositions | undefined {
+    const positions = this.positions.get(sql);
+    if (positions === undefined || positions.size === 0) return positions;
+    for (const [index, kind] of positions)
+      if (kind === "json" && typeof parameters[index] === "string") return undefined;
+    return positions;
   }
 
   keep(sql: string, types: readonly number[]): JsonPositions {
-    const all = types.flatMap((type, index) =>
-      JSON_TYPES.has(type) ? [[index, isCast(sql, index + 1)] as const] : [],
-    );
-    const positions = all.length === 0 ? NO_JSON : new Map(all);
+    const positions = new Map<number, JsonParameter>();
+    for (const [index, type] of types.entries()) {
+      if (JSON_TYPES.has(type)) positions.set(index, isCast(sql, index + 1) ? "cast" : "json");
+      else if (JSON_ARRAYS.has(type) && !isCast(sql, index + 1)) positions.set(index, "array");
+    }
+    const known = this.positions.get(sql);
+    if (known !== undefined && known.size !== positions.size) this.version++;
     if (this.positions.size >= MAX_STATEMENTS) this.positions.clear();
     if (sql.length <= MAX_TEXT_LENGTH) this.positions.set(sql, positions);
     return positions;
+  }
+
+  forget(sql: string): void {
+    this.positions.delete(sql);
   }
 
   /** A table has changed, and its columns may have other types. */

@@ -14,7 +14,7 @@ import type { Clock } from "../runtime/clock.js";
 import type { CancelRequests } from "./cancel-request.js";
 import type { PostgresClient, StatementSender } from "./postgres-client.js";
 import { needsTypes, NO_JSON, type ParameterTypes } from "./parameter-types.js";
-import { isOfChangedTable, isStalePlan, postgresFailure } from "./postgres-failure.js";
+import { isOfChangedTable, isOfOtherType, isStalePlan, postgresFailure } from "./postgres-failure.js";
 import { bindsOf } from "./postgres-types.js";
 import type { StatementNames } from "./statement-names.js";
 
@@ -38,17 +38,20 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
   protected readonly clock: Clock;
   /** Set while the statements of a request that has ended are cancelled. */
   private cancelling: Promise<void> | undefined = undefined;
+  private readonly typesVersion: number;
 
   constructor(private readonly parts: ConnectionParts) {
     super();
     this.client = parts.client;
     this.owner = parts.owner;
     this.clock = parts.clock;
+    this.typesVersion = parts.types.version;
     this.client.onClosed = () => parts.owner.discard(this);
   }
 
   override get isReusable(): boolean {
-    return super.isReusable && this.parts.names?.hasChangedTable !== true;
+    const { names, types } = this.parts;
+    return super.isReusable && names?.hasChangedTable !== true && types.version === this.typesVersion;
   }
 
   query(statement: DriverStatement): Promise<DriverResult> {
@@ -56,7 +59,8 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     const { client, names } = this.parts;
     const { sql, parameters } = statement;
     if (!client.isClosed) this.lastStatement = sql;
-    const json = this.parts.types.of(sql) ?? (needsTypes(parameters, statement.isRead) ? undefined : NO_JSON);
+    const json =
+      this.parts.types.of(sql, parameters) ?? (needsTypes(parameters, statement.isRead) ? undefined : NO_JSON);
     return new Promise((resolve, reject) => {
       const binds = bindsOf(parameters, json);
       const sent = new SentStatement(this, this.parts, statement, resolve, reject);
@@ -158,13 +162,16 @@ class SentStatement implements StatementSender, AbortListener {
   }
 
   sendsAgain(failure: Error): boolean {
-    const { client, names } = this.parts;
+    const { client, names, types } = this.parts;
+    const isStale = isStalePlan(failure);
     // A table has changed since the server made the plan. It has executed nothing.
-    if (names === undefined || !isStalePlan(failure)) return false;
+    if (names === undefined || !(isStale || isOfOtherType(failure))) return false;
     names.forget(this.statement.sql);
     names.hasChangedTable ||= isOfChangedTable(failure);
-    this.parts.types.clear();
-    return client.status === "none";
+    if (isStale) types.clear();
+    else types.forget(this.statement.sql);
+    // The binds may be wrong for the new type of a column.
+    return isStale && client.status === "none";
   }
 
   waited(ms: number): void {

@@ -96,6 +96,11 @@ export function isOfChangedTable(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery";
 }
 
+/** True if a column has another type than the parameter that the text stores in it, as when its type has changed. */
+export function isOfOtherType(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "42804" && error.position !== undefined;
+}
+
 export function isFromServer(error: unknown): error is ServerError {
   return error instanceof pg.DatabaseError;
 }

@@ -70,8 +70,9 @@ export function bindsOf(parameters: readonly unknown[], json: JsonPositions = NO
   // The package reads the array and does not change it.
   if (!hasObject && json.size === 0) return parameters as unknown[];
   return parameters.map((value, index) => {
-    const isCast = json.get(index);
-    if (isCast !== undefined) return jsonBind(value, index, isCast);
+    const kind = json.get(index);
+    if (kind === "array") return Array.isArray(value) ? written(jsonElements(value, index), index) : value;
+    if (kind !== undefined) return jsonBind(value, index, kind === "cast");
     return typeof value === "object" && value !== null ? written(value, index) : value;
   });
 }
@@ -81,6 +82,11 @@ function jsonBind(value: unknown, index: number, isCast: boolean): unknown {
   if (typeof value === "string") return isCast ? value : refuseTextForJson(index);
   if (value instanceof JsonBind) return value.text;
   return typeof value === "object" && value !== null ? jsonText(value, `bind ${index + 1} of a statement`) : value;
+}
+
+/** An array inside is another dimension. */
+function jsonElements(array: readonly unknown[], index: number): readonly unknown[] {
+  return array.map((each) => (Array.isArray(each) ? jsonElements(each, index) : jsonBind(each, index, false)));
 }
 
 function written(value: object, index: number): unknown {

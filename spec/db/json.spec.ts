@@ -210,6 +210,45 @@ for (const { name, program, types, start } of ENGINES)
           expect((await db.query.selectFrom("notes").select("tags").execute())[0]?.tags).to.deep.equal(["a", "b"]);
         });
 
+        it("takes json(value) inside a plain array or object, and in an array of JSON", async () => {
+          const nested = { a: json("5"), b: [json([]), json(null)] };
+          expect(await through(() => insert(nested))).to.deep.equal({ a: "5", b: [[], null] });
+
+          await db.run(`create table lists (items ${type}[])`);
+          const add = (items: readonly unknown[]) => db.run("insert into lists (items) values ($1)", [items]);
+          await add([json("5"), json([]), json(null), null, { a: [] }, 7, true]);
+          await db.run(`insert into lists (items) values ($1::${type}[])`, [["[5]", "{}"]]);
+          expect(await db.run("select items from lists")).to.deep.equal([
+            { items: ["5", [], null, null, { a: [] }, 7, true] },
+            { items: [[5], {}] },
+          ]);
+          expect(await rejectionOf(add([1, "5"]))).to.include({ code: "E_DB_BIND" });
+          expect(await rejectionOf(add([1, { a: HALF }]))).to.include({ code: "E_DB_TEXT" });
+          await db.run("drop table lists");
+        });
+
+        it("is known to a process that has written to the column when it had another type", async () => {
+          await db.run("create table changing (value text)");
+          const write = (value: unknown) => db.run("insert into changing (value) values ($1)", [value]);
+          // From the third time on the server has a plan.
+          for (let time = 0; time < 3; time++) await write("5");
+          await db.run(`alter table changing alter column value type ${type} using to_json(value)`);
+          expect(await rejectionOf(write("5"))).to.include({ engineCode: "42804" });
+          expect(await rejectionOf(write("5"))).to.include({ code: "E_DB_BIND" });
+          const writeAgain = (value: unknown) => db.run("insert into changing values ($1)", [value]);
+          for (let time = 0; time < 3; time++) await writeAgain(["x"]);
+
+          await db.run("alter table changing alter column value type text using value::text");
+          // The connection has a plan for the old type, and another one takes its place.
+          await rejectionOf(writeAgain("x"));
+          await writeAgain("x");
+          await write("x");
+          expect(await db.run("select value from changing")).to.deep.equal(
+            ['"5"', '"5"', '"5"', '["x"]', '["x"]', '["x"]', "x", "x"].map((value) => ({ value })),
+          );
+          await db.run("drop table changing");
+        });
+
         it("refuses a plain text, which may be meant as JSON, before the row is written", async () => {
           for (const run of [insert, (body: unknown) => db.transaction(() => insert(body))])
             for (const body of ["5", "abc", "[]"]) {
