@@ -19,13 +19,12 @@ import type { ClaimedJob, Heartbeat, JobStore, LiveWorker } from "./job-store.js
 import { PollTimer } from "./poll-timer.js";
 import { quietly } from "./quiet.js";
 import { StartMarks } from "./start-marks.js";
+import { UnhandledPauses } from "./unhandled-pauses.js";
 import { UnheldClaims } from "./unheld-claims.js";
 
 /** A claim ends after this time unless it is renewed. */
 const LEASE_MS = 300_000;
 const UPKEEP_MS = 10_000;
-/** The pause before a job without a handler is offered again. */
-const UNHANDLED_MS = 30_000;
 const DEAD_AFTER_MS = 30_000;
 /** The time that a handler has to react to its signal after the deadline of the drain. */
 const GRACE_MS = 1000;
@@ -67,7 +66,8 @@ export class StoreWorker {
       if (claims.some(({ concurrency }) => concurrency !== undefined)) this.wake();
       return lost;
     });
-    this.unhandled = this.batched("waitUnhandled", (claims) => store.waitUnhandled(claims, UNHANDLED_MS));
+    const pauses = new UnhandledPauses(tools.clock);
+    this.unhandled = this.batched("waitUnhandled", (some) => store.waitUnhandled(some, pauses.next(some.length)));
     this.poll = new PollTimer(tools.clock, this.wake);
     const failed = (error: unknown): void => reports.storeFailed("markStarted", error);
     this.marks = new StartMarks({ store, clock: tools.clock, failed });

@@ -14,6 +14,7 @@ const SMALL: Readonly<Record<string, string>> = {
   "lib/db/after-commit.ts": "an event of its own, with its target",
   "lib/jobs/queued-listeners.ts": "the only part of the jobs that knows events",
   "lib/jobs/job-ticks.ts": "a table of its own, as framework_jobs",
+  "lib/jobs/unhandled-pauses.ts": "a rule with figures of its own",
   "lib/sqlite/sql-text.ts": "the only part of the driver that looks into the text of a statement",
   "lib/mail/quoted-printable.ts": "an encoding with a standard of its own",
 };

@@ -1,8 +1,19 @@
 /** The loop of a process whose store takes it for dead, or fails. */
-import { Handles, job, type JobContext, JobLeaseLostError, Jobs, MemoryJobs } from "@stagecraft/framework/jobs";
+import {
+  Handles,
+  type Job,
+  job,
+  type JobClaim,
+  type JobContext,
+  JobLeaseLostError,
+  Jobs,
+  MemoryJobs,
+} from "@stagecraft/framework/jobs";
 import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { UnhandledPauses } from "../../lib/jobs/unhandled-pauses.js";
+import { handlerOf } from "../../lib/testing/queue-trial.js";
 import { eventsOf } from "../support/events-of.js";
 import { Gate } from "../support/gate.js";
 
@@ -130,5 +141,65 @@ describe("a process that ends", () => {
     expect(await countsAtEnd).to.deep.equal({ waiting: 1, running: 0, dead: 0 });
     const request = { worker: "next", queues: undefined, limit: 1, leaseMs: 1000 };
     expect((await claim(request)).map(({ attempt }) => attempt)).to.deep.equal([1]);
+  });
+});
+
+/** Refuses or fails some of the marks before last attempts. */
+class Marks extends MemoryJobs {
+  readonly seen: (readonly string[])[] = [];
+  failures = 0;
+  refuses = false;
+
+  override async markStarted(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
+    this.seen.push(claims.map(({ id }) => id));
+    if (this.failures-- > 0) throw new Error("no answer");
+    return this.refuses ? claims : super.markStarted(claims);
+  }
+}
+
+describe("a last attempt", () => {
+  const once = job<number>("once", undefined, { attempts: 1 });
+
+  async function marked(change: Partial<Pick<Marks, "failures" | "refuses">>, ...jobs: readonly Job<number>[]) {
+    const clock = new FakeClock();
+    const store = Object.assign(new Marks({ clock }), change);
+    let runs = 0;
+    const run = () => void (runs += 1);
+    const worker = new Jobs({ store });
+    const instances = [handlerOf(once, run), handlerOf(counted, run)];
+    worker.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => instances });
+    for (const each of jobs) await worker.dispatch(each, 1);
+    await worker.beginWork("worker");
+    await clock.advanceAsync(500);
+    const early = runs;
+    await clock.advanceAsync(5000);
+    await worker.endWork(0);
+    return { marks: store.seen.map(({ length }) => length), early, runs };
+  }
+
+  it("is marked before its handler begins, in one call for all jobs that begin together", async () => {
+    expect(await marked({}, once, once, once)).to.deep.equal({ marks: [3], early: 3, runs: 3 });
+  });
+
+  it("waits while the store fails, and does not begin if the store refuses its mark", async () => {
+    expect(await marked({ failures: 2 }, once)).to.deep.equal({ marks: [1, 1, 1], early: 0, runs: 1 });
+    expect(await marked({ refuses: true }, once)).to.deep.include({ early: 0, runs: 0 });
+  });
+
+  it("alone has a mark: a job with attempts left pays nothing", async () => {
+    expect(await marked({}, counted)).to.deep.equal({ marks: [], early: 1, runs: 1 });
+  });
+});
+
+describe("the pause of jobs without a handler", () => {
+  it("is half a minute, and grows with their number, so that they come back one after the other", () => {
+    const clock = new FakeClock();
+    const pauses = new UnhandledPauses(clock);
+    expect(Array.from({ length: 3 }, () => pauses.next(500))).to.deep.equal([30_000, 30_000, 30_000]);
+    for (let each = 0; each < 196; each++) pauses.next(500);
+    expect(pauses.next(500)).to.equal(300_000);
+    clock.advance(290_000);
+    expect(pauses.next(1)).to.equal(30_000);
+    expect(pauses.next(10_000_000)).to.equal(3_600_000);
   });
 });
