@@ -6,6 +6,7 @@
  */
 import { FrameworkError, ValidationError } from "../errors/framework-error.js";
 import { validate } from "../http/schema.js";
+import { findJsonDrop } from "../lifecycle/json-loss.js";
 import type { AnyJob } from "./job.js";
 
 export const MAX_PAYLOAD_BYTES = 65_536;
@@ -53,6 +54,8 @@ function jsonOf(name: string, payload: unknown): string {
   } catch (cause) {
     throw invalid(`the payload of ${name} cannot be written as JSON`, cause);
   }
+  const loss = text === undefined ? undefined : findJsonDrop(payload, "payload");
+  if (loss !== undefined) throw invalid(`the payload of ${name} loses a value in JSON: ${loss.path} is ${loss.kind}`);
   if (text !== undefined) return text;
   if (payload === undefined) return "null";
   throw invalid(`the payload of ${name} cannot be written as JSON: it is a ${typeof payload}`);

@@ -17,6 +17,31 @@ export interface JsonLoss {
  * The value has no cycle: call `JSON.stringify` first, which refuses one.
  */
 export function findJsonLoss(value: unknown, path: string): JsonLoss | undefined {
+  return findLoss(value, path, onlyPlain);
+}
+
+/**
+ * The first part of a value that JSON leaves out: a function, a number that becomes null, an object whose content JSON does not see. What
+ * JSON shows in another form, such as a `Date` or the members of a class, is not a loss.
+ *
+ * The value has no cycle: call `JSON.stringify` first, which refuses one.
+ */
+export function findJsonDrop(value: unknown, path: string): JsonLoss | undefined {
+  return findLoss(value, path, (object) => {
+    const isShown = hasToJson(object) || isPlain(object) || Object.keys(object).length > 0;
+    return isShown ? undefined : "an object whose content JSON does not see";
+  });
+}
+
+/** The loss of an object that is no array, besides those of its members. */
+type ObjectRule = (value: object) => string | undefined;
+
+const onlyPlain: ObjectRule = (value) => {
+  if (!isPlain(value)) return "an object of a class";
+  return hasToJson(value) ? "an object with toJSON" : undefined;
+};
+
+function findLoss(value: unknown, path: string, rule: ObjectRule): JsonLoss | undefined {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -24,27 +49,39 @@ export function findJsonLoss(value: unknown, path: string): JsonLoss | undefined
     case "number":
       return Number.isFinite(value) ? undefined : { path, kind: "not a finite number" };
     case "object":
-      return value === null ? undefined : lossInObject(value, path);
+      return value === null ? undefined : lossInObject(value, path, rule);
     default:
       return { path, kind: `of type ${typeof value}` };
   }
 }
 
-function lossInObject(value: object, path: string): JsonLoss | undefined {
-  if (Array.isArray(value)) return firstLoss(value.entries(), path);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return { path, kind: `an object of a class` };
-  // JSON.stringify calls a function alone. A form may have a field of this name.
-  if ("toJSON" in value && typeof value.toJSON === "function") return { path, kind: "an object with toJSON" };
-  return firstLoss(
-    Object.entries(value).filter(([, member]) => member !== undefined),
-    path,
-  );
+function lossInObject(value: object, path: string, rule: ObjectRule): JsonLoss | undefined {
+  if (Array.isArray(value)) return firstLoss(value.entries(), path, rule);
+  const kind = rule(value);
+  if (kind !== undefined) return { path, kind };
+  // The text of a `toJSON` takes the place of the members.
+  if (hasToJson(value)) return undefined;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return firstLoss(members, path, rule);
 }
 
-function firstLoss(members: Iterable<readonly [string | number, unknown]>, path: string): JsonLoss | undefined {
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** JSON.stringify calls a function alone. A form may have a field of this name. */
+function hasToJson(value: object): boolean {
+  return "toJSON" in value && typeof value.toJSON === "function";
+}
+
+function firstLoss(
+  members: Iterable<readonly [string | number, unknown]>,
+  path: string,
+  rule: ObjectRule,
+): JsonLoss | undefined {
   for (const [key, member] of members) {
-    const loss = findJsonLoss(member, `${path}.${key}`);
+    const loss = findLoss(member, `${path}.${key}`, rule);
     if (loss !== undefined) return loss;
   }
   return undefined;

@@ -345,6 +345,33 @@ describe("a dispatch", () => {
     expect(await jobs.dispatch(coerced, { at: new Date(0) })).to.include({ outcome: "created" });
   });
 
+  const dropped: readonly (readonly [string, unknown, place: string])[] = [
+    ["a function", { done: () => undefined }, "payload.done is of type function"],
+    ["a symbol in a list", { tags: ["a", Symbol("b")] }, "payload.tags.1 is of type symbol"],
+    ["a number that is not finite", { rate: Number.NaN }, "payload.rate is not a finite number"],
+    ["a map", { users: new Map([[1, 2]]) }, "payload.users is an object whose content JSON does not see"],
+  ];
+  for (const [what, payload, place] of dropped) {
+    it(`refuses ${what}, which JSON drops`, async () => {
+      const { jobs } = preparedJobs([]);
+      const error = await rejectionOf(jobs.dispatch(job<unknown>("any"), payload));
+
+      expect(error).to.include({ code: "E_JOB_PAYLOAD" });
+      expect(error.message).to.include(place);
+    });
+  }
+
+  it("takes a date, a member without a value and the members of a class", async () => {
+    const { jobs } = preparedJobs([]);
+    class Order {
+      readonly id = 1;
+      readonly note = undefined;
+      readonly at = new Date(0);
+    }
+
+    expect(await jobs.dispatch(job<Order>("any"), new Order())).to.include({ outcome: "created" });
+  });
+
   it("in a transaction exists only if that commits", async () => {
     const { jobs } = preparedJobs([]);
     const kept: (() => unknown)[] = [];
