@@ -56,9 +56,12 @@ export class MistakeRuns implements Disposable {
     const port = String(await freePort());
     const child = spawn(process.execPath, args, { cwd, env: { ...inherited, PORT: port, ...env }, stdio: "pipe" });
     let output = "";
+    let isComplete = false;
     const read = (text: string): void => {
       output += text;
-      if (serves === true && says.every((part) => output.includes(part))) child.kill("SIGTERM");
+      if (serves !== true || isComplete || !says.every((part) => output.includes(part))) return;
+      isComplete = true;
+      child.kill("SIGTERM");
     };
     child.stdout.setEncoding("utf8").on("data", read);
     child.stderr.setEncoding("utf8").on("data", read);
