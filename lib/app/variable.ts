@@ -31,40 +31,42 @@ export type Reading<T> = { readonly value: T } | { readonly diagnostics: readonl
 export class Variable<T> {
   private constructor(
     private readonly parse: Parse<T>,
+    /** With its article. */
+    private readonly rule: string,
     private readonly absent: { readonly value: T } | undefined,
     private readonly isSecret: boolean,
   ) {}
 
   /** @internal */
-  static of<T>(parse: Parse<T>): Variable<T> {
-    return new Variable(parse, undefined, false);
+  static of<T>(parse: Parse<T>, rule: string): Variable<T> {
+    return new Variable(parse, rule, undefined, false);
   }
 
   /** The value where the variable is unset or blank. Without `default` and `optional` the variable must be set. */
   default(value: T): Variable<T> {
-    return new Variable(this.parse, { value }, this.isSecret);
+    return new Variable(this.parse, this.rule, { value }, this.isSecret);
   }
 
   /** `undefined` where the variable is unset or blank. */
   optional(): Variable<T | undefined> {
-    return new Variable<T | undefined>(this.parse, { value: undefined }, this.isSecret);
+    return new Variable<T | undefined>(this.parse, this.rule, { value: undefined }, this.isSecret);
   }
 
   /** The entries between commas, each under the rule. An unset variable gives an empty list. */
   list(): Variable<readonly T[]> {
     const each = this.parse;
-    return new Variable<readonly T[]>((text) => parseList(text, each), { value: [] }, this.isSecret);
+    return new Variable<readonly T[]>((text) => parseList(text, each), this.rule, { value: [] }, this.isSecret);
   }
 
   /** Keeps the value out of the report of faults. */
   secret(): Variable<T> {
-    return new Variable(this.parse, this.absent, true);
+    return new Variable(this.parse, this.rule, this.absent, true);
   }
 
   /** Whitespace around the text is cut off; a blank text counts as unset. @internal */
   read(name: string, given: string | undefined): Reading<T> {
     const text = given?.trim() ?? "";
-    if (text === "") return this.absent ?? { diagnostics: [unset(name)] };
+    if (text === "") return this.absent ?? { diagnostics: [unset(name, this.rule)] };
     const parsed = this.parse(text);
     if ("value" in parsed) return parsed;
     return { diagnostics: parsed.faults.map((fault) => this.diagnostic(name, fault)) };
@@ -124,7 +126,7 @@ export const variable = {
     ),
 
   /** Addresses and CIDR blocks, separated by commas or whitespace. */
-  addresses: () => Variable.of(readBlocks),
+  addresses: () => Variable.of(readBlocks, BLOCK_RULE),
 
   /**
    * A rule of your own.
@@ -141,13 +143,15 @@ const FLAGS = new Map([
   ["false", false],
 ]);
 
+const BLOCK_RULE = "an address or a block of addresses";
+
 const WEB = ["http:", "https:"] as const;
 
 function byRule<T>(name: string, read: (text: string) => T | undefined, fix: string): Variable<T> {
   return Variable.of((text) => {
     const value = attempt(read, text);
     return value === undefined ? { faults: [{ text, rule: name, fix }] } : { value };
-  });
+  }, name);
 }
 
 /** The message of what `read` throws may hold the text, so it is not reported. */
@@ -170,7 +174,7 @@ function readBlocks(text: string): Parsed<AddressBlocks> {
   const { blocks, invalid } = AddressBlocks.read(text);
   if (invalid.length === 0) return { value: blocks };
   return {
-    faults: invalid.map((entry) => ({ text: entry, rule: "an address or a block of addresses", fix: BLOCK_FIX })),
+    faults: invalid.map((entry) => ({ text: entry, rule: BLOCK_RULE, fix: BLOCK_FIX })),
   };
 }
 
@@ -189,12 +193,12 @@ function hasScheme(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol);
 }
 
-function unset(name: string): Diagnostic {
+function unset(name: string, rule: string): Diagnostic {
   return {
     code: "E_VARIABLE",
     what: `${name} is not set`,
     where: name,
-    fix: "set it in the environment of the process",
+    fix: `set it in the environment of the process; it must be ${rule}`,
   };
 }
 

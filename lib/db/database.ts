@@ -35,6 +35,7 @@ import type { Migration } from "./migration.js";
 import type { MigrationSource } from "./migration-list.js";
 import { Migrator } from "./migrator.js";
 import { preparedQuery, type PreparedQuery } from "./prepared-query.js";
+import { checkTables, type RequiredTable } from "./required-tables.js";
 import { Statements } from "./statements.js";
 import { standaloneHost } from "./standalone-host.js";
 import type { TransactionRun } from "./transaction-level.js";
@@ -74,6 +75,7 @@ export abstract class Database<Tables> extends Subsystem {
   readonly migrations: Migrator;
 
   private statements: Statements | undefined = undefined;
+  private readonly requiredTables = new Map<string, RequiredTable>();
   private readonly transactions = new Transactions(() => this.ready());
 
   /** Opens nothing. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_OPTION` */
@@ -105,13 +107,19 @@ export abstract class Database<Tables> extends Subsystem {
     } catch (error) {
       throw this.ready().errorOf(error);
     }
-    if (this.migrations.isEmpty) return;
     try {
-      await (this.options.migrate === true ? this.migrations.run() : this.migrations.throwIfPending());
+      if (!this.migrations.isEmpty)
+        await (this.options.migrate === true ? this.migrations.run() : this.migrations.throwIfPending());
+      await checkTables(this, this.requiredTables.values());
     } catch (error) {
       await this.driver.stop();
       throw error;
     }
+  }
+
+  /** The start fails without this table. @internal */
+  requireTable(required: RequiredTable): void {
+    this.requiredTables.set(required.table, required);
   }
 
   override stop(): Promise<void> {

@@ -40,7 +40,11 @@ export class MigrationFolder {
     try {
       return await readdir(this.path);
     } catch (cause) {
-      throw fileError(`the folder of migrations ${this.path} cannot be read`, cause);
+      const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+      const fault = isMissing
+        ? "does not exist; tsc copies no .sql file: copy the folder in the build"
+        : "cannot be read";
+      throw fileError(`the folder of migrations ${this.path} ${fault}`, cause);
     }
   }
 }

@@ -5,6 +5,7 @@
 import { bareUse } from "./bare-decorator.js";
 import { fromOtherCopy } from "../errors/copy.js";
 import { type Diagnostic, DiagnosticError } from "../errors/diagnostic.js";
+import { FrameworkError } from "../errors/framework-error.js";
 import type { Provider } from "./provider.js";
 import { nameOf } from "./token.js";
 
@@ -96,10 +97,21 @@ export function promiseOf(provider: Provider): Diagnostic {
 }
 
 export function providerFailed(provider: Provider, error: unknown): Diagnostic {
+  if (error instanceof DiagnosticError) return error.diagnostic;
+  const where = buildPlace(provider);
+  // An error of the framework says itself what to do, and has a page of its own.
+  if (error instanceof FrameworkError && error.code !== "E_INTERNAL") {
+    return {
+      code: error.code,
+      what: `${provider.label} could not be built: ${error.message}`,
+      where,
+      fix: "do what the message says",
+    };
+  }
   return {
     code: "E_PROVIDER_FAILED",
     what: `${provider.label} could not be built: ${textOf(error)}`,
-    where: buildPlace(provider),
+    where,
     fix: "correct the code, or what it reads; open files and connections in Subsystem.start(), not in a constructor or a factory",
   };
 }

@@ -33,14 +33,14 @@ export function answerThrown(ctx: Context, thrown: unknown): void {
 
 function report(ctx: Context, error: FrameworkError): void {
   const { code, status } = error;
-  if (status >= 500)
-    errorLog.error(error.detail ?? "error", { code, status, error, stack: error.stack, ...routeField(ctx) });
+  const fields = { code, status, ...routeField(ctx) };
+  if (status >= 500) errorLog.error(error.detail ?? "error", { ...fields, error, stack: error.stack });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
-    errorLog.debug("request refused", { code, status, error: error.cause });
+    errorLog.debug("request refused", { ...fields, error: error.cause });
   // In a debug build a developer sees at once what does not fit. In a release build the log shows nothing of a request's body.
   else if (error instanceof ValidationError && profile === "debug")
-    errorLog.info("request refused", { code, status, reason: reasonOf(error) });
-  else errorLog.debug("request refused", { code, status });
+    errorLog.info("request refused", { ...fields, reason: reasonOf(error) });
+  else errorLog.debug("request refused", fields);
 }
 
 /** Bounded, because the client chooses how many fields are wrong. In characters. */

@@ -4,6 +4,7 @@
  */
 import { answerWith } from "./returned-value.js";
 import type { Context } from "./context.js";
+import { routeField } from "./failed-request.js";
 import {
   asPromise,
   isPromise,
@@ -139,7 +140,11 @@ class Step {
     if (this.isHandled(rest)) return undefined;
     if (ctx.isAnswered || ctx.isWrittenByHand) return this.reportFailure();
     this.isAbandoned = false;
-    log.warn("next() was not awaited", { middleware: middlewareName(this.middleware) });
+    log.warn("next() was not awaited", {
+      middleware: middlewareName(this.middleware),
+      ...routeField(ctx),
+      fix: "write await next(), or return next()",
+    });
     return rest;
   }
 
@@ -221,5 +226,9 @@ function reportSilence(ctx: Context, middleware: Middleware | KoaMiddleware): vo
   if (known.has(middleware)) return;
   silent.set(ctx.app, known.add(middleware));
   const name = middlewareName(middleware);
-  log.warn("a middleware neither answered nor called next(): the answer is a 404", { middleware: name });
+  log.warn("a middleware neither answered nor called next(): the answer is a 404", {
+    middleware: name,
+    ...routeField(ctx),
+    fix: "write await next(), or return a value",
+  });
 }

@@ -36,12 +36,9 @@ export class Extension<T> {
   of(carrier: Extensible): T {
     const value = this.find(carrier);
     if (value === undefined) {
-      throw new FrameworkError(
-        `no ${this.name} on this request: turn on the stage that sets it, or call set(ctx, value) first`,
-        {
-          code: "E_EXTENSION_MISSING",
-        },
-      );
+      const cause = `nothing has called ${this.name}.set(ctx, …)`;
+      const fix = "put the middleware that does so before this code, or turn on its stage";
+      throw new FrameworkError(`no ${this.name} on this request: ${cause}; ${fix}`, { code: "E_EXTENSION_MISSING" });
     }
     return value;
   }

@@ -26,6 +26,16 @@ const WITHOUT_JSON: ReadonlySet<string> = new Set([
 /** The tags of values that JSON shows whole, also when they have no member. */
 const WITH_JSON: ReadonlySet<string> = new Set(["Object", "Array", "Arguments", "Boolean", "Number", "String"]);
 
+/** A query builder, as Kysely has them: without members, so that JSON would show `{}`. */
+const QUERY = "query that was not executed";
+const ADD_EXECUTE = "add .execute()";
+
+/** For a value inside of a returned one. */
+const MEMBER_FIXES: ReadonlyMap<string, string> = new Map([
+  ["Promise", "await it first"],
+  [QUERY, ADD_EXECUTE],
+]);
+
 /** An empty object between the marks of JSON. A text may hold the same characters, so that it is only a hint. */
 const HOLDS_EMPTY = /[:,[]\{\}[,\]}]/;
 
@@ -34,7 +44,7 @@ export function jsonText(value: unknown): string {
   const isObject = typeof value === "object" && value !== null;
   // Nearly every answer is a literal, which needs no further call.
   if (isObject && Object.getPrototypeOf(value) !== Object.prototype && !isPlain(value)) refuseWithoutJson(value);
-  const text = JSON.stringify(value) as string | undefined;
+  const text = stringify(value);
   if (text === undefined)
     throw new TypeError(
       `a handler returned a ${typeof value}, which cannot be sent; return an object, an array or text`,
@@ -42,6 +52,29 @@ export function jsonText(value: unknown): string {
   // After the text is made: a value with a cycle has been refused then.
   if (isObject) checkMembers(value, text === "{}" || HOLDS_EMPTY.test(text));
   return text;
+}
+
+function stringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    const path = cause instanceof TypeError ? findBigint(value, "", new Set()) : undefined;
+    if (path === undefined) throw cause;
+    const place = path === "" ? "a bigint" : `a value with a bigint at ${path.slice(1)}`;
+    throw new TypeError(`a handler returned ${place}, which JSON cannot hold; return String(…) of it`, { cause });
+  }
+}
+
+/** The place of a bigint, `.order.id`. */
+function findBigint(value: unknown, path: string, seen: Set<object>): string | undefined {
+  if (typeof value === "bigint") return path;
+  if (typeof value !== "object" || value === null || seen.has(value)) return undefined;
+  seen.add(value);
+  for (const [name, member] of Object.entries(value)) {
+    const found = findBigint(member, `${path}.${name}`, seen);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Whether `value` is an object literal or an array of this realm, as nearly all answers are. */
@@ -53,7 +86,8 @@ export function isPlain(value: object): boolean {
 function refuseWithoutJson(value: object): void {
   const kind = kindWithoutJson(value);
   if (kind === undefined) return;
-  throw new TypeError(`a handler returned ${named(kind)}, which cannot be sent; return an object, an array or text`);
+  const fix = kind === QUERY ? ADD_EXECUTE : "return an object, an array or text";
+  throw new TypeError(`a handler returned ${named(kind)}, which cannot be sent; ${fix}`);
 }
 
 /**
@@ -84,7 +118,7 @@ function checkMember(member: object, holdsEmpty: boolean): void {
   if (!isPlain(member)) {
     const kind = kindWithoutJson(member);
     if (kind !== undefined) {
-      const fix = kind === "Promise" ? "await it first" : "put an object or an array in its place";
+      const fix = MEMBER_FIXES.get(kind) ?? "put an object or an array in its place";
       throw new TypeError(`a handler returned a value that holds ${named(kind)}, which cannot be sent; ${fix}`);
     }
   }
@@ -105,6 +139,7 @@ function kindWithoutJson(value: object): string | undefined {
   if (hasOwnJson(value)) return undefined;
   if (value instanceof Error || types.isNativeError(value)) return "Error";
   if (hasMethod(value, "then")) return "Promise";
+  if (hasMethod(value, "execute") && hasMethod(value, "compile")) return QUERY;
   const tag = tagOf(value);
   if (WITHOUT_JSON.has(tag) || givesContent(value)) return kindOf(value);
   if (WITH_JSON.has(tag) || isBytes(value)) return undefined;

@@ -78,6 +78,9 @@ export class DatabaseJobs implements JobStore {
   /** The clock of a test takes the place of the clock of the database. */
   prepare({ clock }: Pick<SubsystemHost, "clock">): void {
     this.sql.clock = clock instanceof SystemClock ? undefined : clock;
+    // The newest table: it is missing too where only the first of the migrations was applied.
+    const migrations = "jobsMigrations of @stagecraft/framework/jobs";
+    this.database.requireTable?.({ table: "framework_job_queues", migrations });
     if (this.notifies) this.announcements = new Announcements(this.sql, clock);
   }
 

@@ -50,7 +50,7 @@ export class JobReports {
     const last = this.named.get(name);
     if (last === undefined ? this.named.size >= MAX_NAMED : now - last < NAMED_MS) return;
     this.named.set(name, now);
-    log.warn("no handler for job", { job_id: id, job: name, queue, error: "E_JOB_UNKNOWN" });
+    log.warn("no handler for job", { job_id: id, job: name, queue, error: "E_JOB_UNKNOWN", fix: fixOf(name) });
   }
 
   /** The jobs of all processes that wait for a handler. */
@@ -107,6 +107,11 @@ export class JobReports {
   private count(job: string, outcome: string): void {
     this.metrics.increment(JOBS_UNFINISHED, { subsystem: this.subsystem, job, outcome });
   }
+}
+
+function fixOf(name: string): string {
+  if (name === "framework.mail") return "list mailJobs([…]) of @stagecraft/framework/mail/jobs under the providers";
+  return "list the class with its @Handles under the providers of a process that works";
 }
 
 function fieldsOf({ id, name, queue, attempt, requestId, traceparent }: ClaimedJob): Record<string, unknown> {

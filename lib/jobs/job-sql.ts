@@ -27,6 +27,8 @@ export interface JobDatabase {
   current<T>(fn: () => Promise<T>): Promise<T>;
   /** True if the innermost transaction of the running code is one of this database. Absent: any transaction counts as such. */
   ownsTransaction?(): boolean;
+  /** The start of the database fails without this table. @internal */
+  requireTable?(required: { readonly table: string; readonly migrations: string }): void;
 }
 
 /** What Kysely calls a compiled query, made without the package. */

@@ -23,7 +23,7 @@ import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
 import { domainOf, readMailbox, type MailAddress, type Mailbox } from "./address.js";
 import type { MailStorage } from "./attachment.js";
-import { MailContentError, MailUnavailableError } from "./mail-error.js";
+import { MailUnavailableError } from "./mail-error.js";
 import { DEFAULT_MAX_BYTES } from "./mail-limits.js";
 import { makeMessage, type MailMessage } from "./mail-message.js";
 import { missingQueue, writeQueuedMail, type MailQueue } from "./mail-queue.js";
@@ -150,7 +150,7 @@ export abstract class Mailer extends Subsystem {
     return () => records.add({ ...message, mail: mail.mail, state: "queued", result: undefined });
   }
 
-  /** @throws MailContentError `E_MAIL_ADDRESS` without a sender */
+  /** @throws FrameworkError `E_MAIL_SENDER` */
   protected messageIdOf(mail: OutgoingMail): string {
     return `<${mail.id}@${domainOf(this.senderOf(mail))}>`;
   }
@@ -190,8 +190,14 @@ export abstract class Mailer extends Subsystem {
     const own = mail.from?.();
     const sender = from ?? (own === undefined ? this.from : readMailbox(own, "from"));
     if (sender !== undefined) return sender;
-    throw new MailContentError("E_MAIL_ADDRESS", "a mail needs a sender: give the mailer the option from");
+    throw withoutSender(this.constructor.name);
   }
+}
+
+/** The fault of the application, not of the client whose request sends the mail. */
+function withoutSender(mailer: string): FrameworkError {
+  const fix = `give the mailer the option from: new ${mailer}({ from: "shop@example.org" })`;
+  return new FrameworkError(`a mail needs a sender: ${fix}`, { code: "E_MAIL_SENDER" });
 }
 
 /** A mail of a transaction that rolls back is not queued. */

@@ -56,7 +56,7 @@ function ofPath({ descriptor, pathOrFault: path }: Route): Diagnostic[] {
   if (!(path instanceof Path)) {
     const what = `the path "${path.template}" cannot be used: ${path.reason}`;
     const fix = "write it as segments after slashes, each a text, {name}, or {*name} at the end";
-    return [{ code: "E_ROUTE_PATH", what, where, fix }];
+    return [{ code: "E_ROUTE_PATH", what, where: `${titleOf(descriptor)}, ${where}`, fix }];
   }
   if (!isReserved(path)) return [];
   const what = `the route ${titleOf(descriptor)} lies below ${RESERVED}, which is reserved for the framework`;

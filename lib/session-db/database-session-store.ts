@@ -52,6 +52,10 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
         }),
       );
     }
+    db.requireTable({
+      table: "framework_sessions",
+      migrations: "sessionMigrations of @stagecraft/framework/session/db",
+    });
     // The migration makes this table. A plugin of the application would rename its columns.
     this.table = new SessionTable(db.query.withoutPlugins() as unknown as Kysely<SessionTables>);
     this.sweep = new SessionSweep(this.table);

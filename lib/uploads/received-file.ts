@@ -109,6 +109,11 @@ class FileHead {
 }
 
 class ReceivedFile extends UploadedFile {
+  static {
+    // Schemas name the class of a value that they refuse, and clients read it.
+    Object.defineProperty(this, "name", { value: UploadedFile.name });
+  }
+
   override readonly type: string;
   override readonly extension: string;
 

@@ -158,8 +158,8 @@ describe("a debug build warns while it serves", () => {
     await silent.get("/");
 
     expect(warnings(app)).to.deep.equal([
-      [SILENT, { middleware: "forgetful" }],
-      [SILENT, { middleware: "Object" }],
+      [SILENT, { middleware: "forgetful", route: "GET /a", fix: "write await next(), or return a value" }],
+      [SILENT, { middleware: "Object", route: "GET /c", fix: "write await next(), or return a value" }],
     ]);
     expect(warnings(silent), "a middleware that sets the status").to.deep.equal([]);
   });

@@ -86,7 +86,9 @@ describe("a rolling deploy", () => {
     });
     const gauge = 'framework_jobs_unhandled{job="orders.ship",queue="default",subsystem="jobs"}';
 
-    expect(events.filter((line) => line.includes("no handler for job"))).to.have.lengthOf(1);
+    const named = events.filter((line) => line.includes("no handler for job"));
+    expect(named).to.have.lengthOf(1);
+    expect(named[0]).to.include("list the class with its @Handles under the providers");
     expect(older.metrics.render()).to.include(`${gauge} 3`);
 
     const newer = preparedJobs(ship === undefined ? [] : [handlerOf(ship, () => {})], { store }, clock);

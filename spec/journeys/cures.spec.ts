@@ -17,7 +17,7 @@ const thrown: readonly (readonly [message: string, make: () => unknown])[] = [
   ['give one such as "links/show"', () => page("")],
   ["names by commas, so leave it out", () => page("links/show", { "a,b": 1 })],
   ["give both in one object", () => page("links/show", { a: [], "a.b": 1 })],
-  ["turn on the stage that sets it, or call set(ctx, value) first", () => Tenant.of(context())],
+  ["put the middleware that does so before this code, or turn on its stage", () => Tenant.of(context())],
   ["no header of the framing", () => ProxyAction.continue({ Connection: "close" })],
   ["merge another one", () => mergedIntoItself(new Routes([]))],
 ];

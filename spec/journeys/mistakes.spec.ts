@@ -5,11 +5,12 @@
 import { expect } from "chai";
 import { MistakeRuns } from "../support/mistake-runs.js";
 import { START_UP } from "./mistakes/start-up.js";
+import { PARTS } from "./mistakes/parts.js";
 import { SILENT } from "./mistakes/silent.js";
 import { TOOLS } from "./mistakes/tools.js";
 import { textOf } from "../support/sources.js";
 
-const MISTAKES = [...START_UP, ...SILENT, ...TOOLS];
+const MISTAKES = [...START_UP, ...SILENT, ...PARTS, ...TOOLS];
 
 /** The most lines of a start-up report that is one screen. */
 const SCREEN = 40;

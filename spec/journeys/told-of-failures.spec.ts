@@ -56,8 +56,8 @@ function failed(target: string, message: string, fields: Told["fields"]): Told {
 
 const down = { code: "E_UNAVAILABLE", status: 503, error: "UnavailableError: not now: caused by Error: upstream" };
 
-function invalid(reason: string): Told {
-  const fields = { code: "E_VALIDATION", status: 422, reason };
+function invalid(route: string, reason: string): Told {
+  const fields = { code: "E_VALIDATION", status: 422, route, reason };
   return { level: "INFO", target: "framework::http::error", message: "request refused", fields };
 }
 
@@ -74,11 +74,21 @@ function slow(fields: Told["fields"]): Told {
 const manyReasons = Object.entries(manyFaults).map(([name, [fault]]) => `${name}: ${String(fault?.code)}`);
 
 const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | undefined])[] = [
-  ["an error with a status", plain, "/taken", refused("error", "request refused", { code: "E_CONFLICT", status: 409 })],
-  ["what does not fit", plain, "/invalid", invalid("body: unknown; target: Invalid URL, short")],
-  ["a bounded part of what does not fit", plain, "/many", invalid(manyReasons.join("; ").slice(0, 500))],
-  ["faults that cannot be read", plain, "/junk", invalid("[unreadable]")],
-  ["an error of ctx.throw", plain, "/gone", refused("error", "request refused", { code: "E_HTTP", status: 410 })],
+  [
+    "an error with a status",
+    plain,
+    "/taken",
+    refused("error", "request refused", { code: "E_CONFLICT", status: 409, route: "GET /taken" }),
+  ],
+  ["what does not fit", plain, "/invalid", invalid("GET /invalid", "body: unknown; target: Invalid URL, short")],
+  ["a bounded part of what does not fit", plain, "/many", invalid("GET /many", manyReasons.join("; ").slice(0, 500))],
+  ["faults that cannot be read", plain, "/junk", invalid("GET /junk", "[unreadable]")],
+  [
+    "an error of ctx.throw",
+    plain,
+    "/gone",
+    refused("error", "request refused", { code: "E_HTTP", status: 410, route: "GET /gone" }),
+  ],
   [
     "a failure of the server",
     plain,

@@ -210,7 +210,7 @@ describe("Routes", () => {
         Routes.of(new RouteGroup("/a", [Route.get("/{x}/{x}", home)])),
         "E_ROUTE_PATH",
         'the path "/a/{x}/{x}" cannot be used: it captures "x" twice',
-        "home",
+        "GET /a/{x}/{x}, home",
       ],
       [
         "two routes for the same requests, with parameters of other names",

@@ -61,13 +61,13 @@ export function assetsOf(options: AssetOptions, { profile, viteIpc = "" }: Surro
   });
   const isKnown = manifest.find(entry) !== undefined;
   if (isKnown) return { tags, warning: undefined };
-  const warning = `the manifest ${path} has no entry ${JSON.stringify(entry)}: build the front end with it as an input`;
+  const warning = `the manifest ${path} has no entry ${JSON.stringify(entry)}: make it an input of vite.config, and run npx vite build`;
   if (profile === "release") throw new FrameworkError(warning, { code: "E_MANIFEST" });
   return { tags: { ...NO_TAGS, version: tags.version }, warning };
 }
 
 function withoutBuild(options: AssetOptions, path: string, profile: Profile): Assets {
-  const warning = `there is no manifest ${path}: build the front end, or run Vite with FRAMEWORK_VITE_IPC`;
+  const warning = `there is no manifest ${path}: run npx vite build, or Vite itself with FRAMEWORK_VITE_IPC`;
   if (profile === "release") throw new FrameworkError(warning, { code: "E_MANIFEST" });
   return { tags: development(options), warning };
 }

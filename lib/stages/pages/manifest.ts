@@ -108,7 +108,7 @@ function hashOf(manifest: Readonly<Record<string, unknown>>): string {
 }
 
 function malformed(path: string, why: string): FrameworkError {
-  return new FrameworkError(`${path} is not a manifest of Vite: ${why}; build the front end again`, {
+  return new FrameworkError(`${path} is not a manifest of Vite: ${why}; run npx vite build again`, {
     code: "E_MANIFEST",
   });
 }

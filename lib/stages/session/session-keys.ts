@@ -21,9 +21,9 @@ export class SessionKeys {
   /** @throws FrameworkError `E_SESSION_KEY`, without the key */
   constructor(material: SessionKeyMaterial) {
     const list = typeof material === "string" || material instanceof Uint8Array ? [material] : material;
-    this.keys = Array.isArray(list) ? list.map(keyOf) : [];
+    this.keys = Array.isArray(list) ? list.map(keyOf) : [keyOf(list)];
     const [first] = this.keys;
-    if (first === undefined) throw keyError();
+    if (first === undefined) throw keyError("an empty list");
     this.first = first;
   }
 
@@ -69,14 +69,23 @@ export function isSame(expected: string, given: string): boolean {
 function keyOf(material: unknown): KeyObject {
   if (typeof material === "string" && HEX.test(material)) return createSecretKey(Buffer.from(material, "hex"));
   if (material instanceof Uint8Array && material.length === KEY_BYTES) return createSecretKey(material);
-  throw keyError();
+  throw keyError(describe(material));
 }
 
-function keyError(): FrameworkError {
+/** What was given, and never the key. */
+function describe(material: unknown): string {
+  if (material instanceof Uint8Array) return `${material.length} bytes`;
+  if (typeof material !== "string") return material === null ? "null" : `a value of type ${typeof material}`;
+  return /^[\da-f]*$/i.test(material)
+    ? `${material.length} characters`
+    : `${material.length} characters, of which some are not hexadecimal`;
+}
+
+function keyError(given: string): FrameworkError {
   return setupError(
     new FrameworkError(
-      `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters: ` +
-        `node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")'`,
+      `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters, and not ${given}: ` +
+        `make one with node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")', and set it as SESSION_KEY`,
       { code: "E_SESSION_KEY" },
     ),
   );

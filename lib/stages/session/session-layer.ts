@@ -5,6 +5,7 @@
 import { UnavailableError } from "../../errors/framework-error.js";
 import { addSetCookie, isForSharedCaches, isNotModified } from "../../http/cookie.js";
 import type { Context } from "../../http/context.js";
+import { reportUnheard } from "../../http/failed-request.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { refuseWithError } from "../../http/refuse.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
@@ -103,7 +104,9 @@ export class SessionLayer extends StageLayer {
     const now = ctx.clock.monotonic();
     if (now - this.warnedAt >= WARN_EVERY_MS) {
       this.warnedAt = now;
-      log.error("session store failed", { error: failure instanceof UnavailableError ? failure.cause : failure });
+      const error = failure instanceof UnavailableError ? failure.cause : failure;
+      log.error("session store failed", { error });
+      reportUnheard(ctx, "session store failed", error);
     }
     if (ctx.mayChange && !ctx.headIsSent) refuseWithError(ctx, failure as UnavailableError, true);
   }

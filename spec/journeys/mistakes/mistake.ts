@@ -43,3 +43,14 @@ import { Application, AppConfig, type Context, Controller, event, Events, Get, I
 export function running(declarations: string, run = "await Application.create(Shop).build().run();"): Mistake["files"] {
   return { "main.ts": `${IMPORTS}${declarations}\n${run}\n` };
 }
+
+export const JOBS = `import { Every, Handles, job, Jobs, MemoryJobs, schedule } from "@stagecraft/framework/jobs";\n`;
+
+/** Asks the application for a path once it listens. @param stages calls of the builder */
+export function asking(path: string, declarations: string, init = "{}", stages = ""): Mistake["files"] {
+  const run = `void Application.create(Shop)${stages}.build().run();
+const url = \`http://127.0.0.1:\${process.env["PORT"]}${path}\`;
+const ask = (): Promise<unknown> => fetch(url, ${init}).catch(() => new Promise((next) => setTimeout(next, 20)).then(ask));
+await ask();`;
+  return running(declarations, run);
+}

@@ -1,16 +1,5 @@
 /** Mistakes that do not stop an application: it says them when it starts, or when a request meets them. */
-import { type Mistake, running } from "./mistake.js";
-
-const JOBS = `import { Every, Handles, job, Jobs, MemoryJobs, schedule } from "@stagecraft/framework/jobs";\n`;
-
-/** Asks the application for a path once it listens. */
-function asking(path: string, declarations: string, init = "{}"): Mistake["files"] {
-  const run = `void Application.create(Shop).build().run();
-const url = \`http://127.0.0.1:\${process.env["PORT"]}${path}\`;
-const ask = (): Promise<unknown> => fetch(url, ${init}).catch(() => new Promise((next) => setTimeout(next, 20)).then(ask));
-await ask();`;
-  return running(declarations, run);
-}
+import { asking, JOBS, type Mistake, running } from "./mistake.js";
 
 export const SILENT: readonly Mistake[] = [
   {

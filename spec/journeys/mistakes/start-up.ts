@@ -177,7 +177,11 @@ export const START_UP: readonly Mistake[] = [
   {
     title: "a variable that is not set",
     files: { "main.ts": `${IMPORTS}environment({ DATABASE_URL: variable.text() });` },
-    says: ["E_VARIABLE DATABASE_URL is not set", "at DATABASE_URL", "fix: set it in the environment"],
+    says: [
+      "E_VARIABLE DATABASE_URL is not set",
+      "at DATABASE_URL",
+      "fix: set it in the environment of the process; it must be a text",
+    ],
   },
   {
     title: "a port that is taken",
@@ -233,7 +237,11 @@ export const START_UP: readonly Mistake[] = [
     files: {
       "main.ts": `import { SessionConfig } from "@stagecraft/framework/session";\nnew SessionConfig("short");`,
     },
-    says: ["E_SESSION_KEY a session key is 64 random bytes", "128 hexadecimal characters", "node -p"],
+    says: [
+      "E_SESSION_KEY a session key is 64 random bytes",
+      "128 hexadecimal characters, and not 5 characters",
+      "node -p",
+    ],
     lines: 1,
   },
   {

@@ -1,0 +1,43 @@
+/**
+ * The tables that parts of the framework keep in a database of the application. The start of the database looks for them after its
+ * migrations: without them, each claim of a job and each request with a session would fail.
+ */
+import { DiagnosticError } from "../errors/diagnostic.js";
+import { DatabaseError } from "./database-error.js";
+
+/** One table. */
+export interface RequiredTable {
+  readonly table: string;
+  /** What makes it: `jobsMigrations of @stagecraft/framework/jobs`. */
+  readonly migrations: string;
+}
+
+/** The part of a `Database` that the look-up uses. */
+interface Readable {
+  readonly name: string;
+  run(text: string): Promise<unknown>;
+}
+
+/** @throws DiagnosticError `E_DB_TABLE`; DatabaseError where the server cannot tell */
+export async function checkTables(database: Readable, tables: Iterable<RequiredTable>): Promise<void> {
+  for (const required of tables) {
+    try {
+      await database.run(`SELECT 1 AS one FROM ${required.table} WHERE 1 = 0`);
+    } catch (cause) {
+      if (!(cause instanceof DatabaseError) || cause.kind !== "other") throw cause;
+      throw missingTable(database.name, required, cause);
+    }
+  }
+}
+
+function missingTable(database: string, { table, migrations }: RequiredTable, cause: DatabaseError): DiagnosticError {
+  return new DiagnosticError(
+    {
+      code: "E_DB_TABLE",
+      what: `the table ${table} cannot be read: ${cause.message}`,
+      where: `the migrations of ${database}`,
+      fix: `list ${migrations} under the migrations of ${database}, and apply them`,
+    },
+    { cause },
+  );
+}
