@@ -14,13 +14,15 @@ const MAX_MESSAGE_LENGTH = 300;
 const LACKING = "a text has a character that the character set of a column lacks";
 const MIX_OF_MANY = 1271;
 const TOO_LONG = 1153;
+/** Of MariaDB. The package has the name that MySQL gives this number, which is that of an error of a table space. */
+const CHECK_FAILED = 4025;
 
 /** The kind of a failure, by the number of the error. */
 const KINDS: ReadonlyMap<number, FailureKind> = new Map<number, FailureKind>([
   ...each("unique", 1062, 1586),
   ...each("foreignKey", 1216, 1217, 1451, 1452, 1701),
   ...each("notNull", 1048, 1364),
-  ...each("check", 3819, 4025),
+  ...each("check", 3819, CHECK_FAILED),
   ...each("deadlock", 1213, 1614),
   // MariaDB from 11.6 on: a record has changed since the snapshot of the transaction.
   ...each("serialization", 1020),
@@ -60,7 +62,7 @@ const ENDS_TRANSACTION: ReadonlySet<number> = new Set([1020, 1213, 1614]);
 export function mysqlFailure(error: unknown): DriverFailure {
   if (error instanceof DriverError) return error.failure;
   const number = numberOf(error);
-  const code = codeOf(error);
+  const code = number === CHECK_FAILED ? "ER_CONSTRAINT_FAILED" : codeOf(error);
   if (number === undefined || !(error instanceof Error))
     return { kind: isLostCode(code) ? "connection" : "other", code };
   const { message } = error;

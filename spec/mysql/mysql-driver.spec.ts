@@ -185,7 +185,11 @@ describe("the MySQL driver", function () {
         [77],
         { kind: "foreignKey", code: "ER_NO_REFERENCED_ROW_2", constraint: "part_of_item" },
       ],
-      ["insert into items (stock) values (?)", [-77], { kind: "check", constraint: "stock_positive" }],
+      [
+        "insert into items (stock) values (?)",
+        [-77],
+        { kind: "check", code: "ER_CONSTRAINT_FAILED", constraint: "stock_positive" },
+      ],
       ["insert into parts values (?)", [null], { kind: "notNull", code: "ER_BAD_NULL_ERROR" }],
       [
         "insert into items (name) values (?)",
