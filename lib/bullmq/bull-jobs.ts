@@ -22,26 +22,24 @@ import type { JobEngine, JobWorker } from "../jobs/job-engine.js";
 import type { JobReports } from "../jobs/job-reports.js";
 import type { JobDatabase } from "../jobs/job-sql.js";
 import { DatabaseJobs } from "../jobs/database-jobs.js";
-import { type DeadJob, type Dispatched, type JobCounts, MAX_COUNTED, type NewJob } from "../jobs/job-store.js";
+import {
+  type ClaimedJob,
+  type DeadJob,
+  type Dispatched,
+  type JobCounts,
+  MAX_COUNTED,
+  type NewJob,
+} from "../jobs/job-store.js";
 import type { WorkerSettings } from "../jobs/job-engine.js";
-import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
-import { tracing } from "../tracing/tracing.js";
 import { BullAdmin } from "./bull-admin.js";
+import { BullDispatch } from "./bull-dispatch.js";
 import type { JobAdmin } from "../jobs/job-admin.js";
-import {
-  BullConnection,
-  CLIENT_OPTIONS,
-  COMMAND_LIMIT_MS,
-  COMMAND_OPTIONS,
-  copiesOf,
-  endClient,
-} from "./bull-connection.js";
-import { addKeyed, type KeyPlace } from "./bull-keys.js";
+import { BullConnection, CLIENT_OPTIONS, COMMAND_OPTIONS, copiesOf, endClient } from "./bull-connection.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { BullQueues } from "./bull-queues.js";
-import { type BullData, bullData, bullOptions } from "./bull-record.js";
+import { type BullData, changeHeld, refuseConcurrency } from "./bull-record.js";
 import { lastTick, recordTick, tickJob, ticksKey, timeOf } from "./bull-ticks.js";
 import { BullWorker } from "./bull-worker.js";
 import { Relay } from "./relay.js";
@@ -59,14 +57,6 @@ export interface BullJobsOptions {
 
 const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, database: true, client: true };
 
-const log = tracing.target("framework::jobs::bullmq");
-
-/** How long a dispatch with a database waits for Redis. */
-const DIRECT_LIMIT_MS = 500;
-/** After a failure of Redis the dispatches go to the database for this time. */
-const DISTRUST_MS = 5000;
-const KEYED_MS = 100;
-
 export class BullJobs implements JobEngine {
   // Not `private`: printing the object would show the password of the URL.
   readonly #options: BullJobsOptions;
@@ -80,8 +70,8 @@ export class BullJobs implements JobEngine {
   private clock: Clock = new SystemClock();
   #connection: BullConnection | undefined;
   private relay: Relay | undefined;
+  #dispatches: BullDispatch | undefined;
   #loop: BullWorker | undefined;
-  private distrustedUntil = -Infinity;
 
   /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL`, `E_PEER_MISSING` */
   constructor(options: BullJobsOptions) {
@@ -107,7 +97,12 @@ export class BullJobs implements JobEngine {
   prepare(host: SubsystemHost): void {
     this.clock = host.clock;
     this.rows?.prepare(host);
-    if (this.rows !== undefined) this.relay = new Relay(this.rows, (jobs) => this.move(jobs), host.clock);
+    if (this.rows !== undefined)
+      this.relay = new Relay(
+        this.rows,
+        async (jobs) => void (await this.dispatching().addInTime(jobs, true)),
+        host.clock,
+      );
   }
 
   async start(): Promise<void> {
@@ -116,6 +111,13 @@ export class BullJobs implements JobEngine {
     // The relay may be the first to use a queue, after the dispatch has woken the worker.
     const isNew = (): void => this.#loop?.wake();
     this.#queues = new BullQueues(this.#connection, { prefix: this.prefix, clock: this.clock, isNew });
+    this.#dispatches = new BullDispatch({
+      connection: this.#connection,
+      queues: this.#queues,
+      clock: this.clock,
+      rows: this.rows,
+      wakeRelay: () => this.relay?.wake(),
+    });
     await this.relay?.begin();
   }
 
@@ -130,39 +132,19 @@ export class BullJobs implements JobEngine {
   }
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
-    if (this.rows === undefined) return this.addInTime(jobs, false);
-    const direct = await this.addDirectly(jobs);
-    if (direct !== undefined) return direct;
-    const results = await this.rows.add(jobs);
-    this.relay?.wake();
-    return results;
-  }
-
-  /**
-   * Outside of a transaction a row gives nothing that Redis does not. Jobs with a key or a delay are rows all the same, because rows are
-   * unique by key and wait in the database. Undefined if Redis may not have the jobs: the rows have the same ids, so a job that it has
-   * after all runs once.
-   */
-  private async addDirectly(jobs: readonly NewJob[]): Promise<readonly Dispatched[] | undefined> {
-    const isPlain = jobs.every(({ key, delayMs }) => key === undefined && delayMs <= 0);
-    if (!isPlain || currentCommitScope() !== undefined || !this.trusts()) return undefined;
-    try {
-      return await this.run(() => this.addAll(jobs, true), DIRECT_LIMIT_MS);
-    } catch (error) {
-      log.debug("jobs added to the database, because Redis has failed", { error });
-      this.distrustedUntil = this.clock.monotonic() + DISTRUST_MS;
-      return undefined;
-    }
-  }
-
-  private trusts(): boolean {
-    return this.commands().isReady() && this.clock.monotonic() >= this.distrustedUntil;
+    jobs.forEach(refuseConcurrency);
+    return this.dispatching().add(jobs);
   }
 
   worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
+    for (const name of tools.handlers.names) refuseConcurrency(tools.handlers.of(name)?.job ?? { name });
     const place = {
       queues: () => this.opened().names(),
       cancelled: (ids: readonly string[]) => this.ownAdmin.askedOf(ids),
+      change: async ({ id, queue }: ClaimedJob, token: string, data: BullData) => {
+        const key = (await this.opened().get(queue)).toKey(id);
+        return this.run((redis) => changeHeld(redis, { key, token, data }));
+      },
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
         const connection = this.client(this.#options.client);
         const all = copiesOf(connection);
@@ -183,7 +165,7 @@ export class BullJobs implements JobEngine {
       return isFirst;
     }
     if (((await this.lastTick(schedule)) ?? -Infinity) >= due) return false;
-    if (job !== undefined) await this.addInTime([tickJob(schedule, due, job)], true);
+    if (job !== undefined) await this.dispatching().addInTime([tickJob(schedule, due, job)], true);
     return this.run((redis) => recordTick(redis, ticksKey(this.prefix), schedule, due));
   }
 
@@ -236,49 +218,16 @@ export class BullJobs implements JobEngine {
     return { waiting: capped(all.waiting), running: capped(all.running), dead: capped(all.dead) };
   }
 
-  private async move(jobs: readonly NewJob[]): Promise<void> {
-    await this.addInTime(jobs, true);
-  }
-
-  /** Jobs with keys are added one after the other. */
-  private addInTime(jobs: readonly NewJob[], mayComeTwice: boolean): Promise<readonly Dispatched[]> {
-    const keyed = jobs.filter(({ key }) => key !== undefined).length;
-    return this.run(() => this.addAll(jobs, mayComeTwice), COMMAND_LIMIT_MS + keyed * KEYED_MS);
-  }
-
-  private async addAll(jobs: readonly NewJob[], mayComeTwice: boolean): Promise<readonly Dispatched[]> {
-    const results = new Map<NewJob, Dispatched>();
-    const plain = jobs.filter(({ key }) => key === undefined);
-    for (const queue of new Set(plain.map((job) => job.queue))) {
-      const some = plain.filter((job) => job.queue === queue);
-      const records = some.map((job) => ({
-        name: job.name,
-        data: bullData(job),
-        opts: bullOptions(job, mayComeTwice),
-      }));
-      const place = await this.opened().get(queue);
-      const [first] = records;
-      // For many jobs BullMQ uses a transaction of Redis, which one job does not need.
-      if (records.length === 1 && first !== undefined) await place.add(first.name, first.data, first.opts);
-      else await place.addBulk(records);
-    }
-    for (const job of jobs) {
-      if (job.key === undefined) results.set(job, { outcome: "created", id: job.id });
-      else results.set(job, await addKeyed(await this.keyPlace(job), job, bullOptions(job, mayComeTwice)));
-    }
-    return jobs.map((job) => results.get(job) ?? { outcome: "created", id: job.id });
-  }
-
-  private async keyPlace({ queue }: NewJob): Promise<KeyPlace> {
-    return { queue: await this.opened().get(queue), redis: await this.commands().ready() };
-  }
-
   private run<T>(commands: (redis: Redis) => Promise<T>, limitMs?: number): Promise<T> {
     return this.commands().run(commands, limitMs);
   }
 
   private commands(): BullConnection {
     return this.#connection ?? notStarted();
+  }
+
+  private dispatching(): BullDispatch {
+    return this.#dispatches ?? notStarted();
   }
 
   private opened(): BullQueues {

@@ -6,6 +6,7 @@
 import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Dispatched, NewJob } from "../jobs/job-store.js";
+import { keyHash } from "../jobs/insert-jobs.js";
 import { keysTooFast } from "../jobs/key-mutex.js";
 import { type BullData, bullData, deduplicationId } from "./bull-record.js";
 
@@ -42,7 +43,12 @@ const LISTS = ["active", "completed", "failed", "delayed", "marker"];
 
 export interface KeyPlace {
   readonly queue: Queue<BullData>;
-  readonly redis: Pick<Redis, "call">;
+  readonly redis: Pick<Redis, "call" | "get">;
+}
+
+/** The id of the job that holds the key. The relay knows only the hash of a key, and adds jobs with it. */
+export async function findMoved({ queue, redis }: KeyPlace, { name, key = "" }: NewJob): Promise<string | undefined> {
+  return (await redis.get(queue.toKey(`de:${deduplicationId(name, keyHash(name, key))}`))) ?? undefined;
 }
 
 export async function addKeyed(place: KeyPlace, job: NewJob, options: BullJobOptions): Promise<Dispatched> {

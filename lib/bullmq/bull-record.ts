@@ -1,5 +1,8 @@
 /** Translates a job of the framework into a job of BullMQ, whose data has short names, and back into a claim. */
 import type { JobsOptions as BullJobOptions } from "bullmq";
+import type { Redis } from "ioredis";
+import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
 import type { ClaimedJob, NewJob } from "../jobs/job-store.js";
 
 export interface BullData {
@@ -11,6 +14,8 @@ export interface BullData {
   readonly o: number;
   /** When a process first had no handler, in milliseconds since the Unix epoch. */
   readonly u?: number | undefined;
+  /** The number of starts when the last attempt began. */
+  readonly l?: number | undefined;
   readonly r?: string | undefined;
   readonly t?: string | undefined;
   readonly s?: string | undefined;
@@ -29,6 +34,23 @@ export interface BullJobFacts {
 const KEPT_SECONDS = 600;
 /** The most dead letters that are kept. */
 const MOST_DEAD = 100_000;
+
+/** @throws FrameworkError `E_JOB_CONCURRENCY` */
+export function refuseConcurrency({
+  name,
+  concurrency,
+}: {
+  readonly name: string;
+  readonly concurrency?: object | undefined;
+}): void {
+  if (concurrency === undefined) return;
+  throw setupError(
+    new FrameworkError(
+      `BullJobs has no limit for the jobs of one key: the job ${name} has the option concurrency, which only DatabaseJobs and MemoryJobs keep; a queue of its own with queueConcurrency bounds it in each process`,
+      { code: "E_JOB_CONCURRENCY" },
+    ),
+  );
+}
 
 export function bullData({ payload, maxAttempts, requestId, traceparent, tracestate }: NewJob): BullData {
   return {
@@ -57,18 +79,49 @@ export function deduplicationId(name: string, key: string): string {
   return `${name} ${key}`;
 }
 
-/** Each start raises the token. The attempt is the number of starts without those that do not count. */
+/**
+ * Each start raises the token. The attempt is the number of starts without those that do not count. It is above the most attempts only if a
+ * process died in the last one: a start whose response never reached a worker must not take the only attempt of a job.
+ */
 export function claimOf({ id = "", name, queueName, data, attemptsStarted }: BullJobFacts): ClaimedJob {
+  const attempt = attemptsStarted - data.o;
   return {
     id,
     name,
     queue: queueName,
     payload: data.p,
     token: attemptsStarted,
-    attempt: attemptsStarted - data.o,
+    attempt: hasBegunLast(data) ? attempt : Math.min(attempt, data.m),
     maxAttempts: data.m,
     requestId: data.r,
     traceparent: data.t,
     tracestate: data.s,
   };
+}
+
+/** False again after a start that does not count, because that raises `o`. */
+function hasBegunLast({ l, o, m }: BullData): boolean {
+  return l !== undefined && l - o >= m;
+}
+
+/** What the data of a job becomes before its last attempt begins. */
+export function inLastAttempt(data: BullData, { token, maxAttempts }: ClaimedJob): BullData {
+  return { ...data, o: token - maxAttempts, l: token };
+}
+
+/** Keys: the job and its lock. Arguments: the token of the lock, the new data as JSON. */
+const CHANGE = `if redis.call("GET", KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call("HSET", KEYS[1], "data", ARGV[2])
+return 1`;
+
+export interface HeldChange {
+  /** The key of the job. */
+  readonly key: string;
+  readonly token: string;
+  readonly data: BullData;
+}
+
+/** False if another worker, or none, has the lock of the job. */
+export async function changeHeld(redis: Redis, { key, token, data }: HeldChange): Promise<boolean> {
+  return (await redis.call("EVAL", CHANGE, 2, key, `${key}:lock`, token, JSON.stringify(data))) === 1;
 }

@@ -13,7 +13,7 @@ import { type ClaimedJob, DEATH, UNHANDLED, type UnhandledJobs } from "../jobs/j
 import type { WorkerSettings } from "../jobs/job-engine.js";
 import { type Timer, within } from "../runtime/clock.js";
 import { loadBullmq } from "./bull-package.js";
-import { type BullData, claimOf } from "./bull-record.js";
+import { type BullData, claimOf, inLastAttempt } from "./bull-record.js";
 import { SeenUnhandledJobs } from "./unhandled-jobs.js";
 
 const GRACE_MS = 1000;
@@ -33,6 +33,8 @@ export interface BullWorkerPlace {
   queues(): Promise<readonly string[]>;
   /** Those of the jobs that somebody asked to cancel. */
   cancelled(ids: readonly string[]): Promise<readonly string[]>;
+  /** Changes the data of a job whose lock has the token. False if another worker has the lock. */
+  change(job: ClaimedJob, token: string, data: BullData): Promise<boolean>;
   open(
     queue: string,
     run: (job: BullJob<BullData>, token: string) => Promise<void>,
@@ -154,12 +156,30 @@ export class BullWorker implements JobWorker {
     const running = { job, control };
     this.running.set(job.id, running);
     try {
+      if (!(await this.marksLast(bull, token, job))) return;
       const outcome = job.attempt > job.maxAttempts ? DIED : await handleJob(job, this.tools, control);
       if (outcome.kind !== "done") await this.report(bull, token, job, outcome);
     } finally {
       // After a lost lock the same job may run again in this process.
       if (this.running.get(job.id) === running) this.running.delete(job.id);
     }
+  }
+
+  /**
+   * A job whose process dies in the last attempt is dead, and one whose last start reached no worker is not. Only the mark tells them apart.
+   * False if the lock is lost: BullMQ then refuses the completion of the run.
+   */
+  private async marksLast(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<boolean> {
+    if (job.attempt !== job.maxAttempts || this.tools.handlers.of(job.name) === undefined) return true;
+    const data = inLastAttempt(bull.data, job);
+    try {
+      if (!(await this.place.change(job, token, data))) return false;
+      bull.data = data;
+    } catch (error) {
+      // The job may run all the same. If this process dies meanwhile, the job runs once more.
+      this.reports.storeFailed("mark", error);
+    }
+    return true;
   }
 
   private async report(bull: BullJob<BullData>, token: string, job: ClaimedJob, outcome: JobOutcome): Promise<void> {

@@ -114,6 +114,11 @@ function fieldsOf(job: NewJob): Record<keyof typeof FIELDS, string | number | un
   return { ...texts, priority, max_attempts: maxAttempts, ...bound, delay: delayMs };
 }
 
+/** What a row has in the place of the key. */
+export function keyHash(name: string, key: string): string {
+  return createHash("sha256").update(`${name}\n${key}`).digest("hex");
+}
+
 async function insertKeyed(sql: JobSql, job: NewJob): Promise<Dispatched> {
   const { key, name, unique } = job;
   if (key === undefined) return { outcome: "created", id: job.id };
@@ -226,8 +231,4 @@ function bindsOf(job: NewJob, hash: string | null = null): readonly (string | nu
 
 function concurrencyHash({ name, concurrency }: NewJob): string | undefined {
   return concurrency === undefined ? undefined : keyHash(name, concurrency.key);
-}
-
-function keyHash(name: string, key: string): string {
-  return createHash("sha256").update(`${name}\n${key}`).digest("hex");
 }

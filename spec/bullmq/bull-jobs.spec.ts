@@ -40,6 +40,18 @@ describe("BullJobs", function () {
     });
   });
 
+  it("obeys the contract of a queue with a database", async () => {
+    await using server = await RedisServer.start();
+    await using folder = await temporaryFolder();
+    const clock = new SystemClock();
+    await using database = await jobsDatabase(sqlite(folder.file("jobs.db")), clock);
+    await makeTables(database);
+    await obeysQueue((options) => new Jobs({ ...options, store: new BullJobs({ url: server.url, database }) }), {
+      clock,
+      pass: aMoment,
+    });
+  });
+
   it("gets jobs out of a database after their transaction has committed, and none of one that rolled back", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();

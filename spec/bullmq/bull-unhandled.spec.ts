@@ -1,11 +1,16 @@
 /** Jobs in BullMQ whose name a process does not know, as in a rolling deploy. */
 import { type Clock, SystemClock } from "@stagecraft/framework";
-import { Handles, job, type JobContext, Jobs } from "@stagecraft/framework/jobs";
+import { sqlite } from "@stagecraft/framework/db/sqlite";
+import { type AnyJob, Handles, type Job, job, type JobContext, Jobs, schedule } from "@stagecraft/framework/jobs";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
 import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { Queue } from "bullmq";
 import { expect } from "chai";
+import { NewJobs } from "../../lib/jobs/new-jobs.js";
+import { handlerOf } from "../../lib/testing/queue-trial.js";
+import { temporaryFolder } from "../db/shop-database.js";
+import { jobsDatabase, makeTables } from "../jobs/jobs-database.js";
 import { eventsOf } from "../support/events-of.js";
 import { needRedis, RedisServer } from "../support/redis-server.js";
 import { until } from "../support/until.js";
@@ -14,6 +19,10 @@ const COUNT = 20;
 const DAY_MS = 86_400_000;
 const GAUGE = 'framework_jobs_unhandled{job="orders.ship",queue="orders",subsystem="jobs"}';
 const ship = job<number>("orders.ship", undefined, { queue: "orders", attempts: 1 });
+const once = { queue: "orders", attempts: 1 };
+const sweep = schedule("orders.sweep", "0 3 1 1 *", once);
+const tell = job("on.order.placed.Newsletter.tell", undefined, once);
+const DUE = Date.now();
 
 class Shipping {
   readonly seen: number[] = [];
@@ -27,8 +36,13 @@ class Shipping {
 }
 
 /** One process, of the version that knows the job if it has the handler. */
-async function started(url: string, clock: Clock, handlers: readonly object[], metrics = new Metrics()): Promise<Jobs> {
-  const jobs = new Jobs({ store: new BullJobs({ url }), queues: ["orders"] });
+async function started(
+  store: BullJobs,
+  clock: Clock,
+  handlers: readonly object[],
+  metrics = new Metrics(),
+): Promise<Jobs> {
+  const jobs = new Jobs({ store, queues: ["orders"] });
   jobs.prepare({ name: "jobs", clock, metrics, instances: () => handlers });
   await jobs.start();
   await jobs.beginWork("worker");
@@ -61,7 +75,7 @@ describe("a name that a process over BullMQ does not know", function () {
     const metrics = new Metrics();
     const facts: unknown[] = [];
     const events = await eventsOf(async () => {
-      const older = await started(server.url, new SystemClock(), [], metrics);
+      const older = await started(new BullJobs({ url: server.url }), new SystemClock(), [], metrics);
       await older.dispatchAll(
         ship,
         Array.from({ length: COUNT }, (_, order) => order),
@@ -72,7 +86,7 @@ describe("a name that a process over BullMQ does not know", function () {
       await ended(older);
     });
     const delays = (await queue.getDelayed()).map(({ delay }) => delay);
-    const newer = await started(server.url, new SystemClock(), [shipping]);
+    const newer = await started(new BullJobs({ url: server.url }), new SystemClock(), [shipping]);
     await queue.promoteJobs();
     await until(() => shipping.seen.length >= COUNT);
     await ended(newer);
@@ -84,9 +98,40 @@ describe("a name that a process over BullMQ does not know", function () {
     expect([...shipping.attempts]).to.deep.equal([1]);
   });
 
+  for (const where of ["without a database", "with a database"])
+    it(`keeps the ticks of new schedules and the calls of new queued listeners uncounted, ${where}`, async () => {
+      await using folder = await temporaryFolder();
+      await using database = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
+      await makeTables(database);
+      const attempts: unknown[] = [];
+      const keep = (_: unknown, { name, attempt }: JobContext): void => void attempts.push([name, attempt]);
+      const handlers = [handlerOf(sweep as AnyJob as Job, keep), handlerOf(tell, keep)];
+      const store = new BullJobs({ url: server.url, ...(where === "with a database" && { database }) });
+      const older = await started(store, new SystemClock(), []);
+      await older.dispatch(tell);
+      const isFirst = await store.tick(
+        sweep.name,
+        DUE,
+        await new NewJobs().make(sweep, { due: new Date(DUE).toISOString() }, {}),
+      );
+      await until(async () => (await queue.getDelayedCount()) === 2);
+      const counts = await older.counts();
+      await ended(older);
+      const newer = await started(new BullJobs({ url: server.url }), new SystemClock(), handlers);
+      await queue.promoteJobs();
+      await until(() => attempts.length === 2);
+      await ended(newer);
+
+      expect([isFirst, counts]).to.deep.equal([true, { waiting: 2, running: 0, dead: 0 }]);
+      expect(attempts).to.have.deep.members([
+        [sweep.name, 1],
+        [tell.name, 1],
+      ]);
+    });
+
   it("is a dead letter after a day", async () => {
     const clock = new FakeClock();
-    const older = await started(server.url, clock, []);
+    const older = await started(new BullJobs({ url: server.url }), clock, []);
     const { id } = await older.dispatch(ship, 7);
     const isDelayed = async (): Promise<boolean> => (await queue.getDelayedCount()) === 1;
     await until(isDelayed);
