@@ -50,7 +50,10 @@ export class ProcessEnd {
       stop({ drainDelayMs: 0, drainDeadlineMs: CRASH_DEADLINE_MS });
     };
     process.on("uncaughtException", crash).on("unhandledRejection", crash);
+    // The report of a closed standard error (EPIPE, as behind `| head`) would fail by the same error, without an end.
+    process.stderr.on("error", ignore);
     this.releases.push(() => process.off("uncaughtException", crash).off("unhandledRejection", crash));
+    this.releases.push(() => process.stderr.off("error", ignore));
   }
 
   private listenForEndOfInput(stop: (times: StopTimes) => void): void {
@@ -59,6 +62,8 @@ export class ProcessEnd {
     this.releases.push(() => process.stdin.off("end", end).unref());
   }
 }
+
+function ignore(): void {}
 
 function reportCrash(error: unknown): void {
   log.error("uncaught failure", describeThrown(error));
