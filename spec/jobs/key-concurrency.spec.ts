@@ -86,6 +86,28 @@ async function boundedRuns(driver: () => DatabaseDriver) {
   };
 }
 
+/** The jobs that can be claimed after a worker has removed its job and died before it woke the next one: before a reap, and after it. */
+async function forgotten(driver: DatabaseDriver) {
+  const clock = new SystemClock();
+  await using db = await jobsDatabase(driver, clock);
+  await makeTables(db);
+  const store = new DatabaseJobs(db);
+  const jobs = new Jobs({ store });
+  jobs.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => [] });
+  for (let number = 0; number < LIMIT * 3; number++) await jobs.dispatch(report, { tenant: "ada", number });
+  const claim = () => store.claim({ worker: "w", queues: undefined, limit: 50, leaseMs: 300_000 });
+  await store.heartbeat({ id: "w", names: ["report"], queues: undefined });
+  const first = await claim();
+  await new JobSql(db).run("DELETE FROM framework_jobs WHERE worker IS NOT NULL");
+  const before = await claim();
+  await store.reap(30_000);
+  const after = await claim();
+  await store.complete(after);
+  return [first.length, before.length, after.length, (await claim()).length];
+}
+
+const FORGOTTEN = [LIMIT, 0, 1, LIMIT];
+
 const ALL = TENANTS.length * OF_EACH;
 const EXPECTED = {
   claimed: [LIMIT * TENANTS.length, 0],
@@ -102,18 +124,21 @@ describe("the concurrency of a key", function () {
   it("bounds its jobs in several workers on SQLite, and a dead worker keeps no slot", async () => {
     await using folder = await temporaryFolder();
     expect(await boundedRuns(() => sqlite(folder.file("jobs.db")))).to.deep.equal(EXPECTED);
+    expect(await forgotten(sqlite(folder.file("jobs.db")))).to.deep.equal(FORGOTTEN);
   });
 
   it("bounds its jobs in several workers on PostgreSQL, and a dead worker keeps no slot", async function () {
     needs("postgres").call(this);
     await using server = await PostgresServer.borrow();
     expect(await boundedRuns(() => postgres({ url: server.url }))).to.deep.equal(EXPECTED);
+    expect(await forgotten(postgres({ url: server.url }))).to.deep.equal(FORGOTTEN);
   });
 
   it("bounds its jobs in several workers on MariaDB, and a dead worker keeps no slot", async function () {
     needs("mariadbd").call(this);
     await using server = await MariadbServer.borrow();
     expect(await boundedRuns(() => mysql({ url: server.url }))).to.deep.equal(EXPECTED);
+    expect(await forgotten(mysql({ url: server.url }))).to.deep.equal(FORGOTTEN);
   });
 
   it("keeps two ticks of a schedule from running at once", async () => {
