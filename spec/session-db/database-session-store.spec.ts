@@ -182,6 +182,15 @@ for (const { name, program, start, driver } of ENGINES) {
     });
     after(() => server?.[Symbol.asyncDispose]());
 
+    it("need their table at the start", async () => {
+      const db = new SessionShop(driver(server));
+      void new DatabaseSessionStore(db);
+      const missing = await rejectionOf(db.start());
+
+      expect(missing).to.have.property("code", "E_DB_TABLE");
+      expect(missing.message).to.include("list sessionMigrations of @stagecraft/framework/session/db");
+    });
+
     it("obey the contract of session stores, also through two instances", async () => {
       await using db = await startedOn(driver(server));
       await using other = await startedOn(driver(server));

@@ -46,6 +46,15 @@ describe("a form with brackets in its names", () => {
     expect(await (await uploads.post(form)).json()).to.deep.equal(["a.txt", "b.txt"]);
   });
 
+  it("names the public class of a file where the schema takes a list", async () => {
+    const schema = z.object({ files: z.array(file) });
+    await using uploads = await UploadApp.start((ctx) => ctx.uploads(schema));
+
+    const text = await (await uploads.post(formBytes(fileOf(3, "files")))).text();
+
+    expect(text).to.include("expected array, received UploadedFile");
+  });
+
   for (const [what, names, status] of [
     ["a value beside an object", ["a", "a[b]"], 422],
     ["nine brackets", [`a${"[b]".repeat(9)}`], 422],
