@@ -23,6 +23,8 @@ const UNHANDLED_MS = 30_000;
 const MAX_UNHANDLED_MS = 86_400_000;
 /** Between two looks for jobs that somebody asked to cancel. */
 const CANCEL_LOOK_MS = 10_000;
+/** The duration of a lock of BullMQ. */
+const LOCK_MS = 30_000;
 /** The framework bounds the attempts, not BullMQ. */
 const NO_LIMIT = 1_000_000;
 /** BullMQ's errors for a lock that has ended, and for a lock that another worker holds. */
@@ -156,7 +158,7 @@ export class BullWorker implements JobWorker {
     const running = { job, control };
     this.running.set(job.id, running);
     try {
-      if (!(await this.marksLast(bull, token, job))) return;
+      if (!(await hasLock(bull, token)) || !(await this.marksLast(bull, token, job))) return;
       const outcome = job.attempt > job.maxAttempts ? DIED : await handleJob(job, this.tools, control);
       if (outcome.kind !== "done") await this.report(bull, token, job, outcome);
     } finally {
@@ -230,6 +232,15 @@ export class BullWorker implements JobWorker {
       lost.control.abort(new JobLeaseLostError());
     }
   }
+}
+
+/**
+ * The response to a claim may come after an outage that was longer than the lock, and another worker may run the job by then. BullMQ refuses
+ * the completion of a run without the lock.
+ */
+async function hasLock(bull: BullJob<BullData>, token: string): Promise<boolean> {
+  const isFresh = Date.now() - (bull.processedOn ?? 0) < LOCK_MS / 3;
+  return isFresh || (await bull.extendLock(token, LOCK_MS)) === 1;
 }
 
 /** The process died at the last attempt. */
