@@ -11,6 +11,7 @@ const MAIL = `import { mailerFromEnv } from "@stagecraft/framework/mail/smtp";
 import { Mail, Mailer, MemoryMailer } from "@stagecraft/framework/mail";
 class Welcome extends Mail<undefined> { subject() { return "Welcome"; } text() { return "Welcome"; } }
 `;
+const LOG = `import { installLogging } from "@stagecraft/framework/observe";\ninstallLogging("info");\n`;
 const SESSION = `import { randomBytes } from "node:crypto";\nimport { Session, SessionConfig, SessionStore } from "@stagecraft/framework/session";\n`;
 
 export const PARTS: readonly Mistake[] = [
@@ -127,6 +128,24 @@ export const PARTS: readonly Mistake[] = [
       ".session(new SessionConfig(randomBytes(64)), new Broken())",
     ),
     says: ["session store failed in GET /", "refused", "at Broken.create"],
+    serves: true,
+  },
+  {
+    title: "mails that are queued and that no process sends",
+    files: asking(
+      "/",
+      `${LOG}${MAIL}${JOBS}import { mailQueue } from "@stagecraft/framework/mail/jobs";\n@Controller() class Links { constructor(readonly mailer: Mailer) {} @Get("/") index() { return this.mailer.queue(new Welcome(undefined).to("ada@example.org")); } }\n@Module({ controllers: [Links], providers: [provide(Jobs).useFactory(() => new Jobs({ store: new MemoryJobs() })), provide(Mailer).useFactory((resolve) => new MemoryMailer({ from: "shop@example.org", queue: mailQueue(resolve(Jobs)) }))] }) class Shop {}`,
+    ),
+    says: ["no handler for job", "job=framework.mail", "list mailJobs([…]) of @stagecraft/framework/mail/jobs"],
+    serves: true,
+  },
+  {
+    title: "a middleware that does not wait for next()",
+    files: asking(
+      "/",
+      `${LOG}import { middleware } from "@stagecraft/framework";\nconst forgetful = middleware(function forgetful(_ctx: Context, next: Next) { void next(); });\n@Controller() @Middleware(forgetful) class Links { @Get("/") async index() { await new Promise(setImmediate); return ""; } }\n@Module({ controllers: [Links] }) class Shop {}`,
+    ),
+    says: ["next() was not awaited", 'route="GET /"', "write await next()"],
     serves: true,
   },
 ];
