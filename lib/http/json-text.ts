@@ -115,7 +115,7 @@ function checkMembers(value: object, holdsEmpty: boolean): void {
 }
 
 function checkMember(member: object, holdsEmpty: boolean): void {
-  if (!isPlain(member)) {
+  if (!isPlain(member) && !isShownError(member)) {
     const kind = kindWithoutJson(member);
     if (kind !== undefined) {
       const fix = MEMBER_FIXES.get(kind) ?? "put an object or an array in its place";
@@ -123,6 +123,11 @@ function checkMember(member: object, holdsEmpty: boolean): void {
     }
   }
   checkMembers(member, holdsEmpty);
+}
+
+/** An error with members of its own, such as one of http-errors: JSON shows these, and koa-error sends them. */
+function isShownError(value: object): boolean {
+  return (value instanceof Error || types.isNativeError(value)) && Object.keys(value).length > 0;
 }
 
 /** As in JSON, the `toJSON` of a result is not called. */

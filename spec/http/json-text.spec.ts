@@ -73,6 +73,13 @@ describe("jsonText", () => {
     });
   }
 
+  it("shows the members of an error inside another value, and refuses one that has none", () => {
+    const refused = Object.assign(new Error("no tea"), { status: 418 });
+
+    expect(jsonText({ error: refused })).to.equal('{"error":{"status":418}}');
+    expect(() => jsonText({ error: new Error("no tea") })).to.throw(TypeError, "a value that holds an Error");
+  });
+
   it("refuses a map, a set and a weak map inside another value", () => {
     for (const member of [new Map(), new Set(), new WeakMap()])
       expect(() => jsonText({ rows: [member] })).to.throw(TypeError, "a value that holds a");
