@@ -2,6 +2,7 @@
 
 interface JobRun {
   readonly pid: number;
+  readonly token: string;
   readonly from: number;
   /** The end of the handler, or the death of its process. */
   to: number;
@@ -25,12 +26,13 @@ export interface JournalFacts {
 export function readJournal(text: string, { count, deaths, stoppedPid }: JournalFacts): JournalVerdict {
   const runs = new Map<number, JobRun[]>();
   for (const line of text.split("\n")) {
-    const [what, number, , pid, at] = line.split(" ");
+    const [what, number, token = "", pid, at] = line.split(" ");
     if (at === undefined) continue;
     const ofJob = runs.get(Number(number)) ?? [];
     runs.set(Number(number), ofJob);
-    if (what === "B") ofJob.push({ pid: Number(pid), from: Number(at), to: deaths.get(Number(pid)) ?? Infinity });
-    else for (const run of ofJob) if (run.pid === Number(pid)) run.to = Number(at);
+    if (what === "B")
+      ofJob.push({ pid: Number(pid), token, from: Number(at), to: deaths.get(Number(pid)) ?? Infinity });
+    else for (const run of ofJob) if (run.pid === Number(pid) && run.token === token) run.to = Number(at);
   }
   const all = [...runs.values()];
   const overlaps = all.flatMap(overlapsOf);
