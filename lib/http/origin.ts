@@ -11,7 +11,16 @@ interface Site {
 
 /** The origin of an http or https URL, or of an `Origin` header, as a URL spells it; `undefined` for any other text. */
 export function originOf(url: string): string | undefined {
-  return /^https?:/i.test(url) && URL.canParse(url) ? new URL(url).origin : undefined;
+  return /^https?:/i.test(url) ? parsedUrl(url)?.origin : undefined;
+}
+
+/** `undefined` for a text that is no URL. `URL.canParse` of Node 20 and 22 refuses texts in Latin-1 after some thousand calls. */
+export function parsedUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -3,6 +3,7 @@
  * not part of a target, so it is dropped. The authority of the absolute form is dropped too. It also checks the targets that an application
  * computes. Not for other URLs of an application: those are `URL`s.
  */
+import { parsedUrl } from "./origin.js";
 import { hasControlCharacter } from "./field-value.js";
 
 const SLASH = 0x2f;
@@ -44,9 +45,10 @@ export function localTarget(url: string): string | undefined {
 /** Checks the target of a redirect: a path of this server, or an absolute http(s) URL. Returns it in ASCII, or `undefined`. */
 export function redirectTarget(location: string): string | undefined {
   if (isPath(location)) return location.includes("\\") ? undefined : inAscii(location);
-  const isAbsolute = /^https?:\/\/[^/\\]/i.test(location) && !hasControlCharacter(location) && URL.canParse(location);
-  if (!isAbsolute) return undefined;
-  return isVisibleAscii(location) ? location : new URL(location).href;
+  const isAbsolute = /^https?:\/\/[^/\\]/i.test(location) && !hasControlCharacter(location);
+  const url = isAbsolute ? parsedUrl(location) : undefined;
+  if (url === undefined) return undefined;
+  return isVisibleAscii(location) ? location : url.href;
 }
 
 /** Two slashes would begin an authority (RFC 3986 section 4.2). */

@@ -128,7 +128,8 @@ export class MysqlClient {
 
   private answer(sql: string, binds: Bind[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const settle = (error: Error | null, result: unknown): void => (error === null ? resolve(result) : reject(error));
+      const settle = (error: Error | null, result: unknown, fields?: readonly unknown[]): void =>
+        error === null ? resolve(withJson(result, fields)) : reject(error);
       // Some statements cannot be prepared, and none without binds needs to be.
       if (binds.length === 0) this.connection.query(sql, settle);
       else this.connection.execute(sql, binds, settle);
@@ -180,6 +181,30 @@ export class MysqlClient {
   }
 }
 
+/** What tells a column of JSON: MariaDB sends the format, and MySQL the type. */
+interface JsonField {
+  readonly name: string;
+  readonly extendedFormat?: string;
+  readonly columnType?: number;
+}
+
+const JSON_TYPE = 245;
+
+/** The package itself makes texts of the integers above 2^53 - 1 in JSON, on Node 22 and newer. */
+function withJson(result: unknown, fields: readonly unknown[] | undefined): unknown {
+  if (!Array.isArray(result) || !Array.isArray(fields)) return result;
+  // The package describes each column, and a row is an object by the names of the columns.
+  const rows = result as Record<string, unknown>[];
+  for (const field of fields as readonly (JsonField | undefined)[]) {
+    if (field?.extendedFormat !== "json" && field?.columnType !== JSON_TYPE) continue;
+    for (const row of rows) {
+      const text = row[field.name];
+      if (typeof text === "string") row[field.name] = JSON.parse(text);
+    }
+  }
+  return result;
+}
+
 function configOf({ tls, bigints }: MysqlSettings, server: ServerUrl, password: string): ConnectionOptions {
   const { host, port, database, user } = server;
   return {
@@ -195,6 +220,7 @@ function configOf({ tls, bigints }: MysqlSettings, server: ServerUrl, password: 
     timezone: "Z",
     dateStrings: ["DATE"],
     supportBigNumbers: true,
+    jsonStrings: true,
     bigNumberStrings: bigints === "string",
     maxPreparedStatements: MAX_STATEMENTS,
     // A server could ask for files of this machine.

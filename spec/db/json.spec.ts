@@ -30,6 +30,7 @@ const SPECIAL: readonly unknown[] = [
   true,
   "",
   -1.5,
+  [2 ** 53, -(2 ** 53)],
 ];
 
 interface Engine {

@@ -61,6 +61,14 @@ describe("the target of a redirect", () => {
     });
   }
 
+  it("is the same after many calls", () => {
+    const wrong = Array.from({ length: 20_000 }, () => redirectTarget("https://ä.example/ö")).filter(
+      (target) => target === undefined,
+    );
+
+    expect(wrong).to.have.length(0);
+  });
+
   it("that begins with a slash never leads to another host", () => {
     const hostile = fc.string({
       unit: fc.constantFrom("/", "\\", "\t", "\n", ".", "@", ":", "evil.example", "#", "?", " ", "%5c"),
