@@ -192,12 +192,13 @@ export abstract class Exchange extends Answer {
 }
 
 /**
- * Node closes only the answer whose turn it is on the socket, and forgets those that wait behind it: a file or a database that is
+ * Node 20 and 22 close only the answer whose turn it is on the socket, and forget those that wait behind it: a file or a database that is
  * read into one of them would wait for ever.
  */
 function closeQueued(raw: ServerResponse): void {
   raw.destroy();
-  raw.emit("close");
+  // A newer Node has emitted `close` by then.
+  process.nextTick(() => void (raw.closed || raw.emit("close")));
 }
 
 interface Abort {

@@ -39,6 +39,7 @@ export class QueuedRequests {
     this.unanswered += 1;
     // Before Node's own listener, which may close the connection.
     response.prependOnceListener("finish", () => this.answered());
+    response.once("socket", (socket: Socket) => closeCut(response, socket));
     if (this.waiting.length === 0 && this.unanswered <= MOST_STARTED) {
       start();
       return;
@@ -70,6 +71,14 @@ export class QueuedRequests {
     while (this.waiting.length > 0 && this.unanswered - this.waiting.length < MOST_STARTED) this.waiting.shift()?.();
     if (this.waiting.length === 0) this.socket.off("resume", pause).resume();
   }
+}
+
+/**
+ * An answer that was cut off while it waited has its turn now. It never ends, so its connection closes. Node 20 and 22 close it
+ * themselves. A newer Node sends what was written and leaves the connection open for ever, with all requests behind it.
+ */
+function closeCut({ destroyed }: ServerResponse, socket: Socket): void {
+  if (destroyed) socket.destroy();
 }
 
 /** Node resumes the socket when a request ends and when an answer is written; this pauses it again. */

@@ -3,11 +3,17 @@ import { expect } from "chai";
 import type { Context } from "../../lib/http/context.js";
 import { StaticSite } from "../support/static-site.js";
 import { Conversation } from "../support/conversation.js";
+import { Gate } from "../support/gate.js";
 import { canCountDescriptors, untilOpen } from "../support/open-descriptors.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 
 const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+async function* failing(): AsyncGenerator<string> {
+  yield "begun";
+  throw new Error("the source is gone");
+}
 
 /** `/slow` is answered when the client leaves. The answer to every other path is a stream that never ends. */
 class Streams {
@@ -51,6 +57,50 @@ describe("an answer that waits behind another on its connection", () => {
       await until(() => streams.made.every(({ destroyed }) => destroyed));
     });
   }
+
+  const cuts: readonly (readonly [string, (ctx: Context) => unknown])[] = [
+    ["its stream fails", () => Readable.from(failing())],
+    ["its handler destroys it before its head", ({ res }) => void res.destroy()],
+    ["its handler destroys it behind its head", ({ res }) => (res.write("begun"), void res.destroy())],
+  ];
+  for (const [title, cut] of cuts) {
+    it(`closes the connection in its turn when ${title}`, async () => {
+      const gate = new Gate();
+      let queued: Context | undefined;
+      const handler = async (ctx: Context): Promise<unknown> => {
+        if (ctx.path === "/cut") return cut((queued = ctx));
+        await gate.passed;
+        return `<${ctx.path}>`;
+      };
+      await using stack = await Stack.of([], handler);
+      await using client = await Conversation.with(stack.port);
+
+      client.say(GET("/first") + GET("/cut") + GET("/behind"));
+      await until(() => queued?.raw.destroyed === true);
+      gate.open();
+
+      expect(await client.end()).to.match(/<\/first>$/);
+    });
+  }
+
+  it("tells its listeners once that it is closed", async () => {
+    let late: Context | undefined;
+    let closed = 0;
+    const handler = async (ctx: Context): Promise<void> => {
+      if (ctx.path === "/late") (late = ctx).res.on("close", () => (closed += 1));
+      await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+    };
+    await using stack = await Stack.of([], handler);
+    const client = await Conversation.with(stack.port);
+
+    client.say(GET("/slow") + GET("/late"));
+    await until(() => late !== undefined);
+    client.socket.resetAndDestroy();
+    await until(() => closed > 0);
+    await client.quiet(20);
+
+    expect(closed).to.equal(1);
+  });
 
   it("closes its file when the client leaves", async function () {
     if (!canCountDescriptors) this.skip();
