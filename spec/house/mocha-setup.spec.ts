@@ -93,6 +93,27 @@ describe("the setup of mocha", function () {
     expect(readFileSync(join(folder, "counts"), "utf8")).to.match(/^2 2 \d\n$/);
   });
 
+  it("fails only the files that leave a server behind, not those after them in the same process", () => {
+    const over = join(folder, "over");
+    const files = {
+      "server.cjs": LEAVES_A_SERVER,
+      // It keeps the other process until the files after the first one have run.
+      "other.cjs": `it("waits", async () => {
+        const { existsSync } = require("node:fs");
+        while (!existsSync(${JSON.stringify(over)})) await new Promise((resolve) => setTimeout(resolve, 5));
+      }).timeout(60_000);`,
+      "after.cjs": 'it("passes", () => {});',
+      "another-server.cjs": LEAVES_A_SERVER,
+      "last.cjs": `it("passes", () => require("node:fs").writeFileSync(${JSON.stringify(over)}, ""));`,
+    };
+
+    const { status, stdout } = run(files, inParallel(2), { SPECS_CLOSE_WITHIN_MS: "200" });
+
+    expect(status).to.equal(2);
+    expect(stdout).to.match(/5 passing[^]*2 failing/);
+    expect(stdout.match(/the file leaves behind: TCPServerWrap$/gm)).to.have.length(2);
+  });
+
   it("fails a run with a file that ends its process", () => {
     const files = { "ends.cjs": 'it("ends", () => process.exit(0));', "one.cjs": SPECS };
 

@@ -79,18 +79,32 @@ export function mochaGlobalTeardown(this: Mocha.Runner): void {
 
 export const mochaHooks = { beforeAll: [besideOthers(), beginCost], afterAll: [endTurn, leavesNothing, endCost()] };
 
+/** The resources that earlier files of this process have left open. They do not fail the files after them. */
+let leftBefore: readonly string[] = [];
+
 /** In one process, mocha would wait for ever for what a file leaves behind. Mocha kills the processes of a parallel run. */
 async function leavesNothing(this: Mocha.Context): Promise<void> {
   // Mocha's own message would not name what is left.
   this.timeout(CLOSING_MS + 60_000);
   const deadline = performance.now() + CLOSING_MS;
-  while (leftBehind().length > 0) {
-    if (performance.now() > deadline) throw new Error(`the file leaves behind: ${leftBehind().join(", ")}`);
+  while (leftBehind().length > 0 && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const left = leftBehind();
+  leftBefore = openResources();
+  if (left.length > 0) throw new Error(`the file leaves behind: ${left.join(", ")}`);
+}
+
+/** What is open, without what earlier files have left. */
+function leftBehind(): readonly string[] {
+  const others = [...leftBefore];
+  return openResources().filter((name) => {
+    const at = others.indexOf(name);
+    if (at !== -1) others.splice(at, 1);
+    return at === -1;
+  });
 }
 
 /** The names that Node gives to open listeners and running child processes. */
-function leftBehind(): readonly string[] {
+function openResources(): readonly string[] {
   return process.getActiveResourcesInfo().filter((name) => /Server|^ProcessWrap$/.test(name));
 }
