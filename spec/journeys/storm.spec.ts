@@ -107,10 +107,14 @@ describe("a storm of clients", function () {
   this.slow(10_000);
   before(alone());
 
+  let running: TestApp | undefined;
+  // A disposal in the test would hide the error of the test behind its own.
+  afterEach(() => running?.stop());
+
   it("has each request logged once and counted once, and leaks nothing", async () => {
     let seen = 0;
     const metrics = new Metrics();
-    const app = await testApp(
+    const app = (running = await testApp(
       Application.create()
         .routes(routes)
         .proxy(() => ((seen += 1), ProxyAction.continue()))
@@ -125,7 +129,7 @@ describe("a storm of clients", function () {
         .bodyLimit(LIMIT_BYTES)
         .timeout(TIMEOUT_MS)
         .rateLimit(RateLimit.perSecond(300)),
-    );
+    ));
     const port = Number(new URL(app.url).port);
     const accessLines = () => eventsOf(app).filter(({ target }) => target === "framework::observe::access_log");
 
@@ -134,7 +138,10 @@ describe("a storm of clients", function () {
     };
     using connections = new OpenConnections();
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    await until(() => accessLines().length >= seen && connections.count === 0);
+    await until(
+      () => connections.count === 0 && accessLines().length >= seen,
+      () => `${seen} requests, ${accessLines().length} of them logged, ${connections.count} connections open`,
+    );
     // Fails where a request is still in flight.
     await app.stop();
 
