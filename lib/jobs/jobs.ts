@@ -150,11 +150,8 @@ export class Jobs extends Subsystem {
     payloads: readonly Input[],
     options: Omit<DispatchOptions, "key" | "unique"> = {},
   ): Promise<readonly Dispatched[]> {
-    const make = async (): Promise<readonly Dispatched[]> => {
-      const jobs: NewJob[] = [];
-      for (const payload of payloads) jobs.push(await this.newJobs.make(job, payload, options));
-      return this.addAll(jobs);
-    };
+    const make = async (): Promise<readonly Dispatched[]> =>
+      this.addAll(await this.newJobs.makeAll(job, payloads, options));
     return markHandled(make());
   }
 

@@ -42,22 +42,39 @@ export class NewJobs {
 
   /** @throws FrameworkError `E_JOB_PAYLOAD`, `E_JOB_OPTION`, `E_JOB_NAME`, `E_OPTION` */
   async make(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<NewJob> {
-    checkOptionNames(options, NAMES, `dispatch of ${job.name}`);
-    const { delay = 0, queue = job.queue, priority = job.priority, key, unique = "waiting" } = options;
-    const record = {
-      name: job.name,
-      queue: checkQueue(queue),
-      priority: checkPriority(priority),
-      delayMs: wholeNumber("delay", delay, 0, LONGEST_DELAY_MS),
-      maxAttempts: job.attempts,
-      key: key === undefined ? undefined : checkKey(key),
-      unique: checkRule(unique),
-      concurrency: concurrencyOf(job, payload),
-      ...origin(),
-    };
-    const text = await writePayload(job, payload);
-    return { id: this.ids.next(this.clock.now()), payload: text, ...record };
+    return this.makeOne(job, payload, settingsOf(job, options));
   }
+
+  /** The options are checked once for all. @throws as `make` */
+  async makeAll(job: AnyJob, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly NewJob[]> {
+    const settings = settingsOf(job, options);
+    const jobs: NewJob[] = [];
+    for (const payload of payloads) jobs.push(await this.makeOne(job, payload, settings));
+    return jobs;
+  }
+
+  private async makeOne(job: AnyJob, payload: unknown, settings: DispatchSettings): Promise<NewJob> {
+    const concurrency = concurrencyOf(job, payload);
+    const from = origin();
+    const text = await writePayload(job, payload);
+    return { id: this.ids.next(this.clock.now()), payload: text, ...settings, concurrency, ...from };
+  }
+}
+
+type DispatchSettings = Pick<NewJob, "name" | "queue" | "priority" | "delayMs" | "maxAttempts" | "key" | "unique">;
+
+function settingsOf(job: AnyJob, options: DispatchOptions): DispatchSettings {
+  checkOptionNames(options, NAMES, `dispatch of ${job.name}`);
+  const { delay = 0, queue = job.queue, priority = job.priority, key, unique = "waiting" } = options;
+  return {
+    name: job.name,
+    queue: checkQueue(queue),
+    priority: checkPriority(priority),
+    delayMs: wholeNumber("delay", delay, 0, LONGEST_DELAY_MS),
+    maxAttempts: job.attempts,
+    key: key === undefined ? undefined : checkKey(key),
+    unique: checkRule(unique),
+  };
 }
 
 /** The ids of the request, or of the job, that dispatches. */
