@@ -37,4 +37,6 @@ export function discardBytes(socket: Duplex & { _paused?: boolean }, onDiscard?:
   // Node sets this when too many requests wait for their answers; the socket could not be read then.
   socket._paused = false;
   socket.resume();
+  // The listener for `data` takes the socket from Node's parser, which may have stopped to read. The stream believes that it reads.
+  socket._read(0);
 }

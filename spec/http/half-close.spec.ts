@@ -3,6 +3,7 @@ import { Application, Clock, provide, Route, Routes } from "../../lib/entries/ma
 import type { Context } from "../../lib/http/context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { Conversation } from "../support/conversation.js";
+import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 
@@ -96,6 +97,27 @@ describe("an answer that closes the connection", () => {
     await until(() => client.isClosed || client.say("x").wasReset);
 
     expect(resetEarly).to.equal(false);
+  });
+
+  it("lets the server notice that the client closes behind a body that is not read", async () => {
+    const gate = new Gate();
+    let behind: Context | undefined;
+    const handler = (ctx: Context): Promise<unknown> => {
+      if (ctx.path === "/last") return gate.passed.then(() => answer(ctx));
+      return new Promise((resolve) => (behind = ctx).signal.addEventListener("abort", resolve));
+    };
+    // No time passes on its clock: the two seconds for the client to close are not over.
+    await using stack = await Stack.of([], handler, new FakeClock());
+    await using client = await Conversation.with(stack.port);
+
+    client.say(get("/last") + post("x".repeat(400_000)));
+    await until(() => behind?.connection.socket.isPaused() === true);
+    gate.open();
+    await client.end();
+    client.socket.end();
+
+    await until(() => behind?.connection.socket.destroyed === true);
+    expect(client.wasReset).to.equal(false);
   });
 
   it("is followed by a megabyte of discarded bytes at most", async () => {
