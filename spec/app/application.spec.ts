@@ -222,7 +222,7 @@ describe("Application", () => {
         return "";
       }),
     ]);
-    const app = await testApp(Application.create(Root).routes(routes));
+    await using app = await testApp(Application.create(Root).routes(routes));
 
     const asking = app.get("/");
     await begun.passed;
@@ -251,7 +251,7 @@ describe("Application", () => {
   for (const [where, build] of limited) {
     it(`starts, probes and stops the cache of a rate limit ${where}, also if no module provides it`, async () => {
       const cache = new ScriptedCache();
-      const app = await testApp(build(RateLimit.perHour(10).redis(cache)));
+      await using app = await testApp(build(RateLimit.perHour(10).redis(cache)));
 
       const ready: unknown = await (await app.get("/up/ready")).json();
       await app.stop();
@@ -264,7 +264,7 @@ describe("Application", () => {
   it("starts the cache of several rate limits once", async () => {
     const cache = new ScriptedCache();
     const limits = [RateLimit.perHour(10).redis(cache), RateLimit.perHour(20).redis(cache, "other")];
-    const app = await testApp(
+    await using app = await testApp(
       Application.create()
         .provide(provide(Cache).useValue(cache))
         .layer(...limits),

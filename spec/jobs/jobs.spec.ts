@@ -130,7 +130,7 @@ describe("jobs of an application", () => {
         journal.push("mail stops");
       }
     }
-    const app = await testApp(Application.create(Shop).provide(provide(Post2).useFactory(() => new Post2())));
+    await using app = await testApp(Application.create(Shop).provide(provide(Post2).useFactory(() => new Post2())));
     const opened = new AbortController();
     app.resolve(WelcomeMails).run = async () => {
       journal.push("job begins");

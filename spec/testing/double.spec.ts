@@ -87,7 +87,7 @@ describe("double", () => {
   });
 
   it("starts neither the subsystem that it replaces nor the double", async () => {
-    const app = await testApp(LinksModule, double(Links, { find: () => "link" }));
+    await using app = await testApp(LinksModule, double(Links, { find: () => "link" }));
     await app.get("/links/7");
     await app.stop();
 

@@ -173,7 +173,7 @@ describe("expectNoLeak", () => {
   });
 
   it("fails if there is nothing to search", async () => {
-    const app = await testApp(everything(...reads));
+    await using app = await testApp(everything(...reads));
     await app.stop();
 
     expect((await rejectionOf(expectNoLeak(app, CANARY))).message).to.include("no request was answered");

@@ -331,7 +331,7 @@ describe("a page that the server renders", () => {
 
   it("needs a renderer that is shut down with the application", async () => {
     const renderer = new Scripted(async () => RENDERED);
-    const app = await testApp(application(renderer));
+    await using app = await testApp(application(renderer));
 
     await app.stop();
 
